@@ -1,2 +1,70 @@
-//! Under construction.
-fn main() {}
+//! `cargo xtask test`: everything CI runs, set-up included.
+
+mod examples;
+mod forbidden;
+mod nearest;
+mod readme;
+mod run;
+mod setup;
+mod steps;
+mod transcript;
+
+use std::process::ExitCode;
+
+/// The exit code of a command line that makes no sense.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] | ["help" | "-h" | "--help", ..] | [_, "-h" | "--help", ..] => {
+            print!("{}", help());
+            ExitCode::SUCCESS
+        }
+        ["steps"] => {
+            print!("{}", steps::list());
+            ExitCode::SUCCESS
+        }
+        ["test", names @ ..] => match steps::select(names) {
+            Ok(chosen) => steps::perform(&chosen),
+            Err(message) => refuse(&message),
+        },
+        ["steps", extra, ..] => refuse(&format!("`steps` takes no argument, got `{extra}`")),
+        [other, ..] => refuse(&unknown_command(other)),
+    }
+}
+
+fn help() -> String {
+    format!(
+        "Everything CI runs, on your machine.
+
+Usage:
+  cargo xtask test           every step below, in order; stops at the first failure
+  cargo xtask test STEP…     only the named steps, e.g. `cargo xtask test fmt clippy`
+  cargo xtask steps          the steps, one per line
+  cargo xtask --help         this text
+
+Steps:
+{}
+Exit: 0 when every step passed, 1 when one failed, 2 for a mistyped command line.
+",
+        steps::list()
+    )
+}
+
+fn unknown_command(word: &str) -> String {
+    if steps::STEPS.iter().any(|step| step.name == word) {
+        return format!("no command `{word}`; the step runs with `cargo xtask test {word}`");
+    }
+    let near = nearest::nearest(word, ["test", "steps", "help"]);
+    format!(
+        "no command `{word}`{}\n`cargo xtask --help` lists them",
+        nearest::did_you_mean(&near)
+    )
+}
+
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(USAGE)
+}

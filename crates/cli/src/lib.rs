@@ -1,1 +1,102 @@
-//! Under construction.
+//! Every command, as a library: anyone's `main` is one line.
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     toolwright::cli::run()
+//! }
+//! ```
+//!
+//! Results go to stdout, everything else to stderr. Exit 0: done; 1: a call failed or something is
+//! wrong with the tools; 2: the command line itself was wrong.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
+
+mod approve;
+mod args;
+mod call;
+mod failure;
+mod print;
+mod tools;
+
+use args::{Command, Options};
+use failure::Failure;
+
+/// Runs the command line with every linked tool that is not restricted to an application.
+pub fn run() -> ExitCode {
+    start(Registry::discover(), |invoker| invoker)
+}
+
+/// Runs the command line with every linked tool that admits the application `A`.
+pub fn run_for<A: App>() -> ExitCode {
+    start(Registry::discover_for::<A>(), |invoker| invoker)
+}
+
+/// Runs the command line with the tools of `registry`, and an invoker set up by `setup`.
+///
+/// ```no_run
+/// # struct Shop;
+/// # let registry = toolwright::Registry::new();
+/// toolwright::cli::run_with(registry, |invoker| invoker.state(Shop));
+/// ```
+pub fn run_with(
+    registry: Registry,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+) -> ExitCode {
+    start(Ok(registry), setup)
+}
+
+fn start(
+    registry: Result<Registry, RegistryError>,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let options = match parse(&arguments) {
+        Ok(options) => options,
+        Err(error) => {
+            // Help and version are errors to clap, with an exit code of 0.
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return match error.print() {
+                Ok(()) => ExitCode::from(code),
+                Err(_) => ExitCode::FAILURE,
+            };
+        }
+    };
+    let done = registry
+        .map_err(|error| Failure::finding(&error))
+        .and_then(|registry| execute(options, &registry, setup));
+    match done {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn parse(arguments: &[OsString]) -> Result<Options, clap::Error> {
+    let program = arguments.first().map(Path::new).and_then(Path::file_stem);
+    let program = program
+        .unwrap_or("toolwright".as_ref())
+        .to_string_lossy()
+        .into_owned();
+    let mut command = Options::command().name(program);
+    if arguments.len() < 2 {
+        command.print_help()?;
+    }
+    Options::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+fn execute(
+    options: Options,
+    registry: &Registry,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+) -> Result<ExitCode, Failure> {
+    let Some(command) = options.command else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    match command {
+        Command::Tools(command) => tools::execute(command, &options.global, registry, setup),
+    }
+}

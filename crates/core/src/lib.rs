@@ -1,1 +1,76 @@
-//! Under construction.
+//! Tool, Registry, Invoker: **a tool is `ToolCall → ToolResult`, defined once.**
+//!
+//! This crate knows nothing of HTTP, chat or any model. Use it through the `toolwright` facade,
+//! which adds the macros.
+
+mod call;
+mod content;
+mod error;
+mod result;
+
+mod context;
+mod extract;
+mod param;
+
+mod encode;
+
+mod builder;
+mod define;
+mod input;
+mod options;
+mod template;
+mod tool;
+
+mod registry;
+
+mod approve;
+mod invoke;
+
+pub use approve::{ApprovalRequest, Approve, Decision};
+pub use builder::{Args, Reply, ToolBuilder};
+pub use call::{Arguments, CallId, ToolCall, ToolName};
+pub use content::{Content, Resource};
+pub use context::{CallContext, CallEvent, Caller, Scope, SessionId, Setup};
+pub use encode::{Encode, Encoded, Encoders, Json, Updates};
+pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
+pub use extract::{CallInfo, Cancel, Context, Maybe, Progress, ProjectDir, State};
+pub use input::{PROJECT_DIR, SESSION_ID_PARAM};
+pub use invoke::{Invoker, InvokerBuilder};
+pub use options::{Approval, Errors, Extra, Hints, Malformed, Strict};
+pub use param::Param;
+pub use registry::{App, Bundle, Entry, Registry, Snapshot, View};
+pub use result::{Contents, Full, Outcome, Structured, ToolResult};
+pub use tool::{ParamInfo, Tool, ToolSpec};
+
+pub use schemars::{self, JsonSchema};
+pub use tokio_util::sync::CancellationToken;
+pub use toolwright_schema as schema;
+
+/// What generated code relies on; no promise is made to anybody else.
+#[doc(hidden)]
+pub mod __private {
+    pub use std::sync::Arc;
+
+    pub use inventory;
+    pub use schemars::{Schema, SchemaGenerator};
+    pub use serde::de::MapAccess;
+    pub use serde_json::Value;
+
+    pub use crate::define::{DefaultSpec, Definition, Meta, ParamSpec, Running, Slots, read, take};
+    pub use crate::encode::{Plain, PlainSchema, Returned, returned, returned_async};
+    pub use crate::registry::{Discovered, Linked, Place};
+
+    /// Stands for a value while types are worked out; never called.
+    pub fn never<T>() -> T {
+        unreachable!("only typed, never called")
+    }
+
+    /// Makes the published form of a default.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    pub fn json<T: serde::Serialize>(value: T) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(value)
+    }
+}

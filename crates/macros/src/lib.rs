@@ -1,1 +1,60 @@
-//! Under construction.
+//! `#[tool]` and `#[tools]`: a function becomes a tool, and stays a function.
+//!
+//! Stages: attribute (`args`) → signature (`parse`) → mistakes (`check`) → code (`expand`), or, when
+//! there are mistakes, all of them and a stand-in (`fallback`), so that nothing else fails because of them.
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+mod args;
+mod check;
+mod expand;
+mod fallback;
+mod parse;
+
+/// Makes a tool of a function; inside `#[tools] impl`, of a method.
+///
+/// The doc comment is the description, and so is the doc comment of each parameter. The function
+/// stays callable; `function::tool()` is the tool.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `name = "…"` | the name the model calls, else the function's |
+/// | `title = "…"` | the name people read |
+/// | `description = "…"` | in place of the doc comment |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints, published when declared; each may be `= false` |
+/// | `approval = always` / `never` / `auto` | who has to be asked; auto: when destructive |
+/// | `blocking` | the function blocks: it runs on a thread of its own |
+/// | `timeout = "30s"` | how long a call may take (`ms`, `s`, `m`, `h`) |
+/// | `concurrency = 4` | how many calls may run at once |
+/// | `strict = auto` / `on` / `off` | whether providers may hold the model to the schema |
+/// | `extra = refuse` / `ignore` | what becomes of unknown arguments |
+/// | `errors = message` / `generic` | what the model reads of an error |
+/// | `on_malformed = tell` / `error` | what becomes of arguments that are not JSON |
+/// | `expand_result` | fills in `${argument}` in a text result |
+/// | `return_direct` | the result answers the person without another model step |
+///
+/// Parameters take `#[param(name = "…", description = "…", default = …, required)]`. A text default
+/// may use `${earlier_parameter}` and `${project_dir}`.
+///
+/// A function and its tool share one name, so `mod weather; use weather::weather;` collides: import
+/// the tool from a module of another name.
+#[proc_macro_attribute]
+pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::Item);
+    expand::tool(attribute.into(), item).into()
+}
+
+/// Makes a bundle of an `impl` block: each method marked `#[tool]` becomes a tool of it.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `new = path` | how discovery makes the bundle, in place of `Default` |
+/// | `manual` | not discovered; only `registry.add(bundle)` adds it |
+/// | `prefix = "…"` | put before each name, with `_` |
+/// | `supported_for(App, …)` | discovered only for these applications |
+#[proc_macro_attribute]
+pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::Item);
+    expand::tools(attribute.into(), item).into()
+}

@@ -1,1 +1,11 @@
-//! Under construction.
+//! The sample assistant's tools: one crate, shared untouched by every sample and every protocol.
+
+mod clock;
+mod refund;
+mod report;
+mod weather;
+
+pub use clock::{get_city_time, get_current_time};
+pub use refund::{Refunds, Till};
+pub use report::write_report;
+pub use weather::{convert_temperature, get_weather};

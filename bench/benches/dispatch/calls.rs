@@ -1,0 +1,96 @@
+//! One tool call, from argument text to result text.
+
+use std::hint::black_box;
+
+use tokio::runtime::Runtime;
+use toolwright::{Invoker, Json, Registry, ToolCall, tool};
+use toolwright_bench::{
+    Race, Table, floor,
+    order::{self, Receipt, limited, plain},
+    sum,
+};
+
+/// Places an order.
+#[tool]
+fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+    plain::work(order, dry_run)
+}
+
+/// Places an order.
+#[tool]
+async fn place_async(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+    plain::work(order, dry_run)
+}
+
+/// Places an order.
+#[tool]
+fn place_json(order: plain::Order, #[param(default = false)] dry_run: bool) -> Json<Receipt> {
+    Json(plain::work(order, dry_run))
+}
+
+/// Places an order.
+#[tool]
+fn place_limited(order: limited::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+    limited::work(order, dry_run)
+}
+
+/// Adds two numbers.
+#[tool]
+fn add(a: i64, b: i64) -> i64 {
+    sum::add(a, b)
+}
+
+fn invoker() -> Invoker {
+    let registry = Registry::new();
+    let tools = [
+        place::tool(),
+        place_async::tool(),
+        place_json::tool(),
+        place_limited::tool(),
+        add::tool(),
+    ];
+    registry.add(tools.to_vec()).unwrap();
+    Invoker::new(registry).unwrap()
+}
+
+/// Races the ways to place the nested order.
+pub fn order(runtime: &Runtime) -> Table {
+    let invoker = &invoker();
+    let call = |name: &str| {
+        let call = ToolCall::new(name, order::TEXT);
+        async move || invoke(invoker, &call).await
+    };
+    Race::new(
+        format!("a nested order, {} bytes", order::TEXT.len()),
+        runtime,
+    )
+    .call(floor::NAME, || floor::place(black_box(order::TEXT)))
+    .future("types enforce the schema", call("place"))
+    .future("the same, async", call("place_async"))
+    .future("the same, Json<T>", call("place_json"))
+    .future("the same, the call made anew", async || {
+        let call = ToolCall::new("place", black_box(order::TEXT));
+        invoke(invoker, &call).await
+    })
+    .future("a validator enforces the schema", call("place_limited"))
+    .run()
+}
+
+/// Races the ways to add two numbers.
+pub fn sum(runtime: &Runtime) -> Table {
+    let invoker = &invoker();
+    let call = &ToolCall::new("add", sum::TEXT);
+    Race::new("add(2, 3)", runtime)
+        .call(floor::NAME, || floor::add(black_box(sum::TEXT)))
+        .future("types enforce the schema", async || {
+            invoke(invoker, call).await
+        })
+        .future("the same, the call made anew", async || {
+            invoke(invoker, &ToolCall::new("add", black_box(sum::TEXT))).await
+        })
+        .run()
+}
+
+async fn invoke(invoker: &Invoker, call: &ToolCall) -> String {
+    invoker.invoke(black_box(call)).await.text().into_owned()
+}

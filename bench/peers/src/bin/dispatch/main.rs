@@ -1,0 +1,37 @@
+//! The same call through several libraries, each from argument text to result text.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a benchmark stops at the first surprise"
+)]
+
+mod rows;
+
+use std::hint::black_box;
+
+use toolwright_bench::{Race, floor, order, race, sum};
+
+fn main() {
+    let runtime = race::runtime();
+
+    let title = format!("a nested order, {} bytes", order::TEXT.len());
+    let race =
+        Race::new(title, &runtime).call(floor::NAME, || floor::place(black_box(order::TEXT)));
+    #[cfg(feature = "rmcp")]
+    let race = rows::rmcp::order(race, &runtime);
+    #[cfg(feature = "rig")]
+    let race = rows::rig::order(race);
+    #[cfg(feature = "adk")]
+    let race = rows::adk::order(race);
+    println!("{}", race.run());
+
+    let race =
+        Race::new("add(2, 3)", &runtime).call(floor::NAME, || floor::add(black_box(sum::TEXT)));
+    #[cfg(feature = "rmcp")]
+    let race = rows::rmcp::sum(race, &runtime);
+    #[cfg(feature = "rig")]
+    let race = rows::rig::sum(race);
+    #[cfg(feature = "adk")]
+    let race = rows::adk::sum(race);
+    println!("{}", race.run());
+}

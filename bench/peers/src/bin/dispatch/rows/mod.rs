@@ -1,0 +1,8 @@
+//! One file per library: its tools, defined as its documentation says, and its rows.
+
+#[cfg(feature = "adk")]
+pub mod adk;
+#[cfg(feature = "rig")]
+pub mod rig;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;

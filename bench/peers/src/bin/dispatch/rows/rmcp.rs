@@ -1,0 +1,174 @@
+//! rmcp's `ToolRouter`: text → `JsonObject` → `CallToolRequestParams` → router → typed arguments → content → text.
+//!
+//! That is what a server does between the arguments of a `tools/call` and its result; JSON-RPC around it is left out,
+//! except in the row that goes through a client, a server and an in-memory pipe. The router's context needs a `Peer`,
+//! which only a running service has: one is started on a pipe that stays silent.
+
+use std::hint::black_box;
+
+use rmcp::{
+    RoleServer, ServerHandler, ServiceExt,
+    handler::server::{
+        router::tool::ToolRouter,
+        tool::ToolCallContext,
+        wrapper::{Json, Parameters},
+    },
+    model::{CallToolRequestParams, CallToolResponse, ContentBlock, NumberOrString},
+    service::{Peer, RequestContext, RunningService, serve_directly},
+    tool, tool_handler, tool_router,
+};
+use tokio::{io::duplex, runtime::Runtime};
+use toolwright_bench::{
+    Race,
+    order::{self, Receipt, plain},
+    sum,
+};
+
+const PIPE: usize = 64 * 1024;
+
+struct Shop {
+    router: ToolRouter<Self>,
+}
+
+#[tool_router]
+impl Shop {
+    /// Places an order.
+    #[tool]
+    fn place(&self, Parameters(args): Parameters<plain::Args>) -> String {
+        serde_json::to_string(&plain::work(args.order, args.dry_run)).unwrap()
+    }
+
+    /// Places an order.
+    #[tool]
+    fn place_json(&self, Parameters(args): Parameters<plain::Args>) -> Json<Receipt> {
+        Json(plain::work(args.order, args.dry_run))
+    }
+
+    /// Adds two numbers.
+    #[tool]
+    fn add(&self, Parameters(args): Parameters<sum::Args>) -> String {
+        sum::add(args.a, args.b).to_string()
+    }
+}
+
+#[tool_handler(router = self.router)]
+impl ServerHandler for Shop {}
+
+impl Shop {
+    fn new() -> Self {
+        Self {
+            router: Self::tool_router(),
+        }
+    }
+}
+
+/// Adds the rows of the nested order.
+pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    let (kept, structured, rebuilt) = (
+        Local::new(runtime),
+        Local::new(runtime),
+        Local::new(runtime),
+    );
+    let remote = runtime.block_on(Remote::new());
+    race.future("rmcp ToolRouter, String", async move || {
+        let router = &kept.service.service().router;
+        kept.call(router, "place", black_box(order::TEXT)).await
+    })
+    .future("rmcp ToolRouter, Json<T>", async move || {
+        let router = &structured.service.service().router;
+        structured
+            .call(router, "place_json", black_box(order::TEXT))
+            .await
+    })
+    // What `#[tool_handler]` does when it is not told about a kept router.
+    .future("rmcp ToolRouter, rebuilt for each call", async move || {
+        rebuilt
+            .call(&Shop::tool_router(), "place", black_box(order::TEXT))
+            .await
+    })
+    .future("rmcp client, pipe, server", async move || {
+        remote.call("place", black_box(order::TEXT)).await
+    })
+}
+
+/// Adds the rows of the small call.
+pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    let local = Local::new(runtime);
+    let remote = runtime.block_on(Remote::new());
+    race.future("rmcp ToolRouter, String", async move || {
+        let router = &local.service.service().router;
+        local.call(router, "add", black_box(sum::TEXT)).await
+    })
+    .future("rmcp client, pipe, server", async move || {
+        remote.call("add", black_box(sum::TEXT)).await
+    })
+}
+
+/// The router called directly.
+struct Local {
+    service: RunningService<RoleServer, Shop>,
+    peer: Peer<RoleServer>,
+    _silence: tokio::io::DuplexStream,
+}
+
+impl Local {
+    fn new(runtime: &Runtime) -> Self {
+        let _guard = runtime.enter();
+        let (ours, theirs) = duplex(PIPE);
+        let service = serve_directly(Shop::new(), theirs, None);
+        let peer = service.peer().clone();
+        Self {
+            service,
+            peer,
+            _silence: ours,
+        }
+    }
+
+    async fn call(&self, router: &ToolRouter<Shop>, name: &'static str, text: &str) -> String {
+        let shop = self.service.service();
+        let context = RequestContext::new(NumberOrString::Number(1), self.peer.clone());
+        let context = ToolCallContext::new(shop, params(name, text), context);
+        result_text(router.call(context).await.unwrap())
+    }
+}
+
+/// A client and a server, each a task of the same thread, and a pipe between them.
+struct Remote {
+    client: RunningService<rmcp::RoleClient, ()>,
+    _server: RunningService<RoleServer, Shop>,
+}
+
+impl Remote {
+    async fn new() -> Self {
+        let (ours, theirs) = duplex(PIPE);
+        let server = tokio::spawn(async { Shop::new().serve(theirs).await.unwrap() });
+        let client = ().serve(ours).await.unwrap();
+        Self {
+            client,
+            _server: server.await.unwrap(),
+        }
+    }
+
+    async fn call(&self, name: &'static str, text: &str) -> String {
+        result_text(
+            self.client
+                .call_tool_once(params(name, text))
+                .await
+                .unwrap(),
+        )
+    }
+}
+
+fn params(name: &'static str, text: &str) -> CallToolRequestParams {
+    CallToolRequestParams::new(name).with_arguments(serde_json::from_str(text).unwrap())
+}
+
+fn result_text(response: CallToolResponse) -> String {
+    let CallToolResponse::Complete(result) = response else {
+        panic!("the call is not complete");
+    };
+    match result.content.into_iter().next() {
+        Some(ContentBlock::Text(content)) => content.text,
+        other => panic!("no text: {other:?}"),
+    }
+}

@@ -1,0 +1,18 @@
+//! Argument text in, result text out with nothing between but `serde_json`: what no library can go below.
+
+use crate::{order::plain, sum};
+
+/// The name of its row.
+pub const NAME: &str = "serde_json, function, serde_json";
+
+/// Places the order in `text`.
+pub fn place(text: &str) -> String {
+    let plain::Args { order, dry_run } = serde_json::from_str(text).unwrap();
+    serde_json::to_string(&plain::work(order, dry_run)).unwrap()
+}
+
+/// Adds the two numbers in `text`.
+pub fn add(text: &str) -> String {
+    let sum::Args { a, b } = serde_json::from_str(text).unwrap();
+    serde_json::to_string(&sum::add(a, b)).unwrap()
+}

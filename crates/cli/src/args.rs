@@ -1,0 +1,77 @@
+//! The command line as it is written.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+const NEXT: &str = "\
+Try next:
+  tools list                                           every tool there is
+  tools show convert_temperature                       what one takes and returns
+  tools call convert_temperature value=100 from_unit=C run it
+
+With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
+Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line was wrong.";
+
+/// Define a tool once; list it, inspect it, call it.
+#[derive(Parser)]
+#[command(version, after_help = NEXT, subcommand_required = false)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Args)]
+pub(crate) struct Global {
+    /// Print machine-readable JSON on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// The directory that tools work in; fills parameters named `project_dir`
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project_dir: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List, inspect and call tools
+    #[command(subcommand)]
+    Tools(Tools),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Tools {
+    /// List every tool with its first line of description
+    List,
+    /// Show what one tool takes, returns and declares
+    Show {
+        /// The tool's name
+        name: String,
+    },
+    /// Print the JSON Schema of one tool's arguments
+    Schema {
+        /// The tool's name
+        name: String,
+    },
+    /// Call one tool and print its result
+    #[command(after_help = "\
+Examples:
+  tools call get_weather city=Paris
+  tools call get_weather '{\"city\": \"Paris\"}'
+  echo '{\"city\": \"Paris\"}' | tools call get_weather -
+
+A value is read by the type its parameter has: text stays text, numbers become numbers, objects and
+lists are written as JSON. A key written several times makes a list.")]
+    Call {
+        /// The tool's name
+        name: String,
+        /// key=value pairs, one JSON object, or `-` to read JSON from stdin
+        #[arg(value_name = "KEY=VALUE | JSON | -")]
+        arguments: Vec<String>,
+        /// Approve a call that asks for approval
+        #[arg(long)]
+        yes: bool,
+    },
+}

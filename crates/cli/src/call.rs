@@ -1,0 +1,145 @@
+//! `tools call`: arguments from the command line in, a printed result out.
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+use toolwright_core::schema::coerce;
+use toolwright_core::{
+    Arguments, CallEvent, CancellationToken, Content, Invoker, Scope, ToolCall, ToolResult,
+    ToolSpec,
+};
+
+use crate::failure::Failure;
+use crate::print;
+
+/// How much is read from stdin before it is certainly too much.
+const MOST_STDIN: u64 = 16 << 20;
+
+/// Calls one tool and prints what comes of it.
+pub(crate) fn call(
+    invoker: &Invoker,
+    spec: &ToolSpec,
+    arguments: &[String],
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let call = ToolCall::new(&spec.name, read(arguments, spec)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| Failure::finding(&error))?;
+    let result = runtime.block_on(async {
+        let interrupted = CancellationToken::new();
+        let scope = Scope::new()
+            .cancel_on(interrupted.clone())
+            .on_event(show_event);
+        let watch = async {
+            // Without a signal handler, Ctrl-C ends the process: that is fine too.
+            if tokio::signal::ctrl_c().await.is_ok() {
+                interrupted.cancel();
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            result = invoker.invoke_in(&scope, &call) => result,
+            () = watch => ToolResult::failure("interrupted"),
+        }
+    });
+    // A blocking tool that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    show(&result, json)?;
+    Ok(if result.is_error() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Reads `key=value …`, one JSON text, or stdin.
+fn read(arguments: &[String], spec: &ToolSpec) -> Result<Arguments, Failure> {
+    match arguments {
+        [only] if only == "-" => {
+            if io::stdin().is_terminal() {
+                eprintln!("reading JSON from stdin; end it with Ctrl-D");
+            }
+            let mut text = String::new();
+            let read = io::stdin().take(MOST_STDIN).read_to_string(&mut text);
+            read.map_err(|error| Failure::usage(format!("stdin: {error}")))?;
+            Ok(Arguments::from(text))
+        }
+        [only] if only.trim_start().starts_with('{') => Ok(Arguments::from(only.as_str())),
+        pairs => typed(pairs, spec),
+    }
+}
+
+/// Makes an object of `key=value` pairs, each value of the type its parameter has.
+fn typed(pairs: &[String], spec: &ToolSpec) -> Result<Arguments, Failure> {
+    let mut object = Map::new();
+    for pair in pairs {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(Failure::usage(format!(
+                "`{pair}` is no argument: write key=value, one JSON object, or `-` for stdin"
+            )));
+        };
+        let value = Value::from(value);
+        match object.get_mut(key) {
+            None => drop(object.insert(key.to_owned(), value)),
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    let mut arguments = Value::Object(object);
+    coerce(&mut arguments, &spec.input);
+    Ok(Arguments::from(arguments))
+}
+
+fn show_event(event: CallEvent) {
+    match event {
+        CallEvent::Progress {
+            done,
+            total,
+            message,
+            ..
+        } => {
+            let message = message.unwrap_or_default();
+            match (done, total) {
+                (Some(done), Some(total)) if total > 0.0 => {
+                    eprintln!("[{:3.0}%] {message}", 100.0 * done / total);
+                }
+                _ => eprintln!("[....] {message}"),
+            }
+        }
+        CallEvent::Update { result, .. } => eprintln!("[....] {}", result.text()),
+        _ => {}
+    }
+}
+
+fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
+    if json {
+        return print::json(result);
+    }
+    for note in &result.notes {
+        eprintln!("note: {note}");
+    }
+    let mut text = String::new();
+    for item in &result.content {
+        match item {
+            Content::Text { text: plain } => text.push_str(plain),
+            Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
+                text.push_str(&format!("[{mime_type}, {} bytes of base64]", item.len()));
+            }
+            Content::Resource { resource } => match &resource.text {
+                Some(plain) => text.push_str(plain),
+                None => text.push_str(&format!("[{}]", resource.uri)),
+            },
+            Content::Link { uri, name, .. } => text.push_str(&format!("{name}: {uri}")),
+            other => text.push_str(&format!("[{} bytes]", other.len())),
+        }
+        text.push('\n');
+    }
+    if result.is_error() {
+        eprint!("error: {text}");
+        return Ok(());
+    }
+    print::text(&text)
+}

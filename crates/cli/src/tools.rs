@@ -1,0 +1,170 @@
+//! `tools list|show|schema|call`.
+
+use std::process::ExitCode;
+
+use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
+
+use crate::approve::Terminal;
+use crate::args::{Global, Tools};
+use crate::failure::Failure;
+use crate::{call, print};
+
+pub(crate) fn execute(
+    command: Tools,
+    global: &Global,
+    registry: &Registry,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+) -> Result<ExitCode, Failure> {
+    let mut builder = setup(Invoker::builder(registry));
+    if let Some(directory) = &global.project_dir {
+        let directory = directory.canonicalize().map_err(|error| {
+            Failure::usage(format!("--project-dir {}: {error}", directory.display()))
+        })?;
+        builder = builder.project_dir(directory);
+    }
+    if let Tools::Call { yes, .. } = &command {
+        builder = builder.approver(Terminal { yes: *yes });
+    }
+    let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
+    let snapshot = invoker
+        .snapshot()
+        .map_err(|error| Failure::finding(&error))?;
+    match command {
+        Tools::List => list(&snapshot, global.json)?,
+        Tools::Show { name } => show(find(&snapshot, &name)?, global.json)?,
+        Tools::Schema { name } => print::json(&find(&snapshot, &name)?.spec().input)?,
+        Tools::Call {
+            name, arguments, ..
+        } => {
+            let entry = find(&snapshot, &name)?;
+            return call::call(&invoker, entry.spec(), &arguments, global.json);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds a tool by its exact name, or says which name is nearest.
+fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Entry, Failure> {
+    snapshot.get(name).ok_or_else(|| {
+        let hint = match snapshot.nearest(name, 1).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`tools list` shows all there are".to_owned(),
+        };
+        Failure::usage(format!("there is no tool `{name}`; {hint}"))
+    })
+}
+
+fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
+    if json {
+        let specs: Vec<&ToolSpec> = snapshot.iter().map(Entry::spec).collect();
+        return print::json(&specs);
+    }
+    if snapshot.is_empty() {
+        eprintln!(
+            "no tools: add one with `#[tool]`, and name its crate in `main` (`use my_tools as _;`)"
+        );
+        return Ok(());
+    }
+    let width = snapshot
+        .iter()
+        .map(|entry| entry.spec().name.as_str().len())
+        .max();
+    let width = width.unwrap_or_default();
+    let mut text = String::new();
+    let mut bundle = "";
+    for entry in snapshot {
+        let spec = entry.spec();
+        if spec.bundle.as_ref() != bundle {
+            bundle = spec.bundle.as_ref();
+            text.push_str(&format!("{bundle}\n"));
+        }
+        let first = spec.description.lines().next().unwrap_or_default();
+        text.push_str(&format!("  {:width$}  {first}\n", spec.name.as_str()));
+    }
+    print::text(&text)
+}
+
+fn show(entry: &Entry, json: bool) -> Result<(), Failure> {
+    let spec = entry.spec();
+    if json {
+        return print::json(spec);
+    }
+    let mut text = format!("{}", spec.name);
+    if let Some(title) = &spec.title {
+        text.push_str(&format!(" — {title}"));
+    }
+    text.push_str(&format!(
+        "\n{}\n\nbundle    {}\n",
+        spec.description, spec.bundle
+    ));
+    let hints = [
+        (spec.hints.read_only, "read-only"),
+        (spec.hints.destructive, "destructive"),
+        (spec.hints.idempotent, "idempotent"),
+        (spec.hints.open_world, "open-world"),
+    ];
+    let declared: Vec<String> = hints
+        .iter()
+        .filter_map(|(declared, name)| match declared {
+            Some(true) => Some((*name).to_owned()),
+            Some(false) => Some(format!("not {name}")),
+            None => None,
+        })
+        .collect();
+    if !declared.is_empty() {
+        text.push_str(&format!("hints     {}\n", declared.join(", ")));
+    }
+    if entry.tool().needs_approval() {
+        text.push_str("approval  asked before each call\n");
+    }
+    let output = if spec.output.is_some() {
+        "structured"
+    } else {
+        "text"
+    };
+    text.push_str(&format!("result    {output}\n\n"));
+    text.push_str(&parameters(spec));
+    print::text(&text)
+}
+
+fn parameters(spec: &ToolSpec) -> String {
+    let params = spec.params();
+    if params.is_empty() {
+        return format!("no parameters\n\ntools call {}\n", spec.name);
+    }
+    let widest = |of: fn(&toolwright_core::ParamInfo) -> usize| {
+        params.iter().map(of).max().unwrap_or_default()
+    };
+    let (names, kinds) = (
+        widest(|param| param.name.len()),
+        widest(|param| param.kind.len()),
+    );
+    let mut text = String::from("parameters\n");
+    let mut example = format!("tools call {}", spec.name);
+    for param in &params {
+        let need = match (&param.default, param.required) {
+            (Some(default), _) => format!("default {default}"),
+            (None, true) => "required".to_owned(),
+            (None, false) => "optional".to_owned(),
+        };
+        let description = param
+            .description
+            .as_deref()
+            .unwrap_or_default()
+            .replace('\n', " ");
+        let line = format!(
+            "  {:names$}  {:kinds$}  {need}  {description}",
+            param.name, param.kind
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+        if param.required {
+            example.push_str(&format!(
+                " {}={}",
+                param.name,
+                param.kind.to_uppercase().replace(' ', "_")
+            ));
+        }
+    }
+    format!("{text}\n{example}\n")
+}

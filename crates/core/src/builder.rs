@@ -1,0 +1,557 @@
+//! Tools by hand: from typed parameters, a whole type, or a JSON Schema, to a closure.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use toolwright_schema::{Node, ReadError, Schema, Tape, close_objects, types_enforce};
+
+use crate::context::CallContext;
+use crate::define::{Meta, Ready, Run, Running};
+use crate::encode::{Encode, Encoded, Encoders, IntoToolError, Json, Updates};
+use crate::error::{DefineError, ToolError};
+use crate::extract::Context;
+use crate::input::{Default, Input, add_definitions, output_schema};
+use crate::options::{Approval, Errors, Extra, Hints, Malformed, Options, Strict};
+use crate::param::Param;
+use crate::result::ToolResult;
+use crate::tool::{Parts, Tool, ToolSpec};
+use crate::{Content, param};
+
+/// A default of this text means: no default, the parameter is required.
+const NOT_DEFINED: &str = "___NOT_DEFINED___";
+/// A default of this text means: optional, absent when not sent.
+const NULL: &str = "___NULL___";
+
+/// A tool under construction; `I` is what its handler receives.
+///
+/// Mistakes are kept until the handler is given, and told there.
+pub struct ToolBuilder<I = Args> {
+    spec: ToolSpec,
+    options: Options,
+    source: Source,
+    output: Option<Value>,
+    defect: Option<DefineError>,
+    input: PhantomData<fn() -> I>,
+}
+
+/// Where the input schema comes from.
+enum Source {
+    Parameters(Vec<Parameter>, Input),
+    Whole { schema: Value, typed: bool },
+}
+
+/// A parameter that can still be changed by `.default(…)` or `.optional()`.
+struct Parameter {
+    name: String,
+    description: String,
+    schema: Value,
+    optional: bool,
+    default: Option<Value>,
+}
+
+/// The arguments of a call, by name.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::Args;
+///
+/// let args: Args = serde_json::from_str(r#"{"width": 2.5}"#).unwrap();
+/// assert_eq!(args.get::<f64>("width").unwrap(), 2.5);
+/// assert_eq!(args.get::<Option<f64>>("height").unwrap(), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Args(Map<String, Value>);
+
+impl Args {
+    /// Reads the argument `name` as a `T`; one that was not sent reads as `null`.
+    ///
+    /// # Errors
+    ///
+    /// When it is not a `T`.
+    pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, ToolError> {
+        let value = self.0.get(name).unwrap_or(&Value::Null);
+        T::deserialize(value).map_err(|error| ToolError::retry(format!("/{name}: {error}")))
+    }
+
+    /// Returns all arguments.
+    pub fn as_map(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// Gives up the map of all arguments.
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
+    }
+}
+
+impl ToolBuilder {
+    pub(crate) fn new(name: String, description: String) -> Self {
+        let input = Input::new(&name);
+        Self {
+            spec: ToolSpec {
+                name: name.into(),
+                title: None,
+                description,
+                input: Schema::trusted(json!({})),
+                output: None,
+                hints: Hints::default(),
+                bundle: "built".into(),
+            },
+            options: Options::from(&Meta::new("", "", "")),
+            source: Source::Parameters(Vec::new(), input),
+            output: None,
+            defect: None,
+            input: PhantomData,
+        }
+    }
+
+    /// Adds a parameter of type `T`: required, unless `T` is an `Option` or a default follows.
+    #[must_use]
+    pub fn param<T: DeserializeOwned + JsonSchema + Send + 'static>(
+        mut self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        if let Source::Parameters(params, input) = &mut self.source {
+            let schema = T::schema(&mut input.generator);
+            params.push(Parameter {
+                name: name.into(),
+                description: description.into(),
+                schema: schema.map_or(Value::Bool(true), schemars::Schema::to_value),
+                optional: param::is_optional::<T>(),
+                default: None,
+            });
+        }
+        self
+    }
+
+    /// Adds a parameter by the name of its JSON type: `string`, `integer`, `number`, `boolean`,
+    /// `array` or `object`.
+    #[must_use]
+    pub fn param_of(
+        mut self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        json_type: &str,
+        required: bool,
+    ) -> Self {
+        let name = name.into();
+        if !is_json_type(json_type) {
+            self.refuse(
+                &name,
+                format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
+            );
+        }
+        if let Source::Parameters(params, _) = &mut self.source {
+            params.push(Parameter {
+                name,
+                description: description.into(),
+                schema: json!({ "type": json_type }),
+                optional: !required,
+                default: None,
+            });
+        }
+        self
+    }
+
+    /// Gives the parameter added last a default, which is published.
+    ///
+    /// A text may use `${earlier_parameter}` and `${project_dir}`. The texts `___NOT_DEFINED___`
+    /// and `___NULL___` mean "required" and "optional, absent".
+    #[must_use]
+    pub fn default(mut self, default: impl Serialize) -> Self {
+        let default = serde_json::to_value(default);
+        let last = match &mut self.source {
+            Source::Parameters(params, _) => params.last_mut(),
+            Source::Whole { .. } => None,
+        };
+        match (last, default) {
+            (Some(last), Ok(default)) => match default.as_str() {
+                Some(NOT_DEFINED) => last.optional = false,
+                Some(NULL) => last.optional = true,
+                _ => last.default = Some(default),
+            },
+            (Some(last), Err(error)) => {
+                let name = last.name.clone();
+                self.refuse(&name, format!("its default cannot be JSON: {error}"));
+            }
+            (None, _) => self.refuse("default", "follows no parameter".to_owned()),
+        }
+        self
+    }
+
+    /// Takes all arguments as one type; its fields are the parameters.
+    #[must_use]
+    pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(self) -> ToolBuilder<T> {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+        let mut schema = T::json_schema(&mut generator).to_value();
+        add_definitions(&mut schema, &mut generator);
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("title");
+        }
+        ToolBuilder {
+            spec: self.spec,
+            options: self.options,
+            source: Source::Whole {
+                schema,
+                typed: true,
+            },
+            output: self.output,
+            defect: self.defect,
+            input: PhantomData,
+        }
+    }
+
+    /// Takes a whole JSON Schema for the arguments.
+    ///
+    /// # Errors
+    ///
+    /// When it is no valid schema of an object.
+    pub fn schema(mut self, schema: Value) -> Result<Self, DefineError> {
+        let tool = || self.spec.name.to_string();
+        let checked = Schema::check(schema).map_err(|source| DefineError::Schema {
+            tool: tool(),
+            part: "input",
+            source,
+        })?;
+        check_object(checked.as_value(), tool)?;
+        self.source = Source::Whole {
+            schema: checked.as_value().clone(),
+            typed: false,
+        };
+        Ok(self)
+    }
+
+    /// Takes the text of a whole JSON Schema for the arguments.
+    ///
+    /// # Errors
+    ///
+    /// When it is no valid schema of an object: it is never taken for an empty one.
+    pub fn schema_text(self, text: &str) -> Result<Self, DefineError> {
+        match Schema::parse(text) {
+            Ok(schema) => self.schema(schema.as_value().clone()),
+            Err(source) => Err(DefineError::Schema {
+                tool: self.spec.name.to_string(),
+                part: "input",
+                source,
+            }),
+        }
+    }
+}
+
+/// Writes one setter per option.
+macro_rules! options {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => |$builder:ident| $set:expr;)*) => {
+        impl<I> ToolBuilder<I> {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $name(self, $value: $type) -> Self {
+                let mut $builder = self;
+                $set;
+                $builder
+            })*
+        }
+    };
+}
+
+options! {
+    /// Sets the name people read.
+    title(title: impl Into<String>) => |tool| tool.spec.title = Some(title.into());
+    /// Names the bundle the tool belongs to.
+    bundle(bundle: impl Into<Arc<str>>) => |tool| tool.spec.bundle = bundle.into();
+    /// Declares whether the tool only reads.
+    read_only(yes: bool) => |tool| tool.spec.hints.read_only = Some(yes);
+    /// Declares whether the tool may destroy something.
+    destructive(yes: bool) => |tool| tool.spec.hints.destructive = Some(yes);
+    /// Declares whether calling twice is the same as calling once.
+    idempotent(yes: bool) => |tool| tool.spec.hints.idempotent = Some(yes);
+    /// Declares whether the tool reaches beyond this system.
+    open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
+    /// Sets who has to be asked before a call runs.
+    approval(approval: Approval) => |tool| tool.options.approval = approval;
+    /// Sets whether providers may hold the model to the schema.
+    strict(strict: Strict) => |tool| tool.options.strict = strict;
+    /// Sets what becomes of unknown arguments.
+    extra(extra: Extra) => |tool| tool.options.extra = extra;
+    /// Sets what the model reads of an error.
+    errors(errors: Errors) => |tool| tool.options.errors = errors;
+    /// Sets what becomes of arguments that are not JSON.
+    on_malformed(malformed: Malformed) => |tool| tool.options.malformed = malformed;
+    /// Sets whether placeholders in a text result are filled in.
+    expand_result(yes: bool) => |tool| tool.options.expand_result = yes;
+    /// Sets whether the result answers the person without another model step.
+    return_direct(yes: bool) => |tool| tool.options.return_direct = yes;
+    /// Sets how long a call may take.
+    timeout(timeout: Duration) => |tool| tool.options.timeout = Some(timeout);
+    /// Sets how many calls may run at once.
+    concurrency(most: usize) => |tool| tool.options.concurrency = most;
+    /// Declares the structured output by a whole JSON Schema.
+    output_schema(schema: Value) => |tool| tool.output = Some(schema);
+}
+
+impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
+    /// Declares the structured output by its type.
+    #[must_use]
+    pub fn output<T: JsonSchema>(mut self) -> Self {
+        let schema = output_schema(|generator| Some(generator.subschema_for::<T>()));
+        self.output = schema.map(|schema| schema.as_value().clone());
+        self
+    }
+
+    /// Declares the structured output by the name of its JSON type; `string` declares none.
+    #[must_use]
+    pub fn output_of(mut self, json_type: &str) -> Self {
+        if !is_json_type(json_type) {
+            self.refuse(
+                "output",
+                format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
+            );
+        }
+        self.output = (json_type != "string").then(|| json!({ "type": json_type }));
+        self
+    }
+
+    /// Ends the definition with a function that does not block.
+    ///
+    /// # Errors
+    ///
+    /// When anything in the definition is wrong.
+    pub fn run<F, R>(self, handler: F) -> Result<Tool, DefineError>
+    where
+        F: Fn(I, Context) -> R + Send + Sync + 'static,
+        R: Reply,
+    {
+        self.finish(move |input, cx| {
+            Ok(Running::Done(
+                handler(input, Context::from_call(cx)?).reply(cx.encoders()),
+            ))
+        })
+    }
+
+    /// Ends the definition with an async function.
+    ///
+    /// # Errors
+    ///
+    /// When anything in the definition is wrong.
+    pub fn run_async<F, R>(self, handler: F) -> Result<Tool, DefineError>
+    where
+        F: Fn(I, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: Reply> + Send + 'static,
+    {
+        self.finish(move |input, cx| {
+            let encoders = cx.encoders().clone();
+            let future = handler(input, Context::from_call(cx)?);
+            Ok(Running::later(async move { future.await.reply(&encoders) }))
+        })
+    }
+
+    /// Ends the definition with a function that blocks its thread.
+    ///
+    /// # Errors
+    ///
+    /// When anything in the definition is wrong.
+    pub fn run_blocking<F, R>(mut self, handler: F) -> Result<Tool, DefineError>
+    where
+        F: Fn(I, Context) -> R + Send + Sync + 'static,
+        R: Reply,
+    {
+        self.options.blocking = true;
+        let handler = Arc::new(handler);
+        self.finish(move |input, cx| {
+            let (handler, encoders) = (Arc::clone(&handler), cx.encoders().clone());
+            let context = Context::from_call(cx)?;
+            Ok(Running::blocking(cx, move || {
+                handler(input, context).reply(&encoders)
+            }))
+        })
+    }
+
+    fn refuse(&mut self, parameter: &str, message: String) {
+        self.defect.get_or_insert(DefineError::Parameter {
+            tool: self.spec.name.to_string(),
+            parameter: parameter.to_owned(),
+            message,
+        });
+    }
+
+    fn finish<H>(mut self, handler: H) -> Result<Tool, DefineError>
+    where
+        H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync + 'static,
+    {
+        if let Some(output) = self.output.take() {
+            let checked = Schema::check(output).map_err(|source| DefineError::Schema {
+                tool: self.spec.name.to_string(),
+                part: "output",
+                source,
+            })?;
+            self.spec.output = Some(checked);
+        }
+        let typed = matches!(self.source, Source::Whole { typed: true, .. });
+        let (input, enforced, defaults, defect) = match self.source {
+            Source::Parameters(params, mut input) => {
+                for param in params {
+                    let (name, description) = (&param.name, &param.description);
+                    input.add(
+                        name,
+                        description,
+                        param.schema,
+                        param.optional,
+                        param.default,
+                    );
+                }
+                input.finish()
+            }
+            Source::Whole { mut schema, typed } => {
+                check_object(&schema, || self.spec.name.to_string())?;
+                let enforced = types_enforce(&schema);
+                if typed {
+                    close_objects(&mut schema);
+                }
+                let defaults = published_defaults(&schema);
+                (Schema::trusted(schema), enforced, defaults, None)
+            }
+        };
+        self.spec.input = input;
+        // Only a type of the user's fills in its own defaults.
+        let careful = self.options.expand_result || (!typed && !defaults.is_empty());
+        let tool = Tool::assemble(Parts {
+            spec: self.spec,
+            options: self.options,
+            run: Box::new(Closure(Arc::new(handler), PhantomData)),
+            checks: Vec::new(),
+            // `Args` takes anything: only a typed input can enforce its own schema.
+            enforced: enforced && typed,
+            careful,
+            defaults,
+            defect: self.defect.or(defect),
+        });
+        match &tool.0.defect {
+            Some(defect) => Err(defect.clone()),
+            None => Ok(tool),
+        }
+    }
+}
+
+const JSON_TYPES: &str = "string, integer, number, boolean, array or object";
+
+fn is_json_type(name: &str) -> bool {
+    matches!(
+        name,
+        "string" | "integer" | "number" | "boolean" | "array" | "object"
+    )
+}
+
+/// Refuses a schema whose root is not the object that arguments always are.
+fn check_object(schema: &Value, tool: impl Fn() -> String) -> Result<(), DefineError> {
+    let kind = schema.get("type");
+    let is_object = kind.and_then(Value::as_str) == Some("object");
+    if is_object || (kind.is_none() && schema.is_object()) {
+        return Ok(());
+    }
+    Err(DefineError::NotAnObject {
+        tool: tool(),
+        found: kind.map_or_else(|| schema.to_string(), Value::to_string),
+    })
+}
+
+/// Collects the defaults that a whole schema publishes for its top-level properties.
+fn published_defaults(schema: &Value) -> Vec<(String, Default)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let default = |(name, schema): (&String, &Value)| {
+        let default = schema.get("default")?.clone();
+        Some((name.clone(), Default::Value(default)))
+    };
+    properties
+        .into_iter()
+        .flatten()
+        .filter_map(default)
+        .collect()
+}
+
+/// A tool made from a closure.
+struct Closure<I, H>(Arc<H>, PhantomData<fn() -> I>);
+
+struct ClosureReady<I, H> {
+    handler: Arc<H>,
+    input: I,
+}
+
+impl<I, H> Run for Closure<I, H>
+where
+    I: DeserializeOwned + Send + 'static,
+    H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync + 'static,
+{
+    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
+        let input = match bound {
+            None => I::deserialize(sent)?,
+            Some(bound) => {
+                let mut all = Map::<String, Value>::deserialize(sent)?;
+                all.extend(Map::<String, Value>::deserialize(bound)?);
+                I::deserialize(Tape::of(&Value::Object(all)).root())?
+            }
+        };
+        Ok(Box::new(ClosureReady {
+            handler: Arc::clone(&self.0),
+            input,
+        }))
+    }
+}
+
+impl<I, H> Ready for ClosureReady<I, H>
+where
+    I: Send,
+    H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync,
+{
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<Running, ToolError> {
+        (self.handler)(self.input, cx)
+    }
+}
+
+/// What a builder's handler may return: a `Result`, or one of the common plain values.
+///
+/// A closure's type cannot be told apart as a function's can, so any other `Serialize` type is
+/// returned as `Ok::<_, ToolError>(value)` or as [`Json`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a builder's handler returns",
+    label = "cannot be encoded for the model",
+    note = "return `Ok::<_, toolwright::ToolError>(value)`, text, `Content`, `Json<T>`, or `ToolResult`"
+)]
+pub trait Reply {
+    /// Turns the value into a result.
+    ///
+    /// # Errors
+    ///
+    /// When the handler failed, or its value cannot be JSON.
+    fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError>;
+}
+
+impl<T: Encode, E: IntoToolError> Reply for Result<T, E> {
+    fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+        self.map_err(E::into_tool_error)?.encode(encoders)
+    }
+}
+
+macro_rules! plain_replies {
+    ($([$($generics:tt)*] $type:ty),* $(,)?) => {
+        $(impl<$($generics)*> Reply for $type {
+            fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+                self.encode(encoders)
+            }
+        })*
+    };
+}
+
+plain_replies! {
+    [] String, [] &'static str, [] (), [] bool, [] i32, [] i64, [] u32, [] u64, [] usize, [] f64,
+    [] Value, [] Content, [] Vec<Content>, [] Vec<String>, [] ToolResult,
+    [T: Serialize + JsonSchema] Json<T>,
+    [S: futures::Stream<Item: Encode> + Send + 'static] Updates<S>,
+}

@@ -1,0 +1,172 @@
+//! What the model asks for: one call of one tool, as plain data.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// One request by the model to run one tool.
+///
+/// A call is plain data: holding one runs nothing. Hand it to [`Invoker::invoke`](crate::Invoker::invoke).
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::ToolCall;
+///
+/// let call = ToolCall::new("get_weather", r#"{"city": "Paris"}"#).with_id("call_7");
+/// assert_eq!(call.name.as_str(), "get_weather");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// Chosen by the model or its wire adapter; echoed in the result.
+    pub id: CallId,
+    /// The tool's name as the model sent it, perhaps not the name of any tool.
+    pub name: ToolName,
+    /// The text exactly as the model sent it, perhaps not even JSON.
+    pub arguments: Arguments,
+}
+
+impl ToolCall {
+    /// Makes a call with an id of its own, unique in this process.
+    pub fn new(name: impl Into<ToolName>, arguments: impl Into<Arguments>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            id: CallId::from(format!("call_{id}")),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    /// Replaces the id with the one the model chose.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<CallId>) -> Self {
+        self.id = id.into();
+        self
+    }
+}
+
+/// Declares a newtype over shared text: cheap to clone, because one call's id and name travel far.
+macro_rules! shared_text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Returns the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// Stands in until the invoker fills in the real one, without an allocation.
+            #[allow(dead_code, reason = "only results carry a stand-in")]
+            pub(crate) fn empty() -> Self {
+                static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| "".into());
+                Self(EMPTY.clone())
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(name: &$name) -> Self {
+                name.clone()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                &*self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                &*self.0 == *other
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+pub(crate) use shared_text;
+
+shared_text! {
+    /// Names one call within a conversation.
+    CallId
+}
+
+shared_text! {
+    /// A tool's name as the model sees it.
+    ///
+    /// Any text can be held, because a model may send any text; tools themselves are only defined
+    /// under names that [`ToolName::is_valid`] accepts.
+    ToolName
+}
+
+shared_text! {
+    /// The arguments of a call: the text exactly as it was sent, perhaps not even JSON.
+    Arguments
+}
+
+impl ToolName {
+    /// Tells whether every provider takes the name: 1 to 64 letters, digits, `_` or `-`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::ToolName;
+    ///
+    /// assert!(ToolName::is_valid("get_weather"));
+    /// assert!(!ToolName::is_valid("get weather"));
+    /// ```
+    pub fn is_valid(name: &str) -> bool {
+        (1..=64).contains(&name.len())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    }
+}
+
+impl From<&serde_json::Value> for Arguments {
+    fn from(value: &serde_json::Value) -> Self {
+        Self::from(value.to_string())
+    }
+}
+
+impl From<serde_json::Value> for Arguments {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from(&value)
+    }
+}

@@ -1,0 +1,150 @@
+//! What a result is made of: text, images, audio, resources and links.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+/// One item of a tool's result, in the shape MCP gives it on the wire.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::Content;
+///
+/// let items = vec![Content::text("A pixel:"), Content::image("image/png", b"\x89PNG")];
+/// assert_eq!(serde_json::to_value(&items[1]).unwrap()["mimeType"], "image/png");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// The bytes, in base64.
+        data: String,
+        /// For example `image/png`.
+        mime_type: String,
+    },
+    /// A sound.
+    #[serde(rename_all = "camelCase")]
+    Audio {
+        /// The bytes, in base64.
+        data: String,
+        /// For example `audio/wav`.
+        mime_type: String,
+    },
+    /// A resource, carried whole.
+    Resource {
+        /// The resource.
+        resource: Resource,
+    },
+    /// A pointer to a resource.
+    #[serde(rename = "resource_link", rename_all = "camelCase")]
+    Link {
+        /// Where it is.
+        uri: String,
+        /// What to call it.
+        name: String,
+        /// Its media type, if known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+    },
+}
+
+/// A resource carried inside a result: text, or bytes in base64.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Resource {
+    /// Where it comes from.
+    pub uri: String,
+    /// Its media type, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its text, for a text resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its bytes in base64, for any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<String>,
+}
+
+impl Content {
+    /// Makes a text item.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    /// Makes an image item from raw bytes.
+    pub fn image(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::Image {
+            data: STANDARD.encode(bytes),
+            mime_type: mime_type.into(),
+        }
+    }
+
+    /// Makes an audio item from raw bytes.
+    pub fn audio(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::Audio {
+            data: STANDARD.encode(bytes),
+            mime_type: mime_type.into(),
+        }
+    }
+
+    /// Makes an item that carries a text resource whole.
+    pub fn resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::Resource {
+            resource: Resource {
+                uri: uri.into(),
+                mime_type: None,
+                text: Some(text.into()),
+                blob: None,
+            },
+        }
+    }
+
+    /// Makes an item that carries a resource of raw bytes whole.
+    pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::Resource {
+            resource: Resource {
+                uri: uri.into(),
+                mime_type: Some(mime_type.into()),
+                text: None,
+                blob: Some(STANDARD.encode(bytes)),
+            },
+        }
+    }
+
+    /// Makes an item that points to a resource.
+    pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::Link {
+            uri: uri.into(),
+            name: name.into(),
+            mime_type: None,
+        }
+    }
+
+    /// Counts the bytes a model would have to read: the text, or the base64.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Image { data, .. } | Self::Audio { data, .. } => data.len(),
+            Self::Resource { resource } => {
+                let carried = resource.text.as_ref().or(resource.blob.as_ref());
+                resource.uri.len() + carried.map_or(0, String::len)
+            }
+            Self::Link { uri, name, .. } => uri.len() + name.len(),
+        }
+    }
+
+    /// Tells whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

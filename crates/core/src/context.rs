@@ -1,0 +1,261 @@
+//! Where a call runs: what the invoker was set up with, who asks, and who listens.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{CallId, ToolCall, ToolName, shared_text};
+use crate::encode::Encoders;
+use crate::result::ToolResult;
+
+/// What an invoker was built with; the same for all its calls.
+#[derive(Clone, Default)]
+pub struct Setup {
+    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    pub(crate) project_dir: Option<Arc<Path>>,
+}
+
+impl Setup {
+    /// Returns the state of type `T`, if the invoker was given one.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.state.get(&TypeId::of::<T>())?.clone().downcast().ok()
+    }
+
+    /// Returns the project directory, if one was set.
+    pub fn project_dir(&self) -> Option<&Path> {
+        self.project_dir.as_deref()
+    }
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("state", &self.state.len())
+            .field("project_dir", &self.project_dir)
+            .finish()
+    }
+}
+
+/// On whose behalf calls are made, in which session, and who hears of their progress.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{CallEvent, Caller, Scope};
+///
+/// let scope = Scope::new()
+///     .caller(Caller::new("ada"))
+///     .session("conversation-7")
+///     .on_event(|event: CallEvent| eprintln!("{event:?}"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Scope {
+    pub(crate) caller: Caller,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) cancel: Option<CancellationToken>,
+    pub(crate) listener: Option<Listener>,
+}
+
+/// Hears what happens during a call; called on whatever thread the tool runs on.
+pub(crate) type Listener = Arc<dyn Fn(CallEvent) + Send + Sync>;
+
+impl Scope {
+    /// Makes a scope of an anonymous caller without a session, to whom nobody listens.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says on whose behalf the calls are made.
+    #[must_use]
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.caller = caller;
+        self
+    }
+
+    /// Says which session or conversation the calls belong to.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<SessionId>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Cancels the calls when the token is cancelled.
+    #[must_use]
+    pub fn cancel_on(mut self, token: CancellationToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+
+    /// Hands every event of the calls to `listener`.
+    #[must_use]
+    pub fn on_event(mut self, listener: impl Fn(CallEvent) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("caller", &self.caller)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What happens between a call and its result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CallEvent {
+    /// The tool says how far it is.
+    Progress {
+        /// The call.
+        call: CallId,
+        /// How much is done, in the tool's own measure.
+        done: Option<f64>,
+        /// How much there is to do, in the same measure.
+        total: Option<f64>,
+        /// What it is doing.
+        message: Option<String>,
+    },
+    /// The tool has a preliminary result; the last one becomes the call's result.
+    Update {
+        /// The call.
+        call: CallId,
+        /// The result so far.
+        result: ToolResult,
+    },
+}
+
+/// On whose behalf a call is made.
+///
+/// As a parameter of a tool it is filled in from the [`Scope`]; the model never sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    name: Option<Arc<str>>,
+}
+
+impl Caller {
+    /// Names the caller.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: Some(name.into()),
+        }
+    }
+
+    /// Returns the name, unless the caller is anonymous.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+shared_text! {
+    /// The session a call belongs to: an MCP session, else a conversation, else this process.
+    ///
+    /// As a parameter of a tool it is filled in from the [`Scope`]; the model never sees it.
+    SessionId
+}
+
+impl SessionId {
+    /// Returns the session of calls that belong to no other: one per process.
+    pub fn of_process() -> Self {
+        static PROCESS: LazyLock<SessionId> =
+            LazyLock::new(|| SessionId::from(format!("process-{}", std::process::id())));
+        PROCESS.clone()
+    }
+}
+
+/// One call under way: what an extractor can draw from.
+pub struct CallContext<'a> {
+    pub(crate) call: &'a ToolCall,
+    pub(crate) setup: &'a Arc<Setup>,
+    pub(crate) scope: &'a Scope,
+    pub(crate) encoders: &'a Encoders,
+    pub(crate) cancel: &'a CancelSlot,
+    pub(crate) permit: &'a PermitSlot,
+}
+
+impl CallContext<'_> {
+    /// Returns the call's id.
+    pub fn call(&self) -> &CallId {
+        &self.call.id
+    }
+
+    /// Returns the tool's name as the model sent it.
+    pub fn tool(&self) -> &ToolName {
+        &self.call.name
+    }
+
+    /// Returns what the invoker was built with.
+    pub fn setup(&self) -> &Setup {
+        self.setup
+    }
+
+    /// Returns on whose behalf the call is made.
+    pub fn caller(&self) -> &Caller {
+        &self.scope.caller
+    }
+
+    /// Returns the session the call belongs to.
+    pub fn session(&self) -> SessionId {
+        self.scope
+            .session
+            .clone()
+            .unwrap_or_else(SessionId::of_process)
+    }
+
+    /// Returns the encoders for what the tool returns.
+    #[doc(hidden)]
+    pub fn encoders(&self) -> &Encoders {
+        self.encoders
+    }
+
+    pub(crate) fn project_dir(&self) -> Option<PathBuf> {
+        self.setup.project_dir().map(Path::to_path_buf)
+    }
+
+    /// Returns the token that is cancelled when nobody waits for the call any more.
+    pub(crate) fn cancellation(&self) -> CancellationToken {
+        self.cancel.token(self.scope)
+    }
+}
+
+/// The call's own cancellation token, made only when the tool asks for one.
+#[derive(Default)]
+pub(crate) struct CancelSlot(OnceLock<CancellationToken>);
+
+impl CancelSlot {
+    fn token(&self, scope: &Scope) -> CancellationToken {
+        let make = || match &scope.cancel {
+            Some(parent) => parent.child_token(),
+            None => CancellationToken::new(),
+        };
+        self.0.get_or_init(make).clone()
+    }
+
+    /// Tells a tool that may still be running, on a thread of its own, to stop.
+    pub(crate) fn cancel(&self) {
+        if let Some(token) = self.0.get() {
+            token.cancel();
+        }
+    }
+}
+
+/// A permit that a blocking tool takes along to its thread, so that it is held until the thread ends.
+#[derive(Default)]
+pub(crate) struct PermitSlot(Mutex<Option<OwnedSemaphorePermit>>);
+
+impl PermitSlot {
+    pub(crate) fn put(&self, permit: OwnedSemaphorePermit) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
+    }
+
+    pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}

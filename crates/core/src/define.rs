@@ -1,0 +1,394 @@
+//! The convention between `#[tool]` and this crate: arguments into slots, slots into a call.
+//!
+//! Generated code implements [`Definition`] and [`Slots`]; all the work is done here.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use schemars::{Schema, SchemaGenerator};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use toolwright_schema::{Node, ReadError};
+
+use crate::context::{CallContext, Setup};
+use crate::encode::Encoded;
+use crate::error::ToolError;
+use crate::options::{Approval, Errors, Extra, Hints, Malformed, Strict};
+use crate::param::{Param, is_optional};
+
+/// What `#[tool]` implements, on an uninhabited type that shares the function's name.
+pub trait Definition: 'static {
+    /// What `&self` is; `()` for a free function.
+    type Receiver: Send + Sync + 'static;
+    /// One slot per parameter.
+    type Args: Slots;
+    /// Everything the attribute says.
+    const META: Meta;
+
+    /// Returns the output schema, if the return type declares one.
+    fn output(generator: &mut SchemaGenerator) -> Option<Schema>;
+
+    /// Fills in what the model did not send, and starts the function.
+    ///
+    /// # Errors
+    ///
+    /// When an extractor has nothing to draw from.
+    fn call(
+        receiver: &Arc<Self::Receiver>,
+        args: Self::Args,
+        cx: &CallContext<'_>,
+    ) -> Result<Running, ToolError>;
+}
+
+/// Everything `#[tool(…)]` says about a tool, as a constant.
+#[derive(Clone, Copy, Debug)]
+pub struct Meta {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) title: Option<&'static str>,
+    pub(crate) bundle: &'static str,
+    pub(crate) hints: Hints,
+    pub(crate) approval: Approval,
+    pub(crate) strict: Strict,
+    pub(crate) extra: Extra,
+    pub(crate) errors: Errors,
+    pub(crate) malformed: Malformed,
+    pub(crate) expand_result: bool,
+    pub(crate) return_direct: bool,
+    pub(crate) blocking: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) concurrency: Option<usize>,
+}
+
+/// Writes one `const` setter per option, so that generated code names only what the user wrote.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty => |$meta:ident, $value:ident| $set:expr;)*) => {
+        impl Meta {
+            $($(#[$doc])*
+            pub const fn $name(self, $value: $type) -> Self {
+                let mut $meta = self;
+                $set;
+                $meta
+            })*
+        }
+    };
+}
+
+impl Meta {
+    /// Starts from a name, a description and the bundle it belongs to.
+    pub const fn new(bundle: &'static str, name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            title: None,
+            bundle,
+            hints: Hints::NONE,
+            approval: Approval::Auto,
+            strict: Strict::Auto,
+            extra: Extra::Refuse,
+            errors: Errors::Message,
+            malformed: Malformed::Tell,
+            expand_result: false,
+            return_direct: false,
+            blocking: false,
+            timeout: None,
+            concurrency: None,
+        }
+    }
+}
+
+setters! {
+    /// Sets the display name.
+    title: &'static str => |meta, value| meta.title = Some(value);
+    /// Declares whether the tool only reads.
+    read_only: bool => |meta, value| meta.hints.read_only = Some(value);
+    /// Declares whether the tool may destroy something.
+    destructive: bool => |meta, value| meta.hints.destructive = Some(value);
+    /// Declares whether calling twice is the same as calling once.
+    idempotent: bool => |meta, value| meta.hints.idempotent = Some(value);
+    /// Declares whether the tool reaches beyond this system.
+    open_world: bool => |meta, value| meta.hints.open_world = Some(value);
+    /// Sets who has to be asked.
+    approval: Approval => |meta, value| meta.approval = value;
+    /// Sets whether providers may hold the model to the schema.
+    strict: Strict => |meta, value| meta.strict = value;
+    /// Sets what becomes of unknown arguments.
+    extra: Extra => |meta, value| meta.extra = value;
+    /// Sets what the model reads of an error.
+    errors: Errors => |meta, value| meta.errors = value;
+    /// Sets what becomes of arguments that are not JSON.
+    on_malformed: Malformed => |meta, value| meta.malformed = value;
+    /// Sets whether placeholders in a text result are filled in.
+    expand_result: bool => |meta, value| meta.expand_result = value;
+    /// Sets whether the result answers the person without another model step.
+    return_direct: bool => |meta, value| meta.return_direct = value;
+    /// Says that the function blocks its thread.
+    blocking: bool => |meta, value| meta.blocking = value;
+    /// Sets the timeout, in milliseconds.
+    timeout: u64 => |meta, value| meta.timeout = Some(Duration::from_millis(value));
+    /// Sets how many calls may run at once.
+    concurrency: usize => |meta, value| meta.concurrency = Some(value);
+}
+
+/// One parameter of a definition.
+pub struct ParamSpec {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) default: DefaultSpec,
+    pub(crate) required: bool,
+    pub(crate) published: bool,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) optional: fn() -> bool,
+    pub(crate) check: fn(&Setup) -> Result<(), ToolError>,
+}
+
+/// What an argument is when it is not sent.
+#[derive(Clone, Copy)]
+pub enum DefaultSpec {
+    /// There is no default.
+    None,
+    /// The value's JSON form.
+    Value(fn() -> Result<Value, serde_json::Error>),
+    /// Text to be converted to the parameter's type, after its placeholders are filled in.
+    Text(&'static str),
+}
+
+impl ParamSpec {
+    /// Describes a parameter of type `T`.
+    pub const fn of<T: Param>(
+        name: &'static str,
+        description: &'static str,
+        default: DefaultSpec,
+        required: bool,
+    ) -> Self {
+        Self {
+            name,
+            description,
+            default,
+            required,
+            published: T::PUBLISHED,
+            schema: T::schema,
+            optional: is_optional::<T>,
+            check: T::check,
+        }
+    }
+}
+
+impl fmt::Debug for ParamSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParamSpec")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One optional value per parameter, filled from JSON one key at a time.
+pub trait Slots: Default + Send + 'static {
+    /// The parameters, in the order they were written.
+    const PARAMS: &'static [ParamSpec];
+
+    /// Reads the value of the parameter at `index`.
+    ///
+    /// # Errors
+    ///
+    /// When the value is not of the parameter's type.
+    fn read<'de, A: MapAccess<'de>>(&mut self, index: usize, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// Reads one slot; a parameter that is sent twice is refused.
+///
+/// # Errors
+///
+/// When the value is not of type `T`.
+pub fn read<'de, T: Param, A: MapAccess<'de>>(
+    slot: &mut Option<T>,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    struct Seed<T>(PhantomData<T>);
+    impl<'de, T: Param> DeserializeSeed<'de> for Seed<T> {
+        type Value = T;
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+            T::from_json(deserializer)
+        }
+    }
+    if slot.is_some() {
+        return Err(de::Error::custom("sent twice"));
+    }
+    *slot = Some(map.next_value_seed(Seed(PhantomData))?);
+    Ok(())
+}
+
+/// The last step before the call: the argument, its default, or what the call's context gives.
+///
+/// # Errors
+///
+/// When there is none of them.
+pub fn take<T: Param>(
+    slot: Option<T>,
+    name: &str,
+    default: Option<fn() -> T>,
+    cx: &CallContext<'_>,
+) -> Result<T, ToolError> {
+    match (slot, default) {
+        (Some(value), _) => Ok(value),
+        (None, Some(default)) => Ok(default()),
+        (None, None) if T::PUBLISHED => T::from_call(cx)
+            .map_err(|error| ToolError::retry(format!("/{name}: {}", error.message()))),
+        (None, None) => T::from_call(cx),
+    }
+}
+
+/// A function that was started.
+pub enum Running {
+    /// It has returned already.
+    Done(Result<Encoded, ToolError>),
+    /// It is to be awaited.
+    Later(BoxFuture<'static, Result<Encoded, ToolError>>),
+}
+
+impl Running {
+    /// Takes the future of an async function.
+    ///
+    /// The future must be `Send`, because any thread may go on with it.
+    pub fn later<F>(a_tool_future_must_be_send: F) -> Self
+    where
+        F: Future<Output = Result<Encoded, ToolError>> + Send + 'static,
+    {
+        Self::Later(Box::pin(a_tool_future_must_be_send))
+    }
+
+    /// Moves a function that blocks to a thread where it may.
+    ///
+    /// The thread keeps the call's permit until it ends, even when nobody waits any more.
+    pub fn blocking<F>(cx: &CallContext<'_>, function: F) -> Self
+    where
+        F: FnOnce() -> Result<Encoded, ToolError> + Send + 'static,
+    {
+        let permit = cx.permit.take();
+        let thread = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            function()
+        });
+        Self::later(async move {
+            match thread.await {
+                Ok(returned) => returned,
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(ToolError::from(error)),
+                },
+            }
+        })
+    }
+}
+
+/// Arguments that were read and validated, waiting to run.
+pub(crate) trait Ready: Send {
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<Running, ToolError>;
+}
+
+/// Reads arguments for one tool.
+pub(crate) trait Run: Send + Sync {
+    /// Reads what was sent, and what the view has bound.
+    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError>;
+}
+
+/// A macro-made tool: its receiver, and which parameters must be sent.
+pub(crate) struct Typed<D: Definition> {
+    pub(crate) receiver: Arc<D::Receiver>,
+    pub(crate) required: u64,
+}
+
+impl<D: Definition> Run for Typed<D> {
+    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
+        let mut fill = Fill::<D::Args>::default();
+        sent.deserialize_map(&mut fill)?;
+        if let Some(bound) = bound {
+            bound.deserialize_map(&mut fill)?;
+        }
+        let missing = self.required & !fill.seen;
+        if missing != 0 {
+            let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
+            return Err(de::Error::missing_field(
+                first.map_or("", |param| param.name),
+            ));
+        }
+        Ok(Box::new(Prepared::<D> {
+            receiver: self.receiver.clone(),
+            args: fill.slots,
+        }))
+    }
+}
+
+struct Prepared<D: Definition> {
+    receiver: Arc<D::Receiver>,
+    args: D::Args,
+}
+
+impl<D: Definition> Ready for Prepared<D> {
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<Running, ToolError> {
+        D::call(&self.receiver, self.args, cx)
+    }
+}
+
+/// Fills slots from an object, one key after the other.
+struct Fill<S> {
+    slots: S,
+    /// One bit per parameter; `#[tool]` refuses more than 64.
+    seen: u64,
+}
+
+impl<S: Slots> Default for Fill<S> {
+    fn default() -> Self {
+        Self {
+            slots: S::default(),
+            seen: 0,
+        }
+    }
+}
+
+impl<'de, S: Slots> Visitor<'de> for &mut Fill<S> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of arguments")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(index) = map.next_key_seed(Key(S::PARAMS))? {
+            self.slots.read(index, &mut map)?;
+            self.seen |= 1 << index;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the parameter that a key names.
+struct Key(&'static [ParamSpec]);
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a parameter's name")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<usize, E> {
+        let known = |param: &ParamSpec| param.published && param.name == key;
+        self.0
+            .iter()
+            .position(known)
+            .ok_or_else(|| E::custom(format_args!("unknown argument `{key}`")))
+    }
+}

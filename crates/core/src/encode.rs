@@ -1,0 +1,280 @@
+//! What a tool returns in, a result out.
+//!
+//! `Result` is itself `Serialize`, so no trait can tell it from a plain value: generated code goes
+//! through [`Returned`], whose inherent method takes `Result` and whose trait method takes the rest.
+
+use std::any::{Any, TypeId};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures::stream::{BoxStream, Stream, StreamExt as _};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::content::Content;
+use crate::error::ToolError;
+use crate::result::{Structured, ToolResult};
+
+/// What a tool may return.
+///
+/// Text, [`Content`] or a list of either becomes content as it is; `()` becomes `"Done"`;
+/// [`Json`] adds structured content and an output schema; [`Updates`] streams; a [`ToolResult`] is
+/// taken as it is; anything else that is `Serialize` becomes JSON text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a tool returns",
+    label = "cannot be encoded for the model",
+    note = "write `#[derive(serde::Serialize)]` on `{Self}`, or return text, `Content`, `Json<T>`, `Updates<stream>`, or a `Result` of these"
+)]
+pub trait Encode: Sized {
+    #[doc(hidden)]
+    fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+
+    /// Turns the value into a result.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError>;
+}
+
+/// A result, or a stream of preliminary results of which the last is final.
+pub enum Encoded {
+    /// The result.
+    Now(ToolResult),
+    /// Preliminary results; the last one is final.
+    Stream(BoxStream<'static, Result<ToolResult, ToolError>>),
+}
+
+/// Structured content: the value as JSON, with an output schema from its type, and the same as text.
+///
+/// Deliberately not `Serialize`: it would then be plain JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Json<T>(pub T);
+
+/// A stream of preliminary values; the last one is the result.
+///
+/// # Examples
+///
+/// ```
+/// use futures::stream::{self, Stream};
+/// use toolwright::{Updates, tool};
+///
+/// /// Counts down.
+/// #[tool]
+/// fn count_down(from: u32) -> Updates<impl Stream<Item = String> + use<>> {
+///     Updates(stream::iter((0..=from).rev().map(|n| n.to_string())))
+/// }
+/// ```
+pub struct Updates<S>(pub S);
+
+/// Takes `value` for a `U` if that is what it is; otherwise gives it back.
+fn cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
+    let mut slot = Some(value);
+    let same = (&mut slot as &mut dyn Any).downcast_mut::<Option<U>>();
+    match same.and_then(Option::take) {
+        Some(cast) => Ok(cast),
+        None => slot.map_or_else(|| unreachable!("taken only when cast"), Err),
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + 'static> Encode for T {
+    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+        let value = match encoders.encode(self) {
+            Ok(result) => return Ok(Encoded::Now(result)),
+            Err(value) => value,
+        };
+        /// Tries each type in turn, leaving `value` for the next one.
+        macro_rules! as_it_is {
+            ($value:ident, $($type:ty => $make:expr),* $(,)?) => {{
+                $(let $value = match cast::<_, $type>($value) {
+                    Ok(plain) => return Ok(Encoded::Now($make(plain))),
+                    Err(other) => other,
+                };)*
+                $value
+            }};
+        }
+        let value = as_it_is!(value,
+            String => |it: String| ToolResult::success(it),
+            &'static str => |it: &str| ToolResult::success(it),
+            Cow<'static, str> => |text: Cow<'static, str>| ToolResult::success(text.into_owned()),
+            () => |()| ToolResult::success("Done"),
+            ToolResult => |result| result,
+            Content => |it: Content| ToolResult::success(it),
+            Vec<Content> => |it: Vec<Content>| ToolResult::success(it),
+            Vec<String> => |texts: Vec<String>| {
+                ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
+            },
+            Vec<&'static str> => |texts: Vec<&'static str>| {
+                ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
+            },
+        );
+        Ok(Encoded::Now(ToolResult::success(serde_json::to_string(
+            &value,
+        )?)))
+    }
+}
+
+impl<T: Serialize + JsonSchema> Encode for Json<T> {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<T>())
+    }
+
+    fn encode(self, _: &Encoders) -> Result<Encoded, ToolError> {
+        let text = serde_json::to_string(&self.0)?;
+        let structured = Structured::from_serialized(&text);
+        Ok(Encoded::Now(
+            ToolResult::success(text).with_structured(structured),
+        ))
+    }
+}
+
+impl<S: Stream<Item: Encode> + Send + 'static> Encode for Updates<S> {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        S::Item::schema(generator)
+    }
+
+    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+        let encoders = encoders.clone();
+        let results = self.0.map(move |value| match value.encode(&encoders)? {
+            Encoded::Now(result) => Ok(result),
+            Encoded::Stream(_) => Err(ToolError::failed("a stream of streams has no last value")),
+        });
+        Ok(Encoded::Stream(results.boxed()))
+    }
+}
+
+/// Encoders that a registry holds for types of its own choosing, in place of plain JSON text.
+#[derive(Clone, Default)]
+pub struct Encoders(Arc<HashMap<TypeId, (i32, Encoder)>>);
+
+type Encoder = Arc<dyn Fn(&dyn Any) -> Option<ToolResult> + Send + Sync>;
+
+impl Encoders {
+    /// Returns these and one more; for one type, the highest priority wins.
+    pub(crate) fn with<T: 'static>(
+        &self,
+        priority: i32,
+        encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
+    ) -> Self {
+        let mut map = (*self.0).clone();
+        let held = map.get(&TypeId::of::<T>()).map(|(held, _)| *held);
+        if held.is_none_or(|held| held <= priority) {
+            let erased = move |value: &dyn Any| value.downcast_ref::<T>().map(&encode);
+            map.insert(TypeId::of::<T>(), (priority, Arc::new(erased)));
+        }
+        Self(Arc::new(map))
+    }
+
+    fn encode<T: 'static>(&self, value: T) -> Result<ToolResult, T> {
+        if self.0.is_empty() {
+            return Err(value);
+        }
+        let encoder = self.0.get(&TypeId::of::<T>());
+        encoder.and_then(|(_, encode)| encode(&value)).ok_or(value)
+    }
+}
+
+impl fmt::Debug for Encoders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Encoders({})", self.0.len())
+    }
+}
+
+/// What a function returned, about to be told apart: a `Result`, or a plain value.
+#[doc(hidden)]
+pub struct Returned<R>(pub R);
+
+impl<T, E> Returned<Result<T, E>> {
+    /// Wins over [`Plain::split`] because inherent methods do.
+    pub fn split(self) -> Result<T, ToolError>
+    where
+        E: IntoToolError,
+    {
+        self.0.map_err(IntoToolError::into_tool_error)
+    }
+}
+
+impl<T, E> Returned<PhantomData<Result<T, E>>> {
+    /// Wins over [`PlainSchema::schema`] because inherent methods do.
+    pub fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
+    where
+        T: Encode,
+    {
+        T::schema(generator)
+    }
+}
+
+/// Every return type that is not a `Result`.
+#[doc(hidden)]
+pub trait Plain {
+    /// What was returned.
+    type Value;
+
+    /// Takes the value as it is.
+    fn split(self) -> Result<Self::Value, ToolError>;
+}
+
+impl<R> Plain for Returned<R> {
+    type Value = R;
+
+    fn split(self) -> Result<R, ToolError> {
+        Ok(self.0)
+    }
+}
+
+/// The output schema of every return type that is not a `Result`.
+#[doc(hidden)]
+pub trait PlainSchema<R> {
+    /// Returns the schema, if the type declares one.
+    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
+    where
+        R: Encode;
+}
+
+impl<R> PlainSchema<R> for Returned<PhantomData<R>> {
+    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
+    where
+        R: Encode,
+    {
+        R::schema(generator)
+    }
+}
+
+/// What a tool's error may be: anything `?` would turn into a [`ToolError`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool",
+    label = "cannot become a `ToolError`",
+    note = "implement `std::error::Error` for `{Self}`, or return `Result<_, toolwright::ToolError>` and use `?`",
+    note = "a `Box<dyn Error>` must be `Box<dyn Error + Send + Sync>`"
+)]
+pub trait IntoToolError {
+    /// Converts the error.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> IntoToolError for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}
+
+/// Names the type a function would return, even `impl Trait`, without calling it.
+#[doc(hidden)]
+pub fn returned<R>(_: impl FnOnce() -> R) -> Returned<PhantomData<R>> {
+    Returned(PhantomData)
+}
+
+/// Names the type an async function would return, without calling it.
+#[doc(hidden)]
+pub fn returned_async<F: Future>(_: impl FnOnce() -> F) -> Returned<PhantomData<F::Output>> {
+    Returned(PhantomData)
+}

@@ -1,0 +1,243 @@
+//! The extractors: parameters that are filled in from the call, hidden from the model.
+
+use std::any::type_name;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
+
+use crate::call::{CallId, ToolName};
+use crate::context::{CallContext, CallEvent, Caller, Listener, SessionId, Setup};
+use crate::error::ToolError;
+use crate::param::Param;
+
+/// A value shared by all calls, given to the invoker with
+/// [`InvokerBuilder::state`](crate::InvokerBuilder::state).
+#[derive(Clone, Debug)]
+pub struct State<T>(pub Arc<T>);
+
+impl<T> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Send + Sync + 'static> Param for State<T> {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        match cx.setup().state() {
+            Some(state) => Ok(Self(state)),
+            None => Err(missing_state::<T>()),
+        }
+    }
+
+    fn check(setup: &Setup) -> Result<(), ToolError> {
+        match setup.state::<T>() {
+            Some(_) => Ok(()),
+            None => Err(missing_state::<T>()),
+        }
+    }
+}
+
+fn missing_state<T>() -> ToolError {
+    let name = type_name::<T>();
+    ToolError::fatal(format!(
+        "it needs state of type `{name}`: give it to the invoker with `.state(…)`"
+    ))
+}
+
+/// The project directory that tools work in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectDir(pub PathBuf);
+
+impl Param for ProjectDir {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        cx.project_dir().map(Self).ok_or_else(missing_project_dir)
+    }
+
+    fn check(setup: &Setup) -> Result<(), ToolError> {
+        match setup.project_dir() {
+            Some(_) => Ok(()),
+            None => Err(missing_project_dir()),
+        }
+    }
+}
+
+fn missing_project_dir() -> ToolError {
+    ToolError::fatal(
+        "it needs a project directory: pass `--project-dir DIR`, or give it to the invoker with `.project_dir(…)`",
+    )
+}
+
+impl Param for SessionId {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(cx.session())
+    }
+}
+
+impl Param for Caller {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(cx.caller().clone())
+    }
+}
+
+/// Tells a tool that nobody waits for its result any more.
+///
+/// An async tool is simply dropped; a tool on a thread of its own has to ask.
+#[derive(Clone, Debug)]
+pub struct Cancel(CancellationToken);
+
+impl Cancel {
+    /// Tells whether the call was cancelled, timed out or dropped.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Waits until the call is cancelled, times out or is dropped.
+    pub fn cancelled(&self) -> WaitForCancellationFuture<'_> {
+        self.0.cancelled()
+    }
+}
+
+impl Param for Cancel {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self(cx.cancellation()))
+    }
+}
+
+/// Lets a tool say how far it is; whoever listens to the [`Scope`](crate::Scope) hears it.
+#[derive(Clone)]
+pub struct Progress {
+    call: CallId,
+    listener: Option<Listener>,
+}
+
+impl Progress {
+    /// Says that `done` of `total` is done, and what comes next.
+    pub fn report(&self, done: f64, total: f64, message: impl Into<String>) {
+        self.send(Some(done), Some(total), message.into());
+    }
+
+    /// Says what the tool is doing, where there is nothing to count.
+    pub fn say(&self, message: impl Into<String>) {
+        self.send(None, None, message.into());
+    }
+
+    fn send(&self, done: Option<f64>, total: Option<f64>, message: String) {
+        if let Some(listener) = &self.listener {
+            listener(CallEvent::Progress {
+                call: self.call.clone(),
+                done,
+                total,
+                message: Some(message),
+            });
+        }
+    }
+}
+
+impl Param for Progress {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self {
+            call: cx.call().clone(),
+            listener: cx.scope.listener.clone(),
+        })
+    }
+}
+
+/// Which call this is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CallInfo {
+    /// The call's id.
+    pub id: CallId,
+    /// The tool's name as the model sent it.
+    pub tool: ToolName,
+}
+
+impl Param for CallInfo {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self {
+            id: cx.call().clone(),
+            tool: cx.tool().clone(),
+        })
+    }
+}
+
+/// An extractor that may be missing.
+///
+/// `Option<T>` cannot be one: it already means an argument that may be left out.
+#[derive(Clone, Debug)]
+pub struct Maybe<T>(pub Option<T>);
+
+impl<T: Param> Param for Maybe<T> {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self(T::from_call(cx).ok()))
+    }
+}
+
+/// Everything the extractors give, in one: the second argument of a builder's handler.
+#[derive(Clone)]
+pub struct Context {
+    setup: Arc<Setup>,
+    caller: Caller,
+    session: SessionId,
+    info: CallInfo,
+    cancel: Cancel,
+    progress: Progress,
+}
+
+impl Context {
+    /// Returns the state of type `T`.
+    ///
+    /// # Errors
+    ///
+    /// When the invoker was given none.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
+        self.setup.state().ok_or_else(missing_state::<T>)
+    }
+
+    /// Returns the project directory, if one was set.
+    pub fn project_dir(&self) -> Option<&Path> {
+        self.setup.project_dir()
+    }
+
+    /// Returns on whose behalf the call is made.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Returns the session the call belongs to.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Returns which call this is.
+    pub fn info(&self) -> &CallInfo {
+        &self.info
+    }
+
+    /// Returns what tells that nobody waits any more.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Returns what lets the tool say how far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+}
+
+impl Param for Context {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(Self {
+            setup: Arc::clone(cx.setup),
+            caller: Param::from_call(cx)?,
+            session: Param::from_call(cx)?,
+            info: Param::from_call(cx)?,
+            cancel: Param::from_call(cx)?,
+            progress: Param::from_call(cx)?,
+        })
+    }
+}

@@ -1,0 +1,328 @@
+//! ToolCall in, ToolResult out.
+//!
+//! find → parse → default & coerce → validate → approve → inject → run → encode → cap & redact.
+//! Each stage is a file; this one is their order.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use toolwright_schema::Limits;
+
+use crate::approve::{ApprovalRequest, Approve, Decision};
+use crate::call::ToolCall;
+use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
+use crate::error::{ErrorKind, InvokerError, RegistryError};
+use crate::input::PROJECT_DIR;
+use crate::registry::{Entry, Snapshot, View};
+use crate::result::{Outcome, ToolResult};
+
+mod arguments;
+mod batch;
+mod find;
+mod finish;
+mod layer;
+mod run;
+
+use arguments::Accepted;
+
+/// How long a call may take, unless its tool says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How many bytes of a result the model is sent.
+const DEFAULT_OUTPUT: usize = 100_000;
+/// How many calls of a batch run at once.
+const DEFAULT_PARALLEL: usize = 8;
+
+/// Runs calls; cheap to clone, all clones are one invoker.
+///
+/// Whatever a model sends, the answer is a [`ToolResult`]: unknown tools, broken arguments, panics
+/// and timeouts included.
+///
+/// # Cancellation
+///
+/// Dropping the future of a call cancels it: an async tool is dropped, a blocking one is told
+/// through [`Cancel`](crate::Cancel).
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{Invoker, Registry, ToolCall, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let registry = Registry::new();
+/// registry.add(add::tool())?;
+/// let invoker = Invoker::new(&registry)?;
+/// let result = invoker.invoke(&ToolCall::new("add", r#"{"a": 2, "b": 3}"#)).await;
+/// assert_eq!(result.text(), "5");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Invoker(Arc<Shared>);
+
+#[derive(Clone)]
+struct Shared {
+    source: Source,
+    setup: Arc<Setup>,
+    approver: Option<Arc<dyn Approve>>,
+    limits: Limits,
+    coerce: bool,
+    timeout: Option<Duration>,
+    output: usize,
+    parallel: usize,
+}
+
+#[derive(Clone)]
+enum Source {
+    Live(View),
+    Pinned(Arc<Snapshot>),
+}
+
+impl Invoker {
+    /// Makes an invoker of a registry or view, with everything else as it is by default.
+    ///
+    /// # Errors
+    ///
+    /// When the tools cannot be listed, or one needs something that was not given.
+    pub fn new(tools: impl Into<View>) -> Result<Self, InvokerError> {
+        Self::builder(tools).build()
+    }
+
+    /// Starts an invoker of a registry or view.
+    pub fn builder(tools: impl Into<View>) -> InvokerBuilder {
+        InvokerBuilder {
+            tools: tools.into(),
+            shared: Setup::default(),
+            approver: None,
+            limits: Limits::default(),
+            coerce: true,
+            timeout: Some(DEFAULT_TIMEOUT),
+            output: DEFAULT_OUTPUT,
+            parallel: DEFAULT_PARALLEL,
+        }
+    }
+
+    /// Returns the tools as calls find them now.
+    ///
+    /// # Errors
+    ///
+    /// When the registry has changed so that they cannot be listed any more.
+    pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
+        match &self.0.source {
+            Source::Live(view) => view.snapshot(),
+            Source::Pinned(snapshot) => Ok(Arc::clone(snapshot)),
+        }
+    }
+
+    /// Returns an invoker that goes on with the tools as they are now, whatever the registry does.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub fn pinned(&self) -> Result<Self, RegistryError> {
+        let source = Source::Pinned(self.snapshot()?);
+        Ok(Self(Arc::new(Shared {
+            source,
+            ..Shared::clone(&self.0)
+        })))
+    }
+
+    /// Runs one call on behalf of an anonymous caller.
+    pub async fn invoke(&self, call: &ToolCall) -> ToolResult {
+        static ANONYMOUS: LazyLock<Scope> = LazyLock::new(Scope::new);
+        self.invoke_in(&ANONYMOUS, call).await
+    }
+
+    /// Runs one call on behalf of the scope's caller.
+    pub async fn invoke_in(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
+        let mut result = layer::trace::around(call, self.dispatch(scope, call)).await;
+        result.call = call.id.clone();
+        result.tool = call.name.clone();
+        result
+    }
+
+    async fn dispatch(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
+        let snapshot = match self.snapshot() {
+            Ok(snapshot) => snapshot,
+            Err(error) => return ToolResult::failure(error.to_string()),
+        };
+        let (entry, note) = match find::find(&snapshot, call.name.as_str()) {
+            Ok(found) => found,
+            Err(unknown) => return unknown,
+        };
+        let (cancel, permit) = (CancelSlot::default(), PermitSlot::default());
+        let cx = CallContext {
+            call,
+            setup: &self.0.setup,
+            scope,
+            encoders: &snapshot.encoders,
+            cancel: &cancel,
+            permit: &permit,
+        };
+        let accepted = match arguments::accept(entry, &cx, &self.0.limits, self.0.coerce) {
+            Ok(accepted) => accepted,
+            Err(refused) => return refused,
+        };
+        if let Some(denied) = self.denied(entry, &cx, &accepted).await {
+            return denied;
+        }
+        let Accepted {
+            ready,
+            mut notes,
+            arguments,
+        } = accepted;
+        notes.extend(note);
+        let timeout = entry.tool.0.options.timeout.or(self.0.timeout);
+        let mut result = run::run(ready, &entry.tool, timeout, &cx).await;
+        if !notes.is_empty() {
+            result.notes.splice(0..0, notes);
+        }
+        finish::finish(result, &entry.tool, arguments.as_ref(), &cx, self.0.output)
+    }
+
+    /// Asks whoever has to be asked; without anybody to ask, the answer is no.
+    async fn denied(
+        &self,
+        entry: &Entry,
+        cx: &CallContext<'_>,
+        accepted: &Accepted,
+    ) -> Option<ToolResult> {
+        if !entry.tool.needs_approval() {
+            return None;
+        }
+        let decision = match (&self.0.approver, &accepted.arguments) {
+            (Some(approver), Some(arguments)) => {
+                let caller = cx.caller();
+                let request = ApprovalRequest::new(cx.call, &entry.spec, arguments, caller);
+                approver.approve(request).await
+            }
+            _ => Decision::Deny {
+                reason: "it needs approval, and there is nobody to ask".to_owned(),
+            },
+        };
+        match decision {
+            Decision::Approve => None,
+            Decision::Deny { reason } => Some(ToolResult::refused(
+                Outcome::Denied,
+                ErrorKind::Failed,
+                format!("the call was denied: {reason}"),
+            )),
+        }
+    }
+}
+
+impl fmt::Debug for Invoker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invoker")
+            .field("setup", &self.0.setup)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An invoker under construction.
+pub struct InvokerBuilder {
+    tools: View,
+    shared: Setup,
+    approver: Option<Arc<dyn Approve>>,
+    limits: Limits,
+    coerce: bool,
+    timeout: Option<Duration>,
+    output: usize,
+    parallel: usize,
+}
+
+impl InvokerBuilder {
+    /// Gives tools a value to share, which they take as [`State<T>`](crate::State).
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
+        self.shared.state.insert(TypeId::of::<T>(), state);
+        self
+    }
+
+    /// Sets the directory that tools work in; parameters named `project_dir` are filled in with it.
+    #[must_use]
+    pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.shared.project_dir = Some(directory.into().into());
+        self
+    }
+
+    /// Sets who is asked before calls that need approval.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets how long and how deeply nested arguments may be.
+    #[must_use]
+    pub fn argument_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets whether arguments of another type are converted where nothing is lost by it.
+    #[must_use]
+    pub fn coerce(mut self, yes: bool) -> Self {
+        self.coerce = yes;
+        self
+    }
+
+    /// Sets how long a call may take where its tool does not say; `None` is as long as it likes.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of a result the model is sent; the whole is kept in the result.
+    #[must_use]
+    pub fn output_limit(mut self, bytes: usize) -> Self {
+        self.output = bytes;
+        self
+    }
+
+    /// Sets how many calls of a batch run at once.
+    #[must_use]
+    pub fn parallel(mut self, most: usize) -> Self {
+        self.parallel = most.max(1);
+        self
+    }
+
+    /// Checks that every tool will have what it needs, and makes the invoker.
+    ///
+    /// # Errors
+    ///
+    /// When the tools cannot be listed, or one needs something that was not given.
+    pub fn build(self) -> Result<Invoker, InvokerError> {
+        let mut tools = self.tools.bind_session();
+        if let Some(directory) = self.shared.project_dir() {
+            tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
+        }
+        for entry in tools.snapshot()?.iter() {
+            for check in &entry.tool.0.checks {
+                check(&self.shared).map_err(|error| InvokerError::Missing {
+                    tool: entry.spec.name.to_string(),
+                    message: error.message().to_owned(),
+                })?;
+            }
+        }
+        Ok(Invoker(Arc::new(Shared {
+            source: Source::Live(tools),
+            setup: Arc::new(self.shared),
+            approver: self.approver,
+            limits: self.limits,
+            coerce: self.coerce,
+            timeout: self.timeout,
+            output: self.output,
+            parallel: self.parallel,
+        })))
+    }
+}

@@ -1,0 +1,50 @@
+//! A name in, a tool out; or a result that says which names there are.
+
+use crate::error::ErrorKind;
+use crate::registry::{Entry, Found, Snapshot};
+use crate::result::{Outcome, ToolResult};
+
+/// How many names an unknown-tool result lists.
+const LISTED: usize = 20;
+
+/// Finds the tool that a call means, with a note where the name had to be read generously.
+pub(super) fn find<'a>(
+    snapshot: &'a Snapshot,
+    name: &str,
+) -> Result<(&'a Entry, Option<String>), ToolResult> {
+    match snapshot.find(name) {
+        Found::Exactly(entry) => Ok((entry, None)),
+        Found::Alike(entry) => {
+            let note = format!("tool name `{name}` read as `{}`", entry.spec().name);
+            Ok((entry, Some(note)))
+        }
+        Found::Not => Err(unknown(snapshot, name)),
+    }
+}
+
+#[cold]
+fn unknown(snapshot: &Snapshot, name: &str) -> ToolResult {
+    // A model can send any text as a name: what is echoed is bounded.
+    let shown: String = name.chars().take(64).collect();
+    let mut message = format!("there is no tool `{shown}`");
+    let near = snapshot.nearest(name, 3);
+    if !near.is_empty() {
+        let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+        message.push_str(&format!("; did you mean {}?", near.join(" or ")));
+    }
+    if snapshot.is_empty() {
+        message.push_str("\nno tools are available");
+    } else {
+        let names: Vec<&str> = snapshot
+            .iter()
+            .take(LISTED)
+            .map(|entry| entry.spec().name.as_str())
+            .collect();
+        message.push_str(&format!("\navailable tools: {}", names.join(", ")));
+        let more = snapshot.len().saturating_sub(LISTED);
+        if more > 0 {
+            message.push_str(&format!(" and {more} more"));
+        }
+    }
+    ToolResult::refused(Outcome::UnknownTool, ErrorKind::Retry, message)
+}

@@ -1,0 +1,144 @@
+//! What a definition can say about how its calls are treated.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::define::Meta;
+
+/// How calls of a tool are treated.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) approval: Approval,
+    pub(crate) strict: Strict,
+    pub(crate) extra: Extra,
+    pub(crate) errors: Errors,
+    pub(crate) malformed: Malformed,
+    pub(crate) expand_result: bool,
+    pub(crate) return_direct: bool,
+    pub(crate) blocking: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) concurrency: usize,
+}
+
+/// How many calls of one tool run at once, unless it says otherwise.
+const DEFAULT_CONCURRENCY: usize = 64;
+
+impl From<&Meta> for Options {
+    fn from(meta: &Meta) -> Self {
+        Self {
+            approval: meta.approval,
+            strict: meta.strict,
+            extra: meta.extra,
+            errors: meta.errors,
+            malformed: meta.malformed,
+            expand_result: meta.expand_result,
+            return_direct: meta.return_direct,
+            blocking: meta.blocking,
+            timeout: meta.timeout,
+            concurrency: meta.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
+        }
+    }
+}
+
+/// What a tool's author declares about its effects; published only where declared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Hints {
+    /// It changes nothing.
+    #[serde(
+        rename = "readOnlyHint",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub read_only: Option<bool>,
+    /// It may destroy something; approval is asked unless the tool says otherwise.
+    #[serde(
+        rename = "destructiveHint",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub destructive: Option<bool>,
+    /// Calling it twice is the same as calling it once.
+    #[serde(
+        rename = "idempotentHint",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub idempotent: Option<bool>,
+    /// It reaches beyond this system.
+    #[serde(
+        rename = "openWorldHint",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub open_world: Option<bool>,
+}
+
+impl Hints {
+    pub(crate) const NONE: Self = Self {
+        read_only: None,
+        destructive: None,
+        idempotent: None,
+        open_world: None,
+    };
+}
+
+/// Whether somebody has to be asked before a call runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Approval {
+    /// Asked when the tool is declared destructive.
+    #[default]
+    Auto,
+    /// Always asked.
+    Always,
+    /// Never asked.
+    Never,
+}
+
+/// Whether providers may hold the model to the schema while it writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Strict {
+    /// Where the schema loses nothing by it.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// What becomes of an argument that no parameter has the name of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Extra {
+    /// The call is refused, because a dropped `dry_run` must never become a real run.
+    #[default]
+    Refuse,
+    /// It is left out, with a note.
+    Ignore,
+}
+
+/// What the model reads of an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Errors {
+    /// The error's own message, after redaction.
+    #[default]
+    Message,
+    /// Only that the tool failed.
+    Generic,
+}
+
+/// What becomes of arguments that are not JSON and cannot be repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// The model is told where they break, and tries again.
+    #[default]
+    Tell,
+    /// The turn ends.
+    Error,
+}

@@ -1,0 +1,110 @@
+//! What a tool's parameter can be: an argument the model sends, or an extractor it never sees.
+
+use std::any::type_name;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
+
+use crate::context::{CallContext, Setup};
+use crate::error::ToolError;
+
+/// A parameter of a tool.
+///
+/// Every `Deserialize + JsonSchema` type is an argument. Any other type becomes an extractor by
+/// implementing [`from_call`](Param::from_call): hidden from the model, taken from the call.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{CallContext, Param, ToolError};
+///
+/// struct Tenant(String);
+///
+/// impl Param for Tenant {
+///     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+///         let caller = cx.caller().name().ok_or_else(|| ToolError::failed("sign in first"))?;
+///         Ok(Tenant(caller.to_owned()))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool",
+    label = "neither an argument the model can send nor an extractor",
+    note = "for an argument: write `#[derive(serde::Deserialize, toolwright::JsonSchema)]` on `{Self}`",
+    note = "for an extractor: write `impl toolwright::Param for {Self}`; for an optional extractor: `toolwright::Maybe<T>`"
+)]
+pub trait Param: Sized + Send + 'static {
+    /// Whether the model sees it.
+    #[doc(hidden)]
+    const PUBLISHED: bool = false;
+
+    #[doc(hidden)]
+    fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
+        None
+    }
+
+    #[doc(hidden)]
+    fn from_json<'de, D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(de::Error::custom("not an argument"))
+    }
+
+    /// Takes the parameter from the call under way.
+    ///
+    /// # Errors
+    ///
+    /// When the call does not carry what is needed; the error becomes the call's result.
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError>;
+
+    /// Checks, when an invoker is built, that calls will carry what is needed.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot: the message says what is missing and how to provide it.
+    fn check(_: &Setup) -> Result<(), ToolError> {
+        Ok(())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Param for T {
+    const PUBLISHED: bool = true;
+
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<T>())
+    }
+
+    fn from_json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer)
+    }
+
+    /// Absent: `None` for an `Option`, an error for anything else; the type decides, not the macro.
+    fn from_call(_: &CallContext<'_>) -> Result<Self, ToolError> {
+        T::deserialize(Absent)
+            .map_err(|_| ToolError::retry(format!("missing; expected {}", type_name::<T>())))
+    }
+}
+
+/// Tells whether an argument of this type may be left out.
+pub(crate) fn is_optional<T: Param>() -> bool {
+    T::from_json(Absent).is_ok()
+}
+
+/// Deserializes an argument that is not there, by serde's own missing-field rule.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}

@@ -1,0 +1,264 @@
+//! A registry seen through a lens: some of its tools, under other names, with parameters bound.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use serde_json::Value;
+use toolwright_schema::{Schema, coerce};
+
+use super::snapshot::{Bound, Entry, Snapshot};
+use super::{Registry, duplicate};
+use crate::call::ToolName;
+use crate::error::{DefineError, RegistryError};
+use crate::input::SESSION_ID_PARAM;
+use crate::tool::ToolSpec;
+
+/// A lens on a registry; follows the registry's changes.
+///
+/// Steps apply in the order they are written, so a name given to [`rename`](View::rename) after a
+/// [`prefix`](View::prefix) is the prefixed one.
+///
+/// # Examples
+///
+/// ```
+/// # use toolwright::{Registry, tool};
+/// # /// Greets somebody.
+/// # #[tool]
+/// # fn greet(name: String, language: String) -> String { format!("{language} {name}") }
+/// let registry = Registry::new();
+/// registry.add(greet::tool())?;
+/// let view = registry.all().bind("language", "en").prefix("polite");
+/// let snapshot = view.snapshot()?;
+/// let spec = snapshot.get("polite_greet").unwrap().spec();
+/// assert_eq!(spec.params().len(), 1);
+/// # Ok::<(), toolwright::RegistryError>(())
+/// ```
+#[derive(Clone)]
+pub struct View {
+    registry: Registry,
+    steps: Vec<Step>,
+    cache: Arc<ArcSwapOption<Snapshot>>,
+}
+
+#[derive(Clone)]
+enum Step {
+    Select(HashSet<String>),
+    Exclude(HashSet<String>),
+    Filter(Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>),
+    Prefix(String),
+    Rename { from: String, to: String },
+    Bind { parameter: String, value: Value },
+    BindSession,
+}
+
+impl View {
+    pub(super) fn new(registry: Registry) -> Self {
+        Self {
+            registry,
+            steps: Vec::new(),
+            cache: Arc::default(),
+        }
+    }
+
+    fn then(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self.cache = Arc::default();
+        self
+    }
+
+    /// Keeps only these tools; unknown names are skipped.
+    #[must_use]
+    pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.then(Step::Select(names.into_iter().map(Into::into).collect()))
+    }
+
+    /// Leaves these tools out.
+    #[must_use]
+    pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.then(Step::Exclude(names.into_iter().map(Into::into).collect()))
+    }
+
+    /// Keeps only the tools that `keep` accepts.
+    #[must_use]
+    pub fn filter(self, keep: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
+        self.then(Step::Filter(Arc::new(keep)))
+    }
+
+    /// Puts `prefix` and `_` before every name.
+    #[must_use]
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        self.then(Step::Prefix(prefix.into()))
+    }
+
+    /// Gives one tool another name; a tool that is not there is skipped.
+    #[must_use]
+    pub fn rename(self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        let (from, to) = (from.into(), to.into());
+        self.then(Step::Rename { from, to })
+    }
+
+    /// Fills in the parameter of this name, wherever there is one, and hides it from the model.
+    ///
+    /// A call that sends it all the same is refused.
+    #[must_use]
+    pub fn bind(self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
+        let (parameter, value) = (parameter.into(), value.into());
+        self.then(Step::Bind { parameter, value })
+    }
+
+    /// Fills in the session parameter from each call.
+    pub(crate) fn bind_session(self) -> Self {
+        self.then(Step::BindSession)
+    }
+
+    /// Returns the tools as the view shows them now.
+    ///
+    /// # Errors
+    ///
+    /// When two tools would have one name, a name would not be valid, or a bound value does not fit.
+    pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
+        if let Some(cached) = &*self.cache.load()
+            && cached.version() == self.registry.version()
+        {
+            return Ok(Arc::clone(cached));
+        }
+        let whole = self.registry.snapshot();
+        let mut entries: Vec<Entry> = whole.iter().cloned().collect();
+        for step in &self.steps {
+            step.apply(&mut entries)?;
+        }
+        check_names(&entries)?;
+        let snapshot = Snapshot::new(whole.version(), entries, whole.encoders.clone());
+        let snapshot = Arc::new(snapshot);
+        self.cache.store(Some(Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+}
+
+impl Step {
+    fn apply(&self, entries: &mut Vec<Entry>) -> Result<(), RegistryError> {
+        match self {
+            Self::Select(names) => entries.retain(|entry| names.contains(entry.spec.name.as_str())),
+            Self::Exclude(names) => {
+                entries.retain(|entry| !names.contains(entry.spec.name.as_str()))
+            }
+            Self::Filter(keep) => entries.retain(|entry| keep(&entry.spec)),
+            Self::Prefix(prefix) => {
+                for entry in entries {
+                    let name = format!("{prefix}_{}", entry.spec.name);
+                    Arc::make_mut(&mut entry.spec).name = name.into();
+                }
+            }
+            Self::Rename { from, to } => {
+                let named = |entry: &&mut Entry| entry.spec.name == from.as_str();
+                for entry in entries.iter_mut().filter(named) {
+                    Arc::make_mut(&mut entry.spec).name = to.as_str().into();
+                }
+            }
+            Self::Bind { parameter, value } => {
+                for entry in entries {
+                    entry.bind(parameter, value)?;
+                }
+            }
+            Self::BindSession => {
+                for entry in entries {
+                    entry.bind_session();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    fn bind(&mut self, parameter: &str, value: &Value) -> Result<(), RegistryError> {
+        let Some(published) = property(&self.spec.input, parameter) else {
+            return Ok(());
+        };
+        let mut value = value.clone();
+        coerce(&mut value, &published);
+        if let Some(violation) = published.violations(&value).first() {
+            return Err(RegistryError::Bind {
+                tool: self.spec.name.to_string(),
+                parameter: parameter.to_owned(),
+                message: violation.message.clone(),
+            });
+        }
+        self.bound_mut().fixed.insert(parameter.to_owned(), value);
+        self.hide(parameter);
+        Ok(())
+    }
+
+    fn bind_session(&mut self) {
+        if property(&self.spec.input, SESSION_ID_PARAM).is_some() {
+            self.bound_mut().session = true;
+            self.hide(SESSION_ID_PARAM);
+        }
+    }
+
+    fn bound_mut(&mut self) -> &mut Bound {
+        Arc::make_mut(self.bound.get_or_insert_default())
+    }
+
+    /// Takes a parameter out of what the model sees.
+    fn hide(&mut self, parameter: &str) {
+        let mut input = self.spec.input.as_value().clone();
+        if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.shift_remove(parameter);
+        }
+        if let Some(required) = input.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|name| name.as_str() != Some(parameter));
+        }
+        Arc::make_mut(&mut self.spec).input = Schema::trusted(input);
+    }
+}
+
+/// Returns the schema of one parameter, with the definitions it may refer to.
+pub(crate) fn property(input: &Schema, parameter: &str) -> Option<Schema> {
+    let root = input.as_value();
+    let mut schema = root.get("properties")?.get(parameter)?.clone();
+    if let (Some(definitions), Some(schema)) = (root.get("$defs"), schema.as_object_mut()) {
+        schema.insert("$defs".to_owned(), definitions.clone());
+    }
+    Some(Schema::trusted(schema))
+}
+
+fn check_names(entries: &[Entry]) -> Result<(), RegistryError> {
+    let mut seen = std::collections::HashMap::new();
+    for entry in entries {
+        let name = &entry.spec.name;
+        if !ToolName::is_valid(name.as_str()) {
+            let name = name.to_string();
+            return Err(DefineError::Name { name }.into());
+        }
+        if let Some(first) = seen.insert(name, &entry.tool) {
+            return Err(duplicate(name, first, &entry.tool));
+        }
+    }
+    Ok(())
+}
+
+impl From<Registry> for View {
+    fn from(registry: Registry) -> Self {
+        registry.all()
+    }
+}
+
+impl From<&Registry> for View {
+    fn from(registry: &Registry) -> Self {
+        registry.all()
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "View of {:?} in {} steps",
+            self.registry,
+            self.steps.len()
+        )
+    }
+}

@@ -1,0 +1,304 @@
+//! What goes back: content for the model, an outcome for the machine.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use toolwright_schema::redact;
+
+use crate::call::{CallId, ToolName};
+use crate::content::Content;
+use crate::error::{Cause, ErrorKind, ToolError};
+
+/// How a call ended, for machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The tool ran and succeeded.
+    Ok,
+    /// No tool has that name.
+    UnknownTool,
+    /// The arguments were refused; the tool did not run.
+    InvalidArguments,
+    /// Nobody allowed the call; the tool did not run.
+    Denied,
+    /// The tool took too long.
+    TimedOut,
+    /// The caller gave up.
+    Cancelled,
+    /// The tool ran and failed.
+    Failed,
+    /// The tool may or may not have run to its end.
+    OutcomeUnknown,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The answer to one [`ToolCall`](crate::ToolCall).
+///
+/// A tool that failed is a result too: the model reads why and goes on. A tool may also return one
+/// as it is, made with [`ToolResult::success`] or [`ToolResult::failure`]; call id and name are
+/// filled in by the invoker.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{Outcome, ToolResult};
+///
+/// let result = ToolResult::failure("the printer is out of paper");
+/// assert!(result.is_error());
+/// assert_eq!(result.outcome, Outcome::Failed);
+/// assert_eq!(result.text(), "the printer is out of paper");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The call this answers.
+    pub call: CallId,
+    /// The tool that was called, as the model named it.
+    pub tool: ToolName,
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// What the failure asks of the turn; `None` exactly when the outcome is ok.
+    pub error: Option<ErrorKind>,
+    /// What the model reads.
+    pub content: Vec<Content>,
+    /// The same as JSON, where the tool declares an output schema.
+    pub structured: Option<Structured>,
+    /// What was read differently from how it was sent: repaired, coerced, ignored, cut.
+    pub notes: Vec<String>,
+    /// The whole output, where `content` is only a preview of it.
+    pub full: Option<Arc<Full>>,
+    pub(crate) cause: Option<Cause>,
+}
+
+/// A whole output that was too large to send.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Full {
+    /// Everything the tool returned.
+    pub content: Vec<Content>,
+    /// Its structured form, if it had one.
+    pub structured: Option<Structured>,
+}
+
+impl ToolResult {
+    /// Makes the result of a tool that succeeded.
+    pub fn success(content: impl Into<Contents>) -> Self {
+        Self {
+            call: CallId::empty(),
+            tool: ToolName::empty(),
+            outcome: Outcome::Ok,
+            error: None,
+            content: content.into().0,
+            structured: None,
+            notes: Vec::new(),
+            full: None,
+            cause: None,
+        }
+    }
+
+    /// Makes the result of a tool that failed; the model reads the content.
+    pub fn failure(content: impl Into<Contents>) -> Self {
+        Self {
+            outcome: Outcome::Failed,
+            error: Some(ErrorKind::Failed),
+            ..Self::success(content)
+        }
+    }
+
+    /// Makes a result for a call that never reached its tool, or never came back.
+    pub(crate) fn refused(outcome: Outcome, kind: ErrorKind, message: String) -> Self {
+        Self {
+            outcome,
+            error: Some(kind),
+            ..Self::success(message)
+        }
+    }
+
+    /// Adds the structured form of the content.
+    #[must_use]
+    pub fn with_structured(mut self, structured: impl Into<Structured>) -> Self {
+        self.structured = Some(structured.into());
+        self
+    }
+
+    /// Tells whether the call did anything but succeed.
+    pub fn is_error(&self) -> bool {
+        self.outcome != Outcome::Ok
+    }
+
+    /// Returns the text of the content, items on lines of their own.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.content.as_slice() {
+            [Content::Text { text }] => Cow::Borrowed(text),
+            items => {
+                let texts: Vec<&str> = items
+                    .iter()
+                    .filter_map(|item| match item {
+                        Content::Text { text } => Some(text.as_str()),
+                        _ => None,
+                    })
+                    .collect();
+                Cow::Owned(texts.join("\n"))
+            }
+        }
+    }
+
+    /// Returns the error behind a failure, for the host's logs; the model never reads it.
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.cause.as_deref()
+    }
+}
+
+impl From<ToolError> for ToolResult {
+    fn from(error: ToolError) -> Self {
+        let (kind, message, cause) = error.into_parts();
+        let message = redact(&message).into_owned();
+        Self {
+            cause,
+            ..Self::refused(Outcome::Failed, kind, message)
+        }
+    }
+}
+
+/// What a result can be made from: a text, one item, or a list of items.
+#[derive(Clone, Debug, Default)]
+pub struct Contents(pub(crate) Vec<Content>);
+
+impl From<String> for Contents {
+    fn from(text: String) -> Self {
+        Self(vec![Content::text(text)])
+    }
+}
+
+impl From<&str> for Contents {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<Content> for Contents {
+    fn from(item: Content) -> Self {
+        Self(vec![item])
+    }
+}
+
+impl From<Vec<Content>> for Contents {
+    fn from(items: Vec<Content>) -> Self {
+        Self(items)
+    }
+}
+
+/// JSON kept as the text it was serialised to.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Structured(Arc<str>);
+
+impl Structured {
+    /// Serialises a value.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON, for example a map whose keys are not text.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(text.into()))
+    }
+
+    /// Trusts `text` to be JSON: only for what serde_json has just written.
+    pub(crate) fn from_serialized(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the JSON text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Parses the text into a value.
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl From<&serde_json::Value> for Structured {
+    fn from(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+impl From<serde_json::Value> for Structured {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl fmt::Debug for Structured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Structured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Structured {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(raw.get().into()))
+    }
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ToolResult", 8)?;
+        fields.serialize_field("callId", &self.call)?;
+        fields.serialize_field("tool", &self.tool)?;
+        fields.serialize_field("outcome", &self.outcome)?;
+        fields.serialize_field("isError", &self.is_error())?;
+        fields.serialize_field("errorKind", &self.error)?;
+        fields.serialize_field("content", &self.content)?;
+        fields.serialize_field("structuredContent", &self.structured)?;
+        fields.serialize_field("notes", &self.notes)?;
+        fields.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolResult {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Wire {
+            call_id: CallId,
+            tool: ToolName,
+            outcome: Outcome,
+            error_kind: Option<ErrorKind>,
+            content: Vec<Content>,
+            #[serde(default)]
+            structured_content: Option<Structured>,
+            #[serde(default)]
+            notes: Vec<String>,
+        }
+        let wire = Wire::deserialize(deserializer)?;
+        Ok(Self {
+            call: wire.call_id,
+            tool: wire.tool,
+            outcome: wire.outcome,
+            error: wire.error_kind,
+            structured: wire.structured_content,
+            notes: wire.notes,
+            ..Self::success(wire.content)
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Text with placeholders: `${name}`, `${name:-fallback}`, and `$${` for a literal `${`.
+
+/// A text with placeholders, taken apart once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Template {
+    source: String,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Name {
+        name: String,
+        fallback: Option<String>,
+    },
+}
+
+impl Template {
+    /// Takes `text` apart; a `${` that is never closed is plain text.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            let (before, from) = rest.split_at(at);
+            if let Some(before) = before.strip_suffix('$') {
+                plain.push_str(before);
+                plain.push_str("${");
+                rest = from.strip_prefix("${").unwrap_or_default();
+                continue;
+            }
+            let inner = from.strip_prefix("${").unwrap_or_default();
+            let Some((inner, after)) = inner.split_once('}') else {
+                break;
+            };
+            plain.push_str(before);
+            if !plain.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            }
+            let (name, fallback) = match inner.split_once(":-") {
+                Some((name, fallback)) => (name, Some(fallback.to_owned())),
+                None => (inner, None),
+            };
+            pieces.push(Piece::Name {
+                name: name.to_owned(),
+                fallback,
+            });
+            rest = after;
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        Self {
+            source: text.to_owned(),
+            pieces,
+        }
+    }
+
+    /// Returns the text as it was written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns the names in order; a template without any is plain text.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Name { name, .. } => Some(name.as_str()),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Tells whether there is anything to fill in.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.names().next().is_some()
+    }
+
+    /// Fills in each name; what `lookup` does not know becomes its fallback, else stays as written.
+    ///
+    /// What is filled in is not looked at again: text from outside is never itself expanded.
+    pub(crate) fn expand(&self, lookup: impl Fn(&str) -> Option<String>) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Name { name, fallback } => match lookup(name).or_else(|| fallback.clone()) {
+                    Some(value) => text.push_str(&value),
+                    None => {
+                        text.push_str("${");
+                        text.push_str(name);
+                        text.push('}');
+                    }
+                },
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Template;
+
+    fn expand(text: &str) -> String {
+        Template::parse(text).expand(|name| match name {
+            "city" => Some("Paris".to_owned()),
+            "nested" => Some("${city}".to_owned()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn names_are_filled_in() {
+        assert_eq!(expand("in ${city}, ${city}!"), "in Paris, Paris!");
+    }
+
+    #[test]
+    fn an_unknown_name_takes_its_fallback_or_stays() {
+        assert_eq!(expand("${who:-you} and ${who}"), "you and ${who}");
+        assert_eq!(expand("${who:-}"), "");
+    }
+
+    #[test]
+    fn a_doubled_dollar_is_a_literal() {
+        assert_eq!(
+            expand("$${city} costs $5, ${city}"),
+            "${city} costs $5, Paris"
+        );
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_expanded_again() {
+        assert_eq!(expand("${nested}"), "${city}");
+    }
+
+    #[test]
+    fn an_unclosed_placeholder_is_plain_text() {
+        assert_eq!(expand("${city} ${city"), "Paris ${city");
+    }
+}

@@ -1,0 +1,335 @@
+//! A tool: what the model sees of it, and how it runs.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+use toolwright_schema::{Schema, canonical};
+
+use crate::builder::ToolBuilder;
+use crate::call::ToolName;
+use crate::context::Setup;
+use crate::define::{Definition, Run, Slots as _, Typed};
+use crate::error::{DefineError, ToolError};
+use crate::input::{Default, Input, output_schema};
+use crate::options::{Approval, Hints, Options, Strict};
+
+/// A function that a model may call: defined once, cheap to clone, shared by every registry.
+///
+/// `#[tool]` makes one from a function; [`Tool::builder`] and [`Tool::from_schema`] make one by hand.
+#[derive(Clone)]
+pub struct Tool(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) spec: Arc<ToolSpec>,
+    pub(crate) options: Options,
+    pub(crate) run: Box<dyn Run>,
+    /// What its extractors need of an invoker.
+    pub(crate) checks: Vec<fn(&Setup) -> Result<(), ToolError>>,
+    /// Whether reading the arguments into their types enforces the whole schema.
+    pub(crate) enforced: bool,
+    /// Whether every call takes the careful path: to fill in defaults, or to show the arguments.
+    pub(crate) careful: bool,
+    /// What absent arguments become, in the order of the parameters.
+    pub(crate) defaults: Vec<(String, Default)>,
+    pub(crate) permits: Arc<Semaphore>,
+    /// What is wrong with the definition; a registry refuses the tool because of it.
+    pub(crate) defect: Option<DefineError>,
+    fingerprint: OnceLock<String>,
+}
+
+/// What the model sees of a tool.
+///
+/// It serialises to the object that `toolwright tools list --json` prints.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// The name it is called by.
+    pub name: ToolName,
+    /// The name people read, where it differs.
+    pub title: Option<String>,
+    /// What it does and when to use it.
+    pub description: String,
+    /// What its arguments must satisfy.
+    pub input: Schema,
+    /// What its structured result satisfies, if it has one.
+    pub output: Option<Schema>,
+    /// What its author declares about its effects.
+    pub hints: Hints,
+    /// The bundle it belongs to.
+    pub bundle: Arc<str>,
+}
+
+impl ToolSpec {
+    /// Returns the name people read: the title, else the name.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(self.name.as_str())
+    }
+
+    /// Returns the parameters in the order they were written.
+    pub fn params(&self) -> Vec<ParamInfo> {
+        let root = self.input.as_value();
+        let required = root.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| {
+            required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)))
+        };
+        let properties = root.get("properties").and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| ParamInfo {
+                name: name.clone(),
+                kind: kind_of(schema, root),
+                required: is_required(name),
+                description: text_of(schema, "description"),
+                default: schema.get("default").cloned(),
+            })
+            .collect()
+    }
+}
+
+impl Serialize for ToolSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ToolSpec", 7)?;
+        fields.serialize_field("name", &self.name)?;
+        fields.serialize_field("title", self.display_name())?;
+        fields.serialize_field("description", &self.description)?;
+        fields.serialize_field("inputSchema", &self.input)?;
+        fields.serialize_field("outputSchema", &self.output)?;
+        fields.serialize_field("annotations", &self.hints)?;
+        fields.serialize_field("bundle", &self.bundle)?;
+        fields.end()
+    }
+}
+
+/// One parameter of a tool, as published.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParamInfo {
+    /// Its name.
+    pub name: String,
+    /// Its JSON type, for example `string` or `array of integer`; `any` where the schema says none.
+    pub kind: String,
+    /// Whether it must be sent.
+    pub required: bool,
+    /// What the model reads about it.
+    pub description: Option<String>,
+    /// What it is when it is not sent.
+    pub default: Option<Value>,
+}
+
+fn text_of(schema: &Value, key: &str) -> Option<String> {
+    schema.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Names the JSON type of a schema for people.
+fn kind_of(schema: &Value, root: &Value) -> String {
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
+        let target = target.strip_prefix('#').and_then(|path| root.pointer(path));
+        // A definition that is only another reference could go in circles.
+        return match target.filter(|target| target.get("$ref").is_none()) {
+            Some(target) => kind_of(target, root),
+            None => "any".to_owned(),
+        };
+    }
+    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+    if let Some(Value::Array(branches)) = choices {
+        let mut kinds: Vec<String> = Vec::new();
+        for branch in branches {
+            let kind = kind_of(branch, root);
+            if !kinds.contains(&kind) && kind != "null" {
+                kinds.push(kind);
+            }
+        }
+        return kinds.join(" or ");
+    }
+    match schema.get("type") {
+        Some(Value::String(kind)) if kind == "array" => match schema.get("items") {
+            Some(items) => format!("array of {}", kind_of(items, root)),
+            None => "array".to_owned(),
+        },
+        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::Array(kinds)) => {
+            let names = kinds.iter().filter_map(Value::as_str);
+            names
+                .filter(|kind| *kind != "null")
+                .collect::<Vec<_>>()
+                .join(" or ")
+        }
+        _ if schema.get("enum").is_some() || schema.get("const").is_some() => "string".to_owned(),
+        _ => "any".to_owned(),
+    }
+}
+
+impl Tool {
+    /// Starts a definition by hand.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::Tool;
+    ///
+    /// let area = Tool::builder("calculate_area", "Area of a rectangle.")
+    ///     .param::<f64>("width", "In metres.")
+    ///     .param::<f64>("height", "In metres.")
+    ///     .output_of("number")
+    ///     .run(|args, _| Ok::<_, toolwright::ToolError>(args.get::<f64>("width")? * args.get::<f64>("height")?))?;
+    /// assert_eq!(area.params()[0].name, "width");
+    /// # Ok::<(), toolwright::DefineError>(())
+    /// ```
+    pub fn builder(name: impl Into<String>, description: impl Into<String>) -> ToolBuilder {
+        ToolBuilder::new(name.into(), description.into())
+    }
+
+    /// Starts a definition from the text of a whole JSON Schema.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no valid schema of an object: it is never taken for an empty one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::Tool;
+    ///
+    /// let broken = Tool::from_schema("f", "Does f.", r#"{"type": "objekt"}"#);
+    /// assert!(broken.is_err());
+    /// ```
+    pub fn from_schema(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        schema: &str,
+    ) -> Result<ToolBuilder, DefineError> {
+        Self::builder(name, description).schema_text(schema)
+    }
+
+    /// Makes the tool of a definition; what is wrong with it is told when it is registered.
+    #[doc(hidden)]
+    pub fn of<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
+        let params = D::Args::PARAMS;
+        let mut input = Input::new(D::META.name);
+        for param in params {
+            input.publish(param);
+        }
+        let required = input.required_mask(params);
+        let output = output_schema(|generator| D::output(generator));
+        let (schema, enforced, defaults, defect) = input.finish();
+        Self::assemble(Parts {
+            spec: ToolSpec {
+                name: D::META.name.into(),
+                title: D::META.title.map(str::to_owned),
+                description: D::META.description.to_owned(),
+                input: schema,
+                output,
+                hints: D::META.hints,
+                bundle: D::META.bundle.into(),
+            },
+            options: Options::from(&D::META),
+            run: Box::new(Typed::<D> { receiver, required }),
+            checks: params.iter().map(|param| param.check).collect(),
+            enforced,
+            careful: D::META.expand_result,
+            defaults,
+            defect,
+        })
+    }
+
+    pub(crate) fn assemble(parts: Parts) -> Self {
+        let name = parts.spec.name.as_str();
+        let defect = if !ToolName::is_valid(name) {
+            Some(DefineError::Name {
+                name: name.to_owned(),
+            })
+        } else if parts.spec.description.trim().is_empty() {
+            Some(DefineError::Description {
+                tool: name.to_owned(),
+            })
+        } else {
+            parts.defect
+        };
+        Self(Arc::new(Inner {
+            spec: Arc::new(parts.spec),
+            permits: Arc::new(Semaphore::new(parts.options.concurrency.max(1))),
+            options: parts.options,
+            run: parts.run,
+            checks: parts.checks,
+            enforced: parts.enforced,
+            careful: parts.careful,
+            defaults: parts.defaults,
+            defect,
+            fingerprint: OnceLock::new(),
+        }))
+    }
+
+    /// Returns what the model sees.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.0.spec
+    }
+
+    /// Returns the name it is called by.
+    pub fn name(&self) -> &ToolName {
+        &self.0.spec.name
+    }
+
+    /// Returns the parameters in the order they were written.
+    pub fn params(&self) -> Vec<ParamInfo> {
+        self.0.spec.params()
+    }
+
+    /// Tells whether somebody has to be asked before a call runs.
+    pub fn needs_approval(&self) -> bool {
+        match self.0.options.approval {
+            Approval::Always => true,
+            Approval::Never => false,
+            Approval::Auto => self.0.spec.hints.destructive == Some(true),
+        }
+    }
+
+    /// Tells whether providers may hold the model to the schema.
+    pub fn strict(&self) -> Strict {
+        self.0.options.strict
+    }
+
+    /// Tells whether the result answers the person without another model step.
+    pub fn returns_direct(&self) -> bool {
+        self.0.options.return_direct
+    }
+
+    /// Returns a digest that changes whenever what the model sees changes.
+    pub fn fingerprint(&self) -> &str {
+        self.0.fingerprint.get_or_init(|| {
+            let seen = serde_json::to_value(&*self.0.spec).unwrap_or_default();
+            let digest = Sha256::digest(canonical(&seen));
+            digest
+                .iter()
+                .fold(String::with_capacity(64), |mut hex, byte| {
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(hex, "{byte:02x}");
+                    hex
+                })
+        })
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.name()).finish()
+    }
+}
+
+/// Everything a tool is made of.
+pub(crate) struct Parts {
+    pub(crate) spec: ToolSpec,
+    pub(crate) options: Options,
+    pub(crate) run: Box<dyn Run>,
+    pub(crate) checks: Vec<fn(&Setup) -> Result<(), ToolError>>,
+    pub(crate) enforced: bool,
+    pub(crate) careful: bool,
+    pub(crate) defaults: Vec<(String, Default)>,
+    pub(crate) defect: Option<DefineError>,
+}

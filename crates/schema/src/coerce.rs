@@ -1,0 +1,153 @@
+//! An almost right value in, the value that was meant out.
+//!
+//! A value is only touched where its own subschema refuses it, and only for the one reading that this subschema admits.
+
+mod place;
+mod reading;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::{Schema, violation::show};
+use place::{child_place, kinds};
+use reading::{Reading, readings, whole};
+
+/// How many values are visited; what lies beyond is left as it is.
+const VISITED: usize = 10_000;
+
+/// How deep values are followed.
+const DEEP: usize = 64;
+
+/// One value that was read as another of the same meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coercion {
+    /// The JSON pointer of the value, empty for the whole.
+    pub pointer: String,
+    /// What was sent, short and without secrets.
+    pub from: String,
+    /// What it was read as, short and without secrets.
+    pub to: String,
+}
+
+impl fmt::Display for Coercion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.pointer.is_empty() {
+            write!(f, "{}: ", self.pointer)?;
+        }
+        write!(f, "{} read as {}", self.from, self.to)
+    }
+}
+
+/// Turns values of the wrong kind into the right kind where that loses nothing.
+///
+/// `"5"` becomes 5, `5` becomes `"5"`, `"true"` becomes true, `x` becomes `[x]`, an enum member gets its letter case, and
+/// text that holds the wanted object becomes that object. A valid value stays, save that a whole number written `5.0`
+/// becomes `5` where an integer is wanted.
+pub fn coerce(value: &mut Value, schema: &Schema) -> Vec<Coercion> {
+    let mut coercer = Coercer {
+        schema,
+        left: VISITED,
+        wrapping: false,
+        done: Vec::new(),
+    };
+    coercer.walk(value, "#", "", false, DEEP);
+    coercer.done
+}
+
+struct Coercer<'s> {
+    schema: &'s Schema,
+    left: usize,
+    /// Inside a value we wrapped in an array ourselves; wrapping again would be guessing.
+    wrapping: bool,
+    done: Vec<Coercion>,
+}
+
+impl Coercer<'_> {
+    fn walk(&mut self, value: &mut Value, place: &str, pointer: &str, valid: bool, depth: usize) {
+        let (Some(left), Some(depth)) = (self.left.checked_sub(1), depth.checked_sub(1)) else {
+            return;
+        };
+        self.left = left;
+        let valid = valid || self.schema.admits_at(place, value).unwrap_or(true);
+        self.descend(value, place, pointer, valid, depth);
+        if valid || self.schema.admits_at(place, value).unwrap_or(true) {
+            if let Some(whole) = self.whole(value, place) {
+                self.replace(value, whole, pointer);
+            }
+            return;
+        }
+        let mut fitting = Vec::new();
+        for reading in readings(self.schema.as_value(), place, value) {
+            let before = self.done.len();
+            let (mut candidate, wraps) = match reading {
+                Reading::Plain(candidate) => (candidate, false),
+                Reading::Wrapped(_) if self.wrapping => continue,
+                Reading::Wrapped(candidate) => (candidate, true),
+            };
+            let outer = self.wrapping;
+            self.wrapping |= wraps;
+            self.descend(&mut candidate, place, pointer, false, depth);
+            self.wrapping = outer;
+            let inner = self.done.split_off(before);
+            if self.schema.admits_at(place, &candidate) == Some(true) {
+                fitting.push((candidate, inner));
+            }
+        }
+        // Two readings that both fit would be a guess.
+        if fitting.len() == 1
+            && let Some((candidate, inner)) = fitting.pop()
+        {
+            let meant = self.whole(&candidate, place).unwrap_or(candidate);
+            self.replace(value, meant, pointer);
+            self.done.extend(inner);
+        }
+    }
+
+    fn whole(&self, value: &Value, place: &str) -> Option<Value> {
+        let whole = whole(value)?;
+        let kinds = kinds(self.schema.as_value(), place);
+        (kinds.contains(&"integer") && !kinds.contains(&"number")).then_some(whole)
+    }
+
+    fn descend(
+        &mut self,
+        value: &mut Value,
+        place: &str,
+        pointer: &str,
+        valid: bool,
+        depth: usize,
+    ) {
+        let root = self.schema.as_value();
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    if let Some(place) = child_place(root, place, Ok(key)) {
+                        let step = key.replace('~', "~0").replace('/', "~1");
+                        self.walk(member, &place, &format!("{pointer}/{step}"), valid, depth);
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                for (at, element) in elements.iter_mut().enumerate() {
+                    if let Some(place) = child_place(root, place, Err(at)) {
+                        self.walk(element, &place, &format!("{pointer}/{at}"), valid, depth);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn replace(&mut self, value: &mut Value, by: Value, pointer: &str) {
+        self.done.push(Coercion {
+            pointer: pointer.to_owned(),
+            from: show(value, pointer),
+            to: show(&by, pointer),
+        });
+        *value = by;
+    }
+}
+
+#[cfg(test)]
+mod tests;

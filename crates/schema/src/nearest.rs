@@ -1,0 +1,91 @@
+//! A mistyped name in, the names it may have meant out.
+
+/// Past this many characters a name is compared by its beginning only.
+const LONGEST: usize = 128;
+
+/// The form in which names are compared: lower case, with `-` and `.` as `_`.
+pub fn fold_name(name: &str) -> String {
+    name.chars()
+        .flat_map(char::to_lowercase)
+        .map(|c| if matches!(c, '-' | '.') { '_' } else { c })
+        .collect()
+}
+
+/// The known names that `wanted` plausibly means, closest first, at most `most` of them.
+pub fn nearest<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
+    let wanted = cut(wanted);
+    let mut found: Vec<_> = known
+        .into_iter()
+        .filter_map(|name| Some((distance(&wanted, &cut(name))?, name)))
+        .collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, name)| name).take(most).collect()
+}
+
+fn cut(name: &str) -> String {
+    let end = name
+        .char_indices()
+        .nth(LONGEST)
+        .map_or(name.len(), |(at, _)| at);
+    fold_name(name.get(..end).unwrap_or(name))
+}
+
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    let (long, short) = (wanted.chars().count(), name.chars().count());
+    let (short, long) = (short.min(long), short.max(long));
+    let tolerated = (long / 3).max(1);
+    let edits = if long - short <= tolerated {
+        strsim::osa_distance(wanted, name)
+    } else {
+        usize::MAX
+    };
+    if edits <= tolerated && edits < long {
+        return Some(edits);
+    }
+    let contained = short >= 3 && (wanted.contains(name) || name.contains(wanted));
+    contained.then_some(long)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_the_name() {
+        assert_eq!(nearest("citty", ["country", "city", "unit"], 3), ["city"]);
+        assert_eq!(
+            nearest("getWeather", ["get_weather", "get_time"], 3),
+            ["get_weather"]
+        );
+    }
+
+    #[test]
+    fn separators_and_letter_case_do_not_count() {
+        assert_eq!(fold_name("Dry-Run.Now"), "dry_run_now");
+        assert_eq!(nearest("DRY-RUN", ["dry_run"], 1), ["dry_run"]);
+    }
+
+    #[test]
+    fn a_part_of_a_name_finds_it() {
+        assert_eq!(
+            nearest("weather", ["time", "get_current_weather"], 1),
+            ["get_current_weather"]
+        );
+    }
+
+    #[test]
+    fn names_that_share_nothing_are_not_offered() {
+        assert!(nearest("x", ["y", "ab"], 3).is_empty());
+        assert!(nearest("banana", ["city", "unit"], 3).is_empty());
+    }
+
+    #[test]
+    fn absurdly_long_names_cost_little() {
+        let long = "a".repeat(1 << 20);
+        assert!(nearest(&long, ["city"], 3).is_empty());
+    }
+}

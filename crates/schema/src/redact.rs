@@ -1,0 +1,304 @@
+//! Text in, the same text without what looks secret out.
+
+use std::borrow::Cow;
+
+const MASK: &str = "***";
+
+/// Words that make a name secret wherever they stand in it.
+const WORDS: [&str; 16] = [
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "secret",
+    "secrets",
+    "apikey",
+    "authorization",
+    "credential",
+    "credentials",
+    "bearer",
+    "cookie",
+    "privatekey",
+    "jwt",
+];
+
+/// Words that make a name secret when they end it: `auth_token` is, `token_count` is not.
+const LAST_WORDS: [&str; 6] = [
+    "token",
+    "auth",
+    "accesskey",
+    "secretkey",
+    "authtoken",
+    "accesstoken",
+];
+
+/// What `key` may follow to name a secret.
+const KEY_OWNERS: [&str; 7] = [
+    "api",
+    "private",
+    "access",
+    "signing",
+    "encryption",
+    "auth",
+    "ssh",
+];
+
+/// How issuers begin their secrets, and how much must follow for it to be one.
+const PREFIXES: [(&str, usize); 19] = [
+    ("sk-", 8),
+    ("sk_live_", 8),
+    ("sk_test_", 8),
+    ("rk_live_", 8),
+    ("pk_live_", 8),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghu_", 16),
+    ("ghs_", 16),
+    ("ghr_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 12),
+    ("xoxb-", 8),
+    ("xoxp-", 8),
+    ("xoxa-", 8),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("hf_", 20),
+];
+
+/// Whether a property, header or variable of this name usually holds a secret.
+pub fn looks_secret_name(name: &str) -> bool {
+    let words = words(name);
+    let last = words.last().map(String::as_str).unwrap_or_default();
+    words.iter().any(|word| WORDS.contains(&word.as_str()))
+        || LAST_WORDS.contains(&last)
+        || words.windows(2).any(|pair| matches!(pair, [owner, key] if KEY_OWNERS.contains(&owner.as_str()) && key == "key"))
+}
+
+/// Splits `apiKey`, `api-key` and `API_KEY` alike.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower_before = false;
+    for c in name.chars().take(256) {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower_before) {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c.is_alphanumeric(), words.last_mut()) {
+            word.extend(c.to_lowercase());
+        }
+        lower_before = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether this text itself has the shape of a secret.
+pub fn looks_secret_value(text: &str) -> bool {
+    text.contains("-----BEGIN ") && text.contains("PRIVATE KEY")
+        || text
+            .split_once(' ')
+            .is_some_and(|(scheme, rest)| is_scheme(scheme) && rest.trim().len() >= 8)
+        || is_token(text)
+}
+
+fn is_scheme(word: &str) -> bool {
+    word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic")
+}
+
+fn is_token(word: &str) -> bool {
+    let plain = |rest: &str| {
+        rest.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    PREFIXES.iter().any(|(prefix, least)| {
+        word.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() >= *least && plain(rest))
+    }) || (word.starts_with("eyJ")
+        && word.len() >= 20
+        && word.matches('.').count() == 2
+        && word.split('.').all(plain))
+}
+
+/// Masks secret-looking tokens, values of secret-looking names and the user part of addresses inside free text.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some((start, end)) = word_after(text, at) {
+        at = end;
+        let Some((from, to)) = secret_at(text, start, end) else {
+            continue;
+        };
+        out.push_str(text.get(kept..from).unwrap_or_default());
+        out.push_str(MASK);
+        (kept, at) = (to, to);
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(kept..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+fn word_after(text: &str, at: usize) -> Option<(usize, usize)> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let rest = text.get(at..)?;
+    let start = rest.find(is_word)?;
+    let rest = rest.get(start..)?;
+    let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    Some((at + start, at + start + len))
+}
+
+/// The range to mask that this word is, or announces.
+fn secret_at(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+    let word = text.get(start..end)?;
+    let rest = text.get(end..)?;
+    let bare = word.trim_end_matches(['.', '-']);
+    if is_token(bare) {
+        return Some((start, start + bare.len()));
+    }
+    if word.ends_with("-----BEGIN") && rest.lines().next()?.contains("PRIVATE KEY-----") {
+        let close = rest
+            .find("-----END")
+            .and_then(|at| Some(at + rest.get(at..)?.find("KEY-----")? + "KEY-----".len()));
+        return Some((start, close.map_or(text.len(), |len| end + len)));
+    }
+    if let Some(address) = rest.strip_prefix("://") {
+        let host = address
+            .find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c))
+            .unwrap_or(address.len());
+        let user = address.get(..host)?.rfind('@')?;
+        return (user > 0).then_some((end + 3, end + 3 + user));
+    }
+    if is_scheme(word) {
+        let value = rest.strip_prefix(' ')?;
+        let len = extent(value);
+        return (len >= 8).then_some((end + 1, end + 1 + len));
+    }
+    looks_secret_name(word).then(|| value_after(text, end))?
+}
+
+/// The value in `name=value`, `name: value` and `"name": "value"`.
+fn value_after(text: &str, end: usize) -> Option<(usize, usize)> {
+    let rest = text.get(end..)?;
+    let sign = rest.trim_start_matches(['"', '\'', ' ']);
+    let value = sign
+        .strip_prefix("=>")
+        .or_else(|| sign.strip_prefix(['=', ':']))?
+        .trim_start_matches([' ', '\t']);
+    let from = text.len() - value.len();
+    if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let mut escaped = false;
+        let close = value.char_indices().skip(1).find(|(_, c)| {
+            let closes = *c == quote && !escaped;
+            escaped = *c == '\\' && !escaped;
+            closes
+        });
+        return Some((from + 1, close.map_or(text.len(), |(at, _)| from + at)));
+    }
+    let scheme = value
+        .split(' ')
+        .next()
+        .filter(|word| is_scheme(word))
+        .map_or(0, |word| word.len() + 1);
+    let len = extent(value.get(scheme..)?);
+    (len > 0).then_some((from + scheme, from + scheme + len))
+}
+
+fn extent(value: &str) -> usize {
+    value
+        .find(|c: char| c.is_whitespace() || ",;&\"'}])".contains(c))
+        .unwrap_or(value.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_known_in_every_spelling() {
+        for name in [
+            "password",
+            "apiKey",
+            "API_KEY",
+            "x-api-key",
+            "githubToken",
+            "Authorization",
+            "client_secret",
+            "privateKey",
+            "DB_PASSWD",
+        ] {
+            assert!(looks_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_resemble_secrets_stay_readable() {
+        for name in [
+            "max_tokens",
+            "token_count",
+            "city",
+            "key",
+            "author",
+            "keyboard",
+            "monkey",
+            "passenger",
+        ] {
+            assert!(!looks_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_secrets_are_known_by_their_shape() {
+        for value in [
+            "sk-abcdefgh12345678",
+            "ghp_0123456789abcdefghij",
+            "AKIAIOSFODNN7EXAMPLE",
+            "Bearer abcdefghij",
+            "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJSM",
+            "-----BEGIN RSA PRIVATE KEY-----\nabc",
+        ] {
+            assert!(looks_secret_value(value), "{value}");
+        }
+        for value in [
+            "sk-1",
+            "hello",
+            "risk-averse people",
+            "eyJ",
+            "Basic income",
+            "A-1042",
+        ] {
+            assert!(!looks_secret_value(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn free_text_loses_its_secrets_and_nothing_else() {
+        for (text, shown) in [
+            ("used sk-abcdefgh12345678.", "used ***."),
+            ("password=hunter2!x, retry", "password=***, retry"),
+            (
+                r#"{"api_key": "a\"b", "city": "Rome"}"#,
+                r#"{"api_key": "***", "city": "Rome"}"#,
+            ),
+            ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
+            ("sent Bearer abcdefghijk there", "sent Bearer *** there"),
+            ("https://user:pass@host/x", "https://***@host/x"),
+            (
+                "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- done",
+                "*** done",
+            ),
+            ("max_tokens: 5, city: Rome", "max_tokens: 5, city: Rome"),
+            ("the bearer of news", "the bearer of news"),
+        ] {
+            assert_eq!(redact(text), shown);
+        }
+    }
+
+    #[test]
+    fn text_without_secrets_is_not_copied() {
+        assert!(matches!(redact("nothing here"), Cow::Borrowed(_)));
+    }
+}

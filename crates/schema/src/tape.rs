@@ -1,0 +1,199 @@
+//! JSON text in, one flat borrowed tape out, read alike by the validator and by serde.
+//!
+//! Parsing once and letting both readers walk the same items is what makes validation affordable on every call; the tape
+//! also is the one place where size, depth and doubled keys are refused.
+
+mod access;
+mod build;
+mod de;
+mod error;
+mod validator;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+
+pub use error::{ParseError, ReadError};
+pub(crate) use validator::Borrowed;
+
+/// How much text and how much nesting a parse admits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest text, in bytes.
+    pub bytes: usize,
+    /// How deep arrays and objects may nest; a scalar has depth 0. More than 126 counts as 126.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 1 << 20,
+            depth: 64,
+        }
+    }
+}
+
+/// One parsed JSON document that borrows the text it came from.
+#[derive(Debug)]
+pub struct Tape<'t> {
+    items: Vec<Item<'t>>,
+}
+
+/// A container is followed by its children; an object's children alternate between key and value.
+#[derive(Clone, Debug)]
+enum Item<'t> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'t, str>),
+    Array { len: u32, end: u32 },
+    Object { len: u32, end: u32 },
+}
+
+impl<'t> Tape<'t> {
+    /// Parses JSON text strictly: nothing may follow the document and no object may name a key twice.
+    ///
+    /// # Errors
+    ///
+    /// Says which limit was passed, which key is doubled, or where the text stops being JSON.
+    pub fn parse(text: &'t str, limits: &Limits) -> Result<Self, ParseError> {
+        build::from_text(text, limits).map(|items| Self { items })
+    }
+
+    /// Lays out a value that is already in memory.
+    pub fn of(value: &'t Value) -> Self {
+        Self {
+            items: build::from_value(value),
+        }
+    }
+
+    /// Copies the document into an owned value.
+    pub fn to_value(&self) -> Value {
+        self.root().to_value()
+    }
+
+    /// The document, read strictly: a struct refuses fields it does not know.
+    pub fn root(&self) -> Node<'_> {
+        Node {
+            items: &self.items,
+            at: 0,
+            strict: true,
+        }
+    }
+
+    /// The document, read leniently: a struct skips fields it does not know.
+    pub fn root_lenient(&self) -> Node<'_> {
+        Node {
+            items: &self.items,
+            at: 0,
+            strict: false,
+        }
+    }
+}
+
+/// One value on a tape; a handle that is free to copy.
+///
+/// Read it with serde (`T::deserialize(node)`) or hand it to [`Schema::is_valid`](crate::Schema::is_valid).
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'t> {
+    items: &'t [Item<'t>],
+    at: u32,
+    strict: bool,
+}
+
+impl<'t> Node<'t> {
+    /// Copies this value and all below it.
+    pub fn to_value(&self) -> Value {
+        match self.item() {
+            Item::Null => Value::Null,
+            Item::Bool(flag) => Value::Bool(*flag),
+            Item::Number(number) => Value::Number(number.clone()),
+            Item::Text(text) => Value::String(text.clone().into_owned()),
+            Item::Array { .. } => self.children().map(|child| child.to_value()).collect(),
+            Item::Object { .. } => Value::Object(
+                self.members()
+                    .map(|(key, child)| (key.to_owned(), child.to_value()))
+                    .collect::<Map<_, _>>(),
+            ),
+        }
+    }
+
+    fn item(&self) -> &'t Item<'t> {
+        // A tape always holds its root, and every handle was made from one of its items.
+        self.items.get(self.at as usize).unwrap_or(&Item::Null)
+    }
+
+    fn after(&self) -> u32 {
+        match self.item() {
+            Item::Array { end, .. } | Item::Object { end, .. } => *end,
+            _ => self.at + 1,
+        }
+    }
+
+    fn moved(self, at: u32) -> Self {
+        Self { at, ..self }
+    }
+
+    fn text(&self) -> &'t str {
+        match self.item() {
+            Item::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self.item() {
+            Item::Array { len, .. } | Item::Object { len, .. } => *len as usize,
+            _ => 0,
+        }
+    }
+
+    fn children(&self) -> Children<'t> {
+        let left = match self.item() {
+            Item::Array { len, .. } => *len,
+            Item::Object { len, .. } => len.saturating_mul(2),
+            _ => 0,
+        };
+        Children {
+            here: self.moved(self.at + 1),
+            left,
+        }
+    }
+
+    fn members(&self) -> Members<'t> {
+        Members(self.children())
+    }
+}
+
+/// The items directly below a container, keys included.
+pub struct Children<'t> {
+    here: Node<'t>,
+    left: u32,
+}
+
+impl<'t> Iterator for Children<'t> {
+    type Item = Node<'t>;
+
+    fn next(&mut self) -> Option<Node<'t>> {
+        self.left = self.left.checked_sub(1)?;
+        let node = self.here;
+        self.here = node.moved(node.after());
+        Some(node)
+    }
+}
+
+/// The members of an object in the order they were sent.
+pub struct Members<'t>(Children<'t>);
+
+impl<'t> Iterator for Members<'t> {
+    type Item = (&'t str, Node<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.0.next()?;
+        Some((key.text(), self.0.next()?))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! Text or value in, tape items out.
+
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
+
+use super::{Item, Limits, Node, ParseError};
+
+/// Up to this many members, comparing all pairs is cheaper than hashing.
+const PAIRWISE: usize = 16;
+
+/// serde_json gives keys that begin so a meaning of their own when it reads a `Value`: what the validator saw would not be
+/// what the tool receives.
+const RESERVED: &str = "$serde_json::private::";
+
+pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'t>>, ParseError> {
+    let limit = limits.bytes.min(u32::MAX as usize);
+    if text.len() > limit {
+        return Err(ParseError::TooLong {
+            bytes: text.len(),
+            limit,
+        });
+    }
+    // serde_json itself gives up at the next level, without saying so.
+    let depth = limits.depth.min(126);
+    let mut builder = Builder {
+        items: Vec::with_capacity((text.len() / 8).clamp(8, 4096)),
+        left: depth,
+        fault: None,
+    };
+    let mut source = serde_json::Deserializer::from_str(text);
+    match Push(&mut builder)
+        .deserialize(&mut source)
+        .and_then(|()| source.end())
+    {
+        Ok(()) => Ok(builder.items),
+        Err(error) => Err(match builder.fault {
+            Some(Fault::Deep) => ParseError::TooDeep { limit: depth },
+            Some(Fault::Twice(key)) => ParseError::DuplicateKey { key },
+            Some(Fault::Reserved(key)) => ParseError::ReservedKey { key },
+            None => syntax(&error),
+        }),
+    }
+}
+
+fn syntax(error: &serde_json::Error) -> ParseError {
+    let (line, column) = (error.line(), error.column());
+    let whole = error.to_string();
+    let message = whole
+        .strip_suffix(&format!(" at line {line} column {column}"))
+        .unwrap_or(&whole)
+        .to_owned();
+    ParseError::Syntax {
+        message,
+        line,
+        column,
+        truncated: error.is_eof(),
+    }
+}
+
+struct Builder<'t> {
+    items: Vec<Item<'t>>,
+    left: usize,
+    /// What we refused ourselves: serde_json's error can only carry text.
+    fault: Option<Fault>,
+}
+
+enum Fault {
+    Deep,
+    Twice(String),
+    Reserved(String),
+}
+
+impl<'t> Builder<'t> {
+    fn push<E>(&mut self, item: Item<'t>) -> Result<(), E> {
+        self.items.push(item);
+        Ok(())
+    }
+
+    fn open<E: Error>(&mut self) -> Result<usize, E> {
+        match self.left.checked_sub(1) {
+            Some(left) => self.left = left,
+            None => return Err(self.refuse(Fault::Deep)),
+        }
+        let at = self.items.len();
+        self.items.push(Item::Null);
+        Ok(at)
+    }
+
+    fn close(&mut self, at: usize, item: Item<'t>) {
+        self.left += 1;
+        if let Some(slot) = self.items.get_mut(at) {
+            *slot = item;
+        }
+    }
+
+    fn refuse<E: Error>(&mut self, fault: Fault) -> E {
+        self.fault = Some(fault);
+        E::custom("refused")
+    }
+}
+
+struct Push<'b, 't>(&'b mut Builder<'t>);
+
+impl<'t> DeserializeSeed<'t> for Push<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+struct PushKey<'b, 't>(&'b mut Builder<'t>);
+
+impl<'t> DeserializeSeed<'t> for PushKey<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_str(Push(self.0))
+    }
+}
+
+impl<'t> Visitor<'t> for Push<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.0.push(Item::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<(), E> {
+        self.0.push(Item::Bool(flag))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.0.push(Item::Number(number.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.0.push(Item::Number(number.into()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        let number = Number::from_f64(number).ok_or_else(|| E::custom("number out of range"))?;
+        self.0.push(Item::Number(number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'t str) -> Result<(), E> {
+        self.0.push(Item::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push(Item::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<(), A::Error> {
+        let at = self.0.open()?;
+        let mut len = 0;
+        while elements.next_element_seed(Push(self.0))?.is_some() {
+            len += 1;
+        }
+        let end = self.0.items.len() as u32;
+        self.0.close(at, Item::Array { len, end });
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
+        let at = self.0.open()?;
+        let mut len = 0;
+        while members.next_key_seed(PushKey(self.0))?.is_some() {
+            members.next_value_seed(Push(self.0))?;
+            len += 1;
+        }
+        let end = self.0.items.len() as u32;
+        self.0.close(at, Item::Object { len, end });
+        match bad_key(Node {
+            items: &self.0.items,
+            at: at as u32,
+            strict: true,
+        }) {
+            None => Ok(()),
+            Some(fault) => Err(self.0.refuse(fault)),
+        }
+    }
+}
+
+fn bad_key(object: Node<'_>) -> Option<Fault> {
+    let mut keys = object.members().map(|(key, _)| key);
+    let twice = if object.len() <= PAIRWISE {
+        let mut seen = [""; PAIRWISE];
+        for (count, (slot, key)) in seen.iter_mut().zip(&mut keys).enumerate() {
+            *slot = key;
+            if count + 1 == object.len() {
+                break;
+            }
+        }
+        let seen = seen.get(..object.len()).unwrap_or_default();
+        seen.iter()
+            .enumerate()
+            .find(|(count, key)| seen.iter().take(*count).any(|other| other == *key))
+            .map(|(_, key)| *key)
+    } else {
+        let mut seen = HashSet::with_capacity(object.len());
+        keys.find(|key| !seen.insert(*key))
+    };
+    if let Some(key) = twice {
+        return Some(Fault::Twice(key.to_owned()));
+    }
+    let reserved = object
+        .members()
+        .find(|(key, _)| key.starts_with(RESERVED))?;
+    Some(Fault::Reserved(reserved.0.to_owned()))
+}
+
+pub(super) fn from_value(value: &Value) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    lay(value, &mut items);
+    items
+}
+
+fn lay<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
+    match value {
+        Value::Null => items.push(Item::Null),
+        Value::Bool(flag) => items.push(Item::Bool(*flag)),
+        Value::Number(number) => items.push(Item::Number(number.clone())),
+        Value::String(text) => items.push(Item::Text(Cow::Borrowed(text))),
+        Value::Array(elements) => {
+            let at = items.len();
+            items.push(Item::Null);
+            elements.iter().for_each(|element| lay(element, items));
+            let (len, end) = (elements.len() as u32, items.len() as u32);
+            items
+                .get_mut(at)
+                .into_iter()
+                .for_each(|slot| *slot = Item::Array { len, end });
+        }
+        Value::Object(members) => {
+            let at = items.len();
+            items.push(Item::Null);
+            for (key, member) in members {
+                items.push(Item::Text(Cow::Borrowed(key)));
+                lay(member, items);
+            }
+            let (len, end) = (members.len() as u32, items.len() as u32);
+            items
+                .get_mut(at)
+                .into_iter()
+                .for_each(|slot| *slot = Item::Object { len, end });
+        }
+    }
+}

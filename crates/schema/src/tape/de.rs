@@ -1,0 +1,208 @@
+//! The tape as serde reads it.
+//!
+//! serde's derive is more generous than a schema: it takes a struct from an array, a unit variant from `{"x":null}`, and
+//! skips what it does not know. Each of those is refused here, so that what the types accept is what the schema says.
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor,
+    value::BorrowedStrDeserializer,
+};
+
+use super::{
+    Item, Node, ReadError,
+    access::{Elements, Fields},
+};
+
+macro_rules! forward_to_any {
+    ($reader:lifetime: $($method:ident)+) => {$(
+        fn $method<V: Visitor<$reader>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            self.any(visitor)
+        }
+    )+};
+}
+
+impl<'t> Node<'t> {
+    fn any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.item() {
+            Item::Null => visitor.visit_unit(),
+            Item::Bool(flag) => visitor.visit_bool(*flag),
+            Item::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(number), ..) => visitor.visit_u64(number),
+                (_, Some(number), _) => visitor.visit_i64(number),
+                (.., Some(number)) => visitor.visit_f64(number),
+                _ => Err(ReadError::custom("number out of range")),
+            },
+            Item::Text(text) => visitor.visit_borrowed_str(text),
+            Item::Array { .. } => {
+                let mut elements = Elements::new(self.children());
+                let value = visitor.visit_seq(&mut elements)?;
+                elements.end()?;
+                Ok(value)
+            }
+            Item::Object { .. } => self.map(visitor, false),
+        }
+    }
+
+    fn map<V: Visitor<'t>>(self, visitor: V, guarded: bool) -> Result<V::Value, ReadError> {
+        let Item::Object { .. } = self.item() else {
+            return Err(ReadError::custom("expected an object"));
+        };
+        let mut fields = Fields::new(self.members(), guarded);
+        let value = visitor.visit_map(&mut fields)?;
+        fields.end()?;
+        Ok(value)
+    }
+}
+
+impl<'t> Deserializer<'t> for Node<'t> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        // Untagged and internally tagged enums copy the object and read the copy, out of our sight.
+        if self.strict && matches!(self.item(), Item::Object { .. }) {
+            return Err(ReadError::custom(
+                "an object of any shape cannot be read strictly",
+            ));
+        }
+        self.any(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.item() {
+            Item::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'t>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'t>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.map(visitor, false)
+    }
+
+    fn deserialize_map<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.map(visitor, self.strict)
+    }
+
+    fn deserialize_enum<V: Visitor<'t>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self.item() {
+            Item::Text(text) => visitor.visit_enum(BorrowedStrDeserializer::new(text)),
+            Item::Object { len: 1, .. } => visitor.visit_enum(self),
+            _ => Err(ReadError::custom(
+                "expected a string, or an object with one key",
+            )),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        // serde's derive asks for this exactly when a struct meets a field it does not know.
+        if self.strict {
+            Err(ReadError::custom("unknown argument"))
+        } else {
+            visitor.visit_unit()
+        }
+    }
+
+    forward_to_any! {
+        't: deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string
+        deserialize_bytes deserialize_byte_buf deserialize_unit deserialize_seq deserialize_identifier
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'t>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.any(visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'t>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.any(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'t>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.any(visitor)
+    }
+}
+
+/// An object with one key, read as that variant.
+impl<'t> EnumAccess<'t> for Node<'t> {
+    type Error = ReadError;
+    type Variant = Payload<'t>;
+
+    fn variant_seed<V: DeserializeSeed<'t>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Payload<'t>), ReadError> {
+        let key = self.moved(self.at + 1);
+        Ok((
+            seed.deserialize(key)?,
+            Payload {
+                name: key.text(),
+                node: key.moved(key.after()),
+            },
+        ))
+    }
+}
+
+/// What a variant carries.
+pub struct Payload<'t> {
+    name: &'t str,
+    node: Node<'t>,
+}
+
+impl<'t> VariantAccess<'t> for Payload<'t> {
+    type Error = ReadError;
+
+    fn unit_variant(self) -> Result<(), ReadError> {
+        Err(ReadError::custom("expected a string"))
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'t>>(self, seed: T) -> Result<T::Value, ReadError> {
+        seed.deserialize(self.node)
+            .map_err(|error| error.below(self.name))
+    }
+
+    fn tuple_variant<V: Visitor<'t>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
+        self.node
+            .any(visitor)
+            .map_err(|error| error.below(self.name))
+    }
+
+    fn struct_variant<V: Visitor<'t>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.node
+            .map(visitor, false)
+            .map_err(|error| error.below(self.name))
+    }
+}

@@ -1,0 +1,46 @@
+//! A dangerous tool: it gives money back, so somebody is asked first.
+
+use std::sync::Mutex;
+
+use toolwright::{ToolError, tools};
+
+/// What the shop has given back so far.
+#[derive(Debug, Default)]
+pub struct Till {
+    refunds: Mutex<Vec<String>>,
+}
+
+/// The bundle of tools that touch the till.
+#[derive(Debug, Default)]
+pub struct Refunds {
+    till: Till,
+}
+
+#[tools]
+impl Refunds {
+    /// Refunds an order to the customer's card. This cannot be undone.
+    #[tool(destructive, title = "Issue refund")]
+    fn issue_refund(
+        &self,
+        /// The order's number, for example `A-1042`.
+        order: String,
+        /// How much to give back, in euros; greater than zero.
+        amount: f64,
+        /// Why, for the books.
+        #[param(default = "customer request")]
+        reason: String,
+    ) -> Result<String, ToolError> {
+        if amount <= 0.0 {
+            return Err(ToolError::retry("the amount must be greater than zero"));
+        }
+        let mut refunds = self.till.refunds.lock().map_err(|_| "the till is jammed")?;
+        if refunds.contains(&order) {
+            return Err(ToolError::failed(format!(
+                "order {order} was refunded before"
+            )));
+        }
+        let receipt = format!("Refunded {amount:.2} EUR for order {order} ({reason})");
+        refunds.push(order);
+        Ok(receipt)
+    }
+}

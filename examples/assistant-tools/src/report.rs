@@ -1,0 +1,37 @@
+//! A slow tool: it says how far it is.
+
+use std::time::Duration;
+
+use toolwright::{Progress, ToolError, tool};
+
+/// The parts of every report.
+const PARTS: [&str; 4] = [
+    "collecting figures",
+    "checking them",
+    "drawing charts",
+    "writing up",
+];
+
+/// Writes a short report on a topic; takes a moment and reports progress.
+#[tool(read_only, title = "Write report", timeout = "30s")]
+pub async fn write_report(
+    /// What the report is about.
+    topic: String,
+    /// How long each of its four parts takes, in milliseconds; 2000 at most.
+    #[param(default = 200)]
+    pace_ms: u32,
+    progress: Progress,
+) -> Result<String, ToolError> {
+    if pace_ms > 2_000 {
+        return Err(ToolError::retry("pace_ms must be 2000 or less"));
+    }
+    for (done, part) in PARTS.iter().enumerate() {
+        progress.report(done as f64, PARTS.len() as f64, *part);
+        tokio::time::sleep(Duration::from_millis(pace_ms.into())).await;
+    }
+    progress.report(PARTS.len() as f64, PARTS.len() as f64, "done");
+    Ok(format!(
+        "Report on {topic}: {} parts, nothing unusual.",
+        PARTS.len()
+    ))
+}

@@ -1,0 +1,136 @@
+//! Transcripts in the README and in the examples' headers: each command run, its output compared.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::run::{Run, cargo, root};
+use crate::transcript::{self, Transcript};
+
+/// How long one command may take once it is built: a transcript of a server would never end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs every transcript; returns how many there are.
+pub(crate) fn check() -> Result<usize, String> {
+    let mut transcripts = Vec::new();
+    for (file, source) in example_sources()? {
+        let found = transcript::in_header(&source);
+        if found.is_empty() {
+            println!("{file}: shows no transcript");
+        }
+        transcripts.extend(found.into_iter().map(|found| (file.clone(), found)));
+    }
+    if let Ok(text) = fs::read_to_string(root().join("README.md")) {
+        let found =
+            transcript::in_markdown(&text).map_err(|fault| format!("README.md: {fault}"))?;
+        transcripts.extend(found.into_iter().map(|found| ("README.md".into(), found)));
+    }
+
+    let mut differing = 0;
+    for (file, transcript) in &transcripts {
+        let place = format!("{file}:{}", transcript.line);
+        match keeps_its_promise(transcript) {
+            Ok(()) => println!("{place}: as shown: {}", transcript.command),
+            Err(why) => {
+                differing += 1;
+                println!("{place}: $ {}\n{why}", transcript.command);
+            }
+        }
+    }
+    match differing {
+        0 => Ok(transcripts.len()),
+        _ => Err(format!(
+            "{differing} of {} transcripts are not as shown",
+            transcripts.len()
+        )),
+    }
+}
+
+fn keeps_its_promise(transcript: &Transcript) -> Result<(), String> {
+    let line = transcript::split(&transcript.command)?;
+    let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
+    let run = match words.as_slice() {
+        ["cargo", "run", args @ ..] => built(args)?,
+        ["cargo", "xtask", ..] => return Err("a transcript may not start xtask".to_owned()),
+        other => Run::words(other),
+    };
+    let captured = run.env("NO_COLOR", "1").capture(PATIENCE)?;
+    if captured.exit != Some(line.exit) {
+        let exit = captured
+            .exit
+            .map_or("a signal".to_owned(), |code| code.to_string());
+        return Err(format!(
+            "promised exit {}, got {exit}, after printing:\n{}",
+            line.exit,
+            indented(&captured.output)
+        ));
+    }
+    if transcript.accepts(&captured.output) {
+        return Ok(());
+    }
+    Err(format!(
+        "promised:\n{}\ngot:\n{}",
+        indented(&transcript.expected.join("\n")),
+        indented(&captured.output)
+    ))
+}
+
+/// Builds what `cargo run` would, so that compiling counts neither as output nor as time; returns the quiet run.
+fn built<'a>(args: &[&'a str]) -> Result<Run, String> {
+    let end = args.iter().position(|arg| *arg == "--");
+    let (options, program_args) = args.split_at(end.unwrap_or(args.len()));
+    let options: Vec<&'a str> = options
+        .iter()
+        .copied()
+        .filter(|option| !matches!(*option, "-q" | "--quiet" | "--locked"))
+        .collect();
+    cargo("build", &["--quiet"]).args(&options).stream()?;
+    Ok(cargo("run", &["--quiet"]).args(&options).args(program_args))
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text
+        .trim_end()
+        .lines()
+        .map(|line| format!("    {line}"))
+        .collect();
+    lines.join("\n")
+}
+
+/// Each program of the course by its path: `examples/*.rs`, and `main.rs` of `examples/NN-*/`.
+fn example_sources() -> Result<Vec<(String, String)>, String> {
+    let folder = root().join("examples");
+    let Ok(entries) = fs::read_dir(&folder) else {
+        return Ok(Vec::new());
+    };
+    let mut programs: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .flat_map(|entry| programs_at(&entry.path()))
+        .collect();
+    programs.sort();
+    programs
+        .iter()
+        .map(|path| {
+            let shown = path.strip_prefix(root()).unwrap_or(path).display();
+            let source = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+            Ok((shown.to_string(), source))
+        })
+        .collect()
+}
+
+fn programs_at(path: &Path) -> Vec<PathBuf> {
+    if path.extension().is_some_and(|extension| extension == "rs") {
+        return vec![path.to_owned()];
+    }
+    let numbered = path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        name.split_once('-').is_some_and(|(number, _)| {
+            number.len() == 2 && number.chars().all(|c| c.is_ascii_digit())
+        })
+    });
+    let candidates = [path.join("main.rs"), path.join("src/main.rs")];
+    candidates
+        .into_iter()
+        .filter(|file| numbered && file.is_file())
+        .collect()
+}

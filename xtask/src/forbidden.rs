@@ -1,0 +1,216 @@
+//! A file in, what must not be in it out.
+//!
+//! The needles are put together here, so that this file is not its own finding.
+
+use std::fs;
+use std::path::Path;
+
+use crate::run::{Run, root};
+
+/// Unfinished or panicking code: refused where users' programs run it.
+const IN_SHIPPED_CODE: [&str; 3] = [
+    concat!(".unw", "rap()"),
+    concat!("to", "do!"),
+    concat!("unimpl", "emented!"),
+];
+/// A test that does not run is refused wherever it stands.
+const IN_ALL_RUST: &str = concat!("#[", "ignore");
+const FENCE: &str = "```";
+
+/// Folders at the root of a machine whose content no other machine has.
+const MACHINE_FOLDERS: [&str; 5] = ["home", "root", "tmp", "work", "Users"];
+const REGISTRY_HOSTS: [&str; 6] = [
+    concat!("index.crates", ".io"),
+    concat!("static.crates", ".io"),
+    concat!("registry.npmjs", ".org"),
+    concat!("pypi", ".org"),
+    concat!("files.pythonhosted", ".org"),
+    concat!("proxy.golang", ".org"),
+];
+const LOCK_SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// One line that must not be there.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) line: usize,
+    /// What the line holds and why not.
+    pub(crate) fault: String,
+}
+
+/// Scans every file that is, or could next be, committed; returns how many it read.
+pub(crate) fn check() -> Result<usize, String> {
+    let files = files()?;
+    let (mut read, mut found) = (0, 0);
+    for file in &files {
+        // Bytes that are not text hold no sentence; a file deleted but not yet committed holds nothing.
+        let Ok(text) = fs::read_to_string(root().join(file)) else {
+            continue;
+        };
+        read += 1;
+        for finding in scan(file, &text) {
+            found += 1;
+            println!("{file}:{}: {}", finding.line, finding.fault);
+        }
+    }
+    match found {
+        0 => Ok(read),
+        _ => Err(format!("{found} lines hold what must not be there")),
+    }
+}
+
+/// Every finding in one file; `file` is its path from the root, with `/` between folders.
+pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let rust = file.ends_with(".rs");
+    let shipped = rust && !is_test_or_example(file);
+    let mut test_items = TestItems::default();
+    for (index, line) in text.lines().enumerate() {
+        let in_test = test_items.covers(line);
+        let mut faults = Vec::new();
+        if shipped && !in_test && doc_text(line).is_none() {
+            let needles = IN_SHIPPED_CODE
+                .iter()
+                .filter(|needle| line.contains(*needle));
+            faults.extend(needles.map(|needle| format!("`{needle}` outside tests and examples")));
+        }
+        if rust && line.contains(IN_ALL_RUST) {
+            faults.push(format!("`{IN_ALL_RUST}…`: every test runs"));
+        }
+        if rust && is_ignored_doc_test(line) {
+            faults.push("a doc test that does not run".to_owned());
+        }
+        if let Some(folder) = machine_folder(line) {
+            faults.push(format!("a path under /{folder}, which is of one machine"));
+        }
+        let hosts = REGISTRY_HOSTS.iter().filter(|host| line.contains(*host));
+        faults.extend(hosts.map(|host| format!("the registry host {host}")));
+        if file.ends_with("Cargo.lock") && is_foreign_source(line) {
+            faults.push("a package from another registry".to_owned());
+        }
+        found.extend(faults.into_iter().map(|fault| Finding {
+            line: index + 1,
+            fault,
+        }));
+    }
+    found
+}
+
+fn is_test_or_example(file: &str) -> bool {
+    let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let aside = ["tests", "examples", "benches", "fuzz"];
+    name == "tests.rs" || folders.split('/').any(|folder| aside.contains(&folder))
+}
+
+/// Follows `#[cfg(test)]` items, by the layout that rustfmt gives them.
+#[derive(Default)]
+enum TestItems {
+    #[default]
+    Outside,
+    /// After the attribute, before the item's body; holds the indentation.
+    Announced(usize),
+    /// In the body, which a `}` at this indentation ends.
+    Inside(usize),
+}
+
+impl TestItems {
+    /// Whether this line, the next one of its file, belongs to a test item.
+    fn covers(&mut self, line: &str) -> bool {
+        let text = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        match *self {
+            Self::Outside => {
+                if !(text.starts_with("#[cfg(test)]") || text.starts_with("#[cfg(all(test,")) {
+                    return false;
+                }
+                *self = Self::Announced(indent);
+            }
+            Self::Announced(depth) if indent == depth && !text.starts_with("#[") => {
+                if text.ends_with([';', ',']) || text.ends_with('}') && text.contains('{') {
+                    *self = Self::Outside;
+                } else if text.ends_with('{') {
+                    *self = Self::Inside(depth);
+                }
+            }
+            Self::Inside(depth) if indent == depth && text.starts_with('}') => {
+                *self = Self::Outside;
+            }
+            Self::Announced(_) | Self::Inside(_) => {}
+        }
+        true
+    }
+}
+
+/// The text of a doc comment, whose code is an example.
+fn doc_text(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    text.strip_prefix("///").or(text.strip_prefix("//!"))
+}
+
+fn is_ignored_doc_test(line: &str) -> bool {
+    doc_text(line)
+        .and_then(|doc| doc.trim().strip_prefix(FENCE))
+        .is_some_and(|language| {
+            language
+                .split([',', ' '])
+                .any(|word| word == "ignore" || word.starts_with("ignore-"))
+        })
+}
+
+/// The machine folder that an absolute path in this line leads to.
+fn machine_folder(line: &str) -> Option<&'static str> {
+    MACHINE_FOLDERS.into_iter().find(|folder| {
+        let needle = format!("/{folder}/");
+        line.match_indices(&needle).any(|(at, _)| {
+            let before = line.get(..at).unwrap_or_default();
+            let after = line.get(at + needle.len()..).unwrap_or_default();
+            // Inside a longer path or an address it is just a folder of that name.
+            let absolute = before.ends_with("file://")
+                || !before.ends_with(|c: char| c.is_alphanumeric() || "/._-~*}>)]".contains(c));
+            absolute && after.starts_with(|c: char| c.is_alphanumeric() || "._-{$<".contains(c))
+        })
+    })
+}
+
+fn is_foreign_source(line: &str) -> bool {
+    line.strip_prefix("source = \"").is_some_and(|source| {
+        (source.starts_with("registry+") || source.starts_with("sparse+"))
+            && source.trim_end_matches('"') != LOCK_SOURCE
+    })
+}
+
+/// What git tracks or would offer to track; without git, every file that is not build output.
+fn files() -> Result<Vec<String>, String> {
+    let git = [
+        "git",
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    if let Ok(listing) = Run::words(&git).stdout() {
+        let names = listing.split('\0').filter(|name| !name.is_empty());
+        return Ok(names.map(str::to_owned).collect());
+    }
+    println!("not a git checkout: reading every file outside target folders");
+    let mut files = Vec::new();
+    walk(&root(), "", &mut files).map_err(|error| format!("cannot list the files: {error}"))?;
+    Ok(files)
+}
+
+fn walk(folder: &Path, prefix: &str, files: &mut Vec<String>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kind = entry.file_type()?;
+        if kind.is_dir() && name != "target" && name != ".git" {
+            walk(&entry.path(), &format!("{prefix}{name}/"), files)?;
+        } else if kind.is_file() {
+            files.push(format!("{prefix}{name}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

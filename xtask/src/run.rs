@@ -1,0 +1,183 @@
+//! A command in, its success or the reason it failed out.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The folder of the workspace; every command runs in it.
+pub(crate) fn root() -> PathBuf {
+    // Set anew by each `cargo run`, so a checkout may move without a rebuild.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.parent().map(PathBuf::from).unwrap_or(here)
+}
+
+/// One command to run in the workspace's folder, with the environment as it is (`CI` included) and no input.
+pub(crate) struct Run(Command);
+
+/// What a captured command printed, both streams as a terminal would show them, and its exit code.
+pub(crate) struct Captured {
+    /// Standard output and standard error in the order they were written.
+    pub(crate) output: String,
+    /// `None` when a signal ended the program.
+    pub(crate) exit: Option<i32>,
+}
+
+/// A `cargo` command that refuses to change `Cargo.lock`.
+pub(crate) fn cargo(subcommand: &str, args: &[&str]) -> Run {
+    let mut run = Run::new("cargo").arg(subcommand);
+    // `cargo fmt` resolves nothing and knows no `--locked`.
+    if subcommand != "fmt" {
+        run = run.arg("--locked");
+    }
+    run.args(args)
+}
+
+impl Run {
+    pub(crate) fn new(program: &str) -> Self {
+        let mut command = Command::new(program);
+        command.current_dir(root()).stdin(Stdio::null());
+        Self(command)
+    }
+
+    /// The words of a table row: a program, then its arguments.
+    pub(crate) fn words(words: &[&str]) -> Self {
+        let (program, args) = words.split_first().map_or(("", words), |(p, a)| (*p, a));
+        Self::new(program).args(args)
+    }
+
+    pub(crate) fn arg(mut self, arg: &str) -> Self {
+        self.0.arg(arg);
+        self
+    }
+
+    pub(crate) fn args(mut self, args: &[&str]) -> Self {
+        self.0.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Shows the command, then lets its output stream through.
+    pub(crate) fn stream(mut self) -> Result<(), String> {
+        println!("$ {self}");
+        let status = self.0.status().map_err(|error| self.cannot_start(&error))?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("`{self}` ended with {status}"))
+        }
+    }
+
+    /// Runs silently and tells only whether it succeeded.
+    pub(crate) fn succeeds(mut self) -> bool {
+        self.0.stdout(Stdio::null()).stderr(Stdio::null());
+        self.0.status().is_ok_and(|status| status.success())
+    }
+
+    /// Runs silently and returns standard output.
+    pub(crate) fn stdout(mut self) -> Result<String, String> {
+        let output = self.0.output().map_err(|error| self.cannot_start(&error))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("`{self}` ended with {}", output.status))
+        }
+    }
+
+    /// Runs silently and returns both streams as one; a program still running after `patience` is ended.
+    pub(crate) fn capture(mut self, patience: Duration) -> Result<Captured, String> {
+        let shown = self.to_string();
+        let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
+        let (mut reader, writer) = io::pipe().map_err(failed)?;
+        self.0.stdout(writer.try_clone().map_err(failed)?);
+        self.0.stderr(writer);
+        let mut child = self.0.spawn().map_err(failed)?;
+        // The command holds this side's copies of the pipe's writing end; the pipe closes when they go.
+        drop(self);
+
+        let (done, finished) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = reader.read_to_end(&mut bytes);
+            done.send(read.map(|_| bytes))
+        });
+        let Ok(bytes) = finished.recv_timeout(patience) else {
+            child.kill().map_err(failed)?;
+            child.wait().map_err(failed)?;
+            return Err(format!(
+                "`{shown}` was still running after {} s",
+                patience.as_secs()
+            ));
+        };
+        Ok(Captured {
+            output: String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned(),
+            exit: child.wait().map_err(failed)?.code(),
+        })
+    }
+
+    fn cannot_start(&self, error: &io::Error) -> String {
+        format!("cannot start `{self}`: {error}")
+    }
+}
+
+/// The line a person would type to run the same.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in self.0.get_envs() {
+            if let Some(value) = value {
+                let value = quoted(&value.to_string_lossy());
+                write!(f, "{}={value} ", name.to_string_lossy())?;
+            }
+        }
+        write!(f, "{}", quoted(&self.0.get_program().to_string_lossy()))?;
+        for arg in self.0.get_args() {
+            write!(f, " {}", quoted(&arg.to_string_lossy()))?;
+        }
+        Ok(())
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_one_would_type_it() {
+        let run = cargo("doc", &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(
+            run.to_string(),
+            "RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps"
+        );
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn both_streams_and_the_exit_code_are_captured() {
+        let run = Run::words(&["cargo", "no-such-command"]);
+        let captured = run.capture(Duration::from_secs(60)).expect("cargo starts");
+        assert!(captured.output.contains("no-such-command"));
+        assert_eq!(captured.exit, Some(101));
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_named() {
+        let error = Run::new("no-such-program").stream().expect_err("refused");
+        assert!(error.contains("`no-such-program`"), "{error}");
+    }
+}

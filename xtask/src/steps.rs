@@ -1,0 +1,260 @@
+//! The steps of `cargo xtask test`, in the order they run.
+
+use std::fs;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use crate::run::{cargo, root};
+use crate::{examples, forbidden, nearest, readme, setup};
+
+/// One thing CI checks.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    what: &'static str,
+    run: fn() -> Result<Outcome, String>,
+}
+
+/// How a step ended that did not fail.
+enum Outcome {
+    Passed,
+    /// There was nothing to check, and why.
+    Skipped(&'static str),
+}
+
+/// Workspaces of their own, which `--workspace` does not reach.
+const FUZZ: &str = "fuzz/Cargo.toml";
+const PEERS: &str = "bench/peers/Cargo.toml";
+
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "setup",
+        what: "every program the other steps need; the missing ones are installed",
+        run: || setup::prepare().map(passed),
+    },
+    Step {
+        name: "fmt",
+        what: "rustfmt would change nothing; fuzz/ and bench/peers included",
+        run: fmt,
+    },
+    Step {
+        name: "clippy",
+        what: "no warning in any target with all features",
+        run: clippy,
+    },
+    Step {
+        name: "lean",
+        what: "the facade alone: no warning without features, nor with the default ones",
+        run: lean,
+    },
+    Step {
+        name: "doc",
+        what: "rustdoc warns about nothing",
+        run: doc,
+    },
+    Step {
+        name: "test",
+        what: "every test, doc tests included",
+        run: test,
+    },
+    Step {
+        name: "examples",
+        what: "the transcripts in examples/ and in README.md's ```console blocks are as shown",
+        run: transcripts,
+    },
+    Step {
+        name: "readme",
+        what: "README.md is short and shows a program at once",
+        run: readme,
+    },
+    Step {
+        name: "forbidden",
+        what: "no unfinished or panicking code, tests that do not run, machine paths, registry hosts",
+        run: forbidden,
+    },
+    Step {
+        name: "peers",
+        what: "no warning in bench/peers",
+        run: peers,
+    },
+    Step {
+        name: "fuzz",
+        what: "the fuzz targets compile",
+        run: fuzz,
+    },
+];
+
+/// One line per step: its name and what it checks.
+pub(crate) fn list() -> String {
+    let line = |step: &Step| format!("  {:<10} {}\n", step.name, step.what);
+    STEPS.iter().map(line).collect()
+}
+
+/// The named steps in the order of the table; all of them when none is named.
+pub(crate) fn select(names: &[&str]) -> Result<Vec<&'static Step>, String> {
+    let known = || STEPS.iter().map(|step| step.name);
+    if let Some(name) = names
+        .iter()
+        .find(|name| !known().any(|step| step == **name))
+    {
+        let valid: Vec<&str> = known().collect();
+        return Err(format!(
+            "no step `{name}`{}\nsteps: {}",
+            nearest::did_you_mean(&nearest::nearest(name, known())),
+            valid.join(", ")
+        ));
+    }
+    let wanted = |step: &&Step| names.is_empty() || names.contains(&step.name);
+    Ok(STEPS.iter().filter(wanted).collect())
+}
+
+/// Runs the steps until one fails; the last line counts them.
+pub(crate) fn perform(steps: &[&Step]) -> ExitCode {
+    let (mut passed, mut failed) = (0, 0);
+    for step in steps {
+        let name = step.name;
+        println!("== {name}: {}", step.what);
+        let start = Instant::now();
+        let outcome = (step.run)();
+        let seconds = start.elapsed().as_secs_f64();
+        match outcome {
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                println!("== {name}: passed, {seconds:.1} s");
+            }
+            Ok(Outcome::Skipped(why)) => println!("== {name}: skipped, {why}, {seconds:.1} s"),
+            Err(why) => {
+                failed += 1;
+                println!("== {name}: failed, {seconds:.1} s");
+                println!("step `{name}` failed: {why}");
+                println!("to run it alone: cargo xtask test {name}");
+                break;
+            }
+        }
+    }
+    println!("steps: {passed} passed, {failed} failed");
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn passed(_: ()) -> Outcome {
+    Outcome::Passed
+}
+
+fn exists(file: &str) -> bool {
+    root().join(file).is_file()
+}
+
+fn fmt() -> Result<Outcome, String> {
+    cargo("fmt", &["--all", "--check"]).stream()?;
+    for manifest in [FUZZ, PEERS].into_iter().filter(|file| exists(file)) {
+        cargo("fmt", &["--manifest-path", manifest, "--all", "--check"]).stream()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn clippy() -> Result<Outcome, String> {
+    let everything = ["--workspace", "--all-targets", "--all-features"];
+    cargo("clippy", &everything)
+        .args(&["--", "-D", "warnings"])
+        .stream()
+        .map(passed)
+}
+
+fn lean() -> Result<Outcome, String> {
+    // Clippy rather than `RUSTFLAGS=-Dwarnings cargo check`, which would compile every dependency once more.
+    for features in [&["--no-default-features"][..], &[]] {
+        cargo("clippy", &["--package", "toolwright"])
+            .args(features)
+            .args(&["--", "-D", "warnings"])
+            .stream()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn doc() -> Result<Outcome, String> {
+    cargo("doc", &["--workspace", "--no-deps", "--all-features"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .stream()
+        .map(passed)
+}
+
+fn test() -> Result<Outcome, String> {
+    // Not `--all-targets`: it would leave out the doc tests.
+    cargo("test", &["--workspace", "--all-features"])
+        .stream()
+        .map(passed)
+}
+
+fn transcripts() -> Result<Outcome, String> {
+    match examples::check()? {
+        0 => Ok(Outcome::Skipped("there is no transcript yet")),
+        count => {
+            println!("{count} transcripts are as shown");
+            Ok(Outcome::Passed)
+        }
+    }
+}
+
+fn readme() -> Result<Outcome, String> {
+    let text = fs::read_to_string(root().join("README.md"))
+        .map_err(|error| format!("README.md: {error}"))?;
+    let faults = readme::faults(&text);
+    if faults.is_empty() {
+        Ok(Outcome::Passed)
+    } else {
+        Err(format!("README.md: {}", faults.join("; ")))
+    }
+}
+
+fn forbidden() -> Result<Outcome, String> {
+    let read = forbidden::check()?;
+    println!("{read} files read");
+    Ok(Outcome::Passed)
+}
+
+fn peers() -> Result<Outcome, String> {
+    if !exists(PEERS) {
+        return Ok(Outcome::Skipped("bench/peers has no Cargo.toml yet"));
+    }
+    cargo("clippy", &["--manifest-path", PEERS, "--all-targets"])
+        .args(&["--", "-D", "warnings"])
+        .stream()
+        .map(passed)
+}
+
+fn fuzz() -> Result<Outcome, String> {
+    if !exists(FUZZ) {
+        return Ok(Outcome::Skipped("fuzz has no Cargo.toml yet"));
+    }
+    cargo("check", &["--manifest-path", FUZZ])
+        .stream()
+        .map(passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(chosen: Result<Vec<&Step>, String>) -> Result<Vec<&str>, String> {
+        chosen.map(|steps| steps.iter().map(|step| step.name).collect())
+    }
+
+    #[test]
+    fn no_name_means_every_step() {
+        assert_eq!(select(&[]).map(|steps| steps.len()), Ok(STEPS.len()));
+    }
+
+    #[test]
+    fn named_steps_keep_the_order_of_the_table() {
+        assert_eq!(names(select(&["test", "fmt"])), Ok(vec!["fmt", "test"]));
+    }
+
+    #[test]
+    fn an_unknown_step_is_refused_with_the_nearest() {
+        let error = names(select(&["fmt", "clipy"])).expect_err("refused");
+        assert!(error.starts_with("no step `clipy`, did you mean `clippy`?"));
+    }
+}

@@ -1,0 +1,232 @@
+//! Text in, the commands it shows and the output it promises out.
+//!
+//! A transcript is a line `$ command` and the lines the command prints. `…` alone on a line stands for any lines, and
+//! `# exit 1` after the command for an exit code other than 0.
+
+/// Stands for any lines of output, even none.
+const ANY_LINES: &str = "…";
+
+/// One command as a text shows it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Transcript {
+    /// Where the command stands, counted from 1.
+    pub(crate) line: usize,
+    /// The command without its `$`.
+    pub(crate) command: String,
+    /// The promised lines.
+    pub(crate) expected: Vec<String>,
+}
+
+/// A command line as words, and the exit code it promises.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Words {
+    pub(crate) words: Vec<String>,
+    pub(crate) exit: i32,
+}
+
+impl Transcript {
+    /// A transcript starts at a line `$ command`; anything else starts none.
+    fn start(index: usize, line: &str) -> Option<Self> {
+        Some(Self {
+            line: index + 1,
+            command: line.strip_prefix("$ ")?.trim().to_owned(),
+            expected: Vec::new(),
+        })
+    }
+
+    fn finished(mut self) -> Self {
+        while self
+            .expected
+            .last()
+            .is_some_and(|line| line.trim().is_empty())
+        {
+            self.expected.pop();
+        }
+        self
+    }
+
+    /// Whether `output` is what the text promises; blanks at the end of a line do not count.
+    pub(crate) fn accepts(&self, output: &str) -> bool {
+        let actual: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
+        let expected: Vec<&str> = self.expected.iter().map(|line| line.trim_end()).collect();
+        let (mut wanted, mut seen, mut retry) = (0, 0, None);
+        while let Some(line) = actual.get(seen) {
+            match expected.get(wanted) {
+                Some(&ANY_LINES) => {
+                    retry = Some((wanted, seen));
+                    wanted += 1;
+                }
+                Some(promised) if promised == line => {
+                    wanted += 1;
+                    seen += 1;
+                }
+                // Let the last `…` swallow one line more, and try again from there.
+                _ => match retry {
+                    Some((gap, from)) => {
+                        (wanted, seen) = (gap + 1, from + 1);
+                        retry = Some((gap, seen));
+                    }
+                    None => return false,
+                },
+            }
+        }
+        expected.iter().skip(wanted).all(|line| *line == ANY_LINES)
+    }
+}
+
+/// The transcripts in the ` ```console ` blocks of a Markdown text.
+///
+/// # Errors
+///
+/// A block that promises output before any command is a mistake: nothing would be checked.
+pub(crate) fn in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
+    let mut found: Vec<Transcript> = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut block_has_command = false;
+    for (index, line) in text.lines().enumerate() {
+        match (fence, line.strip_prefix("```")) {
+            (Some(_), Some("")) => fence = None,
+            (None, Some(language)) => {
+                fence = Some(language.trim());
+                block_has_command = false;
+            }
+            (Some("console"), _) => {
+                if let Some(started) = Transcript::start(index, line) {
+                    found.push(started);
+                    block_has_command = true;
+                } else if let (true, Some(last)) = (block_has_command, found.last_mut()) {
+                    last.expected.push(line.to_owned());
+                } else {
+                    return Err(format!(
+                        "line {}: a ```console block starts with `$ command`",
+                        index + 1
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found.into_iter().map(Transcript::finished).collect())
+}
+
+/// The `$ cargo run …` transcripts in the comment at the top of a Rust file, fenced or indented.
+///
+/// A command without promised output is no transcript.
+pub(crate) fn in_header(source: &str) -> Vec<Transcript> {
+    let mut found: Vec<Transcript> = Vec::new();
+    // How far the command that is being followed is indented.
+    let mut open: Option<usize> = None;
+    let mut fenced = false;
+    for (index, line) in source.lines().enumerate() {
+        let Some(text) = comment(line) else { break };
+        if text.trim_start().starts_with("```") {
+            fenced = !fenced;
+            open = None;
+            continue;
+        }
+        let indent = text.len() - text.trim_start().len();
+        if let Some(started) = Transcript::start(index, text.trim_start()) {
+            open = started.command.starts_with("cargo run").then_some(indent);
+            found.extend(open.map(|_| started));
+            continue;
+        }
+        let blank = text.trim().is_empty();
+        match open {
+            Some(depth) if blank && (fenced || depth > 0) => push(&mut found, ""),
+            Some(depth) if !blank && (fenced || indent >= depth) => {
+                push(
+                    &mut found,
+                    text.get(depth.min(indent)..).unwrap_or_default(),
+                );
+            }
+            _ => open = None,
+        }
+    }
+    found
+        .into_iter()
+        .map(Transcript::finished)
+        .filter(|transcript| !transcript.expected.is_empty())
+        .collect()
+}
+
+fn push(found: &mut [Transcript], line: &str) {
+    if let Some(last) = found.last_mut() {
+        last.expected.push(line.to_owned());
+    }
+}
+
+/// The text of a comment line; blank lines and inner attributes may stand between comments.
+fn comment(line: &str) -> Option<&str> {
+    if line.trim().is_empty() || line.starts_with("#!") {
+        return Some("");
+    }
+    let text = line.strip_prefix("//")?;
+    let text = text.strip_prefix(['!', '/']).unwrap_or(text);
+    Some(text.strip_prefix(' ').unwrap_or(text))
+}
+
+/// Splits a command line as a shell would, quotes included; there is no shell, so what only a shell can do is refused.
+pub(crate) fn split(command: &str) -> Result<Words, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut exit = 0;
+    let mut rest = command.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' | '\t' => words.extend(word.take()),
+            '#' if word.is_none() => {
+                exit = promised_exit(rest.as_str())?;
+                break;
+            }
+            '\'' => {
+                let (inside, after) = rest
+                    .as_str()
+                    .split_once('\'')
+                    .ok_or("a ' is never closed")?;
+                word.get_or_insert_default().push_str(inside);
+                rest = after.chars();
+            }
+            '"' => loop {
+                let inside = word.get_or_insert_default();
+                match rest.next().ok_or("a \" is never closed")? {
+                    '"' => break,
+                    '\\' => match rest.next().ok_or("a \" is never closed")? {
+                        escaped @ ('"' | '\\' | '$' | '`') => inside.push(escaped),
+                        other => inside.extend(['\\', other]),
+                    },
+                    special @ ('$' | '`') => return Err(needs_a_shell(special)),
+                    other => inside.push(other),
+                }
+            },
+            '\\' => {
+                let escaped = rest.next().ok_or("a \\ ends the command")?;
+                word.get_or_insert_default().push(escaped);
+            }
+            '|' | '<' | '>' | '&' | ';' | '$' | '`' | '*' | '?' => return Err(needs_a_shell(c)),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    if words.is_empty() {
+        return Err("the command is empty".to_owned());
+    }
+    Ok(Words { words, exit })
+}
+
+/// Reads `exit N` from the comment after a command; another comment promises nothing.
+fn promised_exit(comment: &str) -> Result<i32, String> {
+    match comment.trim().strip_prefix("exit ") {
+        None => Ok(0),
+        Some(code) => code
+            .trim()
+            .parse()
+            .map_err(|_| format!("`# exit {code}` names no exit code")),
+    }
+}
+
+fn needs_a_shell(c: char) -> String {
+    format!("`{c}` needs a shell, and transcripts run without one: quote it or leave it out")
+}
+
+#[cfg(test)]
+mod tests;
