@@ -2,7 +2,6 @@
 
 mod examples;
 mod forbidden;
-mod nearest;
 mod readme;
 mod run;
 mod setup;
@@ -57,11 +56,7 @@ fn unknown_command(word: &str) -> String {
     if steps::STEPS.iter().any(|step| step.name == word) {
         return format!("no command `{word}`; the step runs with `cargo xtask test {word}`");
     }
-    let near = nearest::nearest(word, ["test", "steps", "help"]);
-    format!(
-        "no command `{word}`{}\n`cargo xtask --help` lists them",
-        nearest::did_you_mean(&near)
-    )
+    format!("no command `{word}`; there are `test`, `steps` and `--help`")
 }
 
 fn refuse(message: &str) -> ExitCode {
