@@ -85,7 +85,7 @@ fn careful(
     let mut notes = Vec::new();
     let mut value = parse(text, limits, &mut notes)?;
     let Value::Object(sent) = &mut value else {
-        let message = format!("arguments must be an object, not {}", kind(&value));
+        let message = format!("they must be an object, not {}", kind(&value));
         return Err(Refusal::Malformed(message));
     };
     if let Some(bound) = entry.bound.as_deref() {
@@ -128,45 +128,28 @@ fn careful(
 
 /// Parses the text, mending what is whole but untidy.
 fn parse(text: &str, limits: &Limits, notes: &mut Vec<String>) -> Result<Value, Refusal> {
-    let error = match Tape::parse(text, limits) {
+    let fault = match Tape::parse(text, limits) {
         Ok(tape) => match tape.to_value() {
             // Perhaps an object that was encoded twice.
-            Value::String(_) => None,
+            Value::String(_) => "they must be an object, not a string".to_owned(),
             value => return Ok(value),
         },
-        Err(error) => Some(error),
+        Err(error @ ParseError::Syntax { .. }) => error.to_string(),
+        Err(error) => return Err(Refusal::Malformed(error.to_string())),
     };
-    let mendable = matches!(
-        error,
-        None | Some(ParseError::Syntax {
-            truncated: false,
-            ..
-        })
-    ) || text.trim().is_empty();
-    let explain = || match &error {
-        Some(error) => format!("arguments are not valid JSON: {error}"),
-        None => "arguments must be an object, not a string".to_owned(),
-    };
-    if !mendable {
-        return Err(Refusal::Malformed(explain()));
-    }
-    match repair(text, limits) {
-        Ok(repaired) => {
-            notes.extend(
-                repaired
-                    .notes
-                    .iter()
-                    .map(|note| format!("repaired: {note}")),
-            );
-            let tape = Tape::parse(&repaired.text, limits).map_err(|error| {
-                Refusal::Malformed(format!("arguments are not valid JSON: {error}"))
-            })?;
-            Ok(tape.to_value())
-        }
-        Err(Unrepairable::Truncated) => Err(Refusal::Malformed(
-            "arguments are cut off: send them whole".to_owned(),
-        )),
-        Err(_) => Err(Refusal::Malformed(explain())),
+    let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
+        Unrepairable::Truncated => Refusal::Malformed(format!("cut off, send them whole: {fault}")),
+        _ => Refusal::Malformed(fault),
+    })?;
+    notes.extend(
+        repaired
+            .notes
+            .iter()
+            .map(|note| format!("repaired: {note}")),
+    );
+    match Tape::parse(&repaired.text, limits) {
+        Ok(tape) => Ok(tape.to_value()),
+        Err(error) => Err(Refusal::Malformed(error.to_string())),
     }
 }
 
@@ -273,10 +256,13 @@ impl Refusal {
     fn into_result(self, entry: &Entry) -> ToolResult {
         let name = &entry.spec.name;
         let (kind, message) = match self {
-            Self::Malformed(message) => match entry.tool.0.options.malformed {
-                Malformed::Tell => (ErrorKind::Retry, format!("`{name}`: {message}")),
-                Malformed::Error => (ErrorKind::Fatal, format!("`{name}`: {message}")),
-            },
+            Self::Malformed(fault) => {
+                let kind = match entry.tool.0.options.malformed {
+                    Malformed::Tell => ErrorKind::Retry,
+                    Malformed::Error => ErrorKind::Fatal,
+                };
+                (kind, format!("arguments for `{name}` are refused: {fault}"))
+            }
             Self::Invalid(violations) => {
                 let mut message = format!("invalid arguments for `{name}`:");
                 for violation in &violations {

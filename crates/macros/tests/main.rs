@@ -1,0 +1,3 @@
+//! What the macros make, and what they refuse.
+
+mod ui;

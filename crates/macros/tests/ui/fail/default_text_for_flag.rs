@@ -1,0 +1,9 @@
+use toolwright::tool;
+
+/// Lists files.
+#[tool]
+fn list(#[param(default = "yes")] hidden: bool) -> String {
+    hidden.to_string()
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use toolwright::tool;
+
+struct Shop;
+
+impl Shop {
+    /// Opens the shop.
+    #[tool]
+    fn open(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use toolwright::tool;
+
+/// Tells the weather.
+#[tool]
+struct Weather;
+
+fn main() {}

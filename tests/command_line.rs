@@ -1,0 +1,241 @@
+//! The binary as its user meets it: what it prints where, and with which exit code.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn toolwright(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Exit code, stdout, stderr.
+fn told(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    told(&toolwright(arguments).output().unwrap())
+}
+
+fn run_with_stdin(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {
+    let mut command = toolwright(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stdin.as_bytes())
+        .unwrap();
+    told(&child.wait_with_output().unwrap())
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let (code, out, err) = run(arguments);
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn without_a_command_the_next_three_are_taught() {
+    let (code, out, _) = run(&[]);
+    assert_eq!(code, Some(0));
+    for next in [
+        "tools list",
+        "tools show convert_temperature",
+        "tools call convert_temperature",
+    ] {
+        assert!(out.contains(next), "{out}");
+    }
+}
+
+#[test]
+fn a_call_prints_its_result_and_nothing_else() {
+    let result = run(&[
+        "tools",
+        "call",
+        "convert_temperature",
+        "value=100",
+        "from_unit=C",
+    ]);
+    assert_eq!(result, (Some(0), "100.0C = 212.0F\n".into(), String::new()));
+}
+
+#[test]
+fn arguments_may_be_json_or_come_from_stdin() {
+    let arguments = r#"{"value": 100, "from_unit": "C"}"#;
+    let expected = (Some(0), "100.0C = 212.0F\n".into(), String::new());
+    assert_eq!(
+        run(&["tools", "call", "convert_temperature", arguments]),
+        expected
+    );
+    let call = ["tools", "call", "convert_temperature", "-"];
+    assert_eq!(run_with_stdin(&call, arguments), expected);
+}
+
+#[test]
+fn a_bad_value_is_a_finding_that_names_its_place_and_type() {
+    let (code, out, err) = run(&[
+        "tools",
+        "call",
+        "convert_temperature",
+        "value=abc",
+        "from_unit=C",
+    ]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("/value: expected a number"), "{err}");
+}
+
+#[test]
+fn a_misspelt_argument_is_a_finding_with_a_suggestion() {
+    let (code, _, err) = run(&["tools", "call", "get_weather", "ctiy=Paris"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("/ctiy: unknown argument; did you mean `city`?"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_misspelt_tool_is_a_usage_error_with_a_suggestion() {
+    for command in ["call", "show", "schema"] {
+        let (code, out, err) = run(&["tools", command, "get_wether"]);
+        assert_eq!((code, out.as_str()), (Some(2), ""));
+        assert!(err.contains("did you mean `get_weather`?"), "{err}");
+    }
+}
+
+#[test]
+fn what_is_no_argument_is_a_usage_error() {
+    let (code, _, err) = run(&["tools", "call", "get_weather", "Paris"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("write key=value"), "{err}");
+    assert_eq!(run(&["tools", "frobnicate"]).0, Some(2));
+    assert_eq!(
+        run(&["tools", "list", "--project-dir", "no/such/folder"]).0,
+        Some(2)
+    );
+}
+
+#[test]
+fn broken_json_is_a_finding_that_says_where() {
+    let (code, _, err) = run(&["tools", "call", "get_weather", r#"{"city": Paris!}"#]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("line 1 column"), "{err}");
+    let (code, _, err) = run(&["tools", "call", "get_weather", r#"{"city": "Par"#]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cut off"), "{err}");
+}
+
+#[test]
+fn the_list_as_json_has_every_field_in_a_stable_order() {
+    let list = json(&["tools", "list", "--json"]);
+    assert_eq!(list, json(&["--json", "tools", "list"]));
+    let keys = [
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+        "bundle",
+    ];
+    let tools = list.as_array().unwrap();
+    for tool in tools {
+        assert_eq!(tool.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    }
+    let names: Vec<&str> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "get_current_time",
+        "get_city_time",
+        "issue_refund",
+        "write_report",
+        "get_weather",
+        "convert_temperature",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn parameters_keep_their_order_and_extractors_are_hidden() {
+    let schema = json(&["tools", "schema", "issue_refund"]);
+    let properties = schema["properties"].as_object().unwrap();
+    assert_eq!(
+        properties.keys().collect::<Vec<_>>(),
+        ["order", "amount", "reason"]
+    );
+    assert_eq!(schema["required"], serde_json::json!(["order", "amount"]));
+    assert_eq!(properties["reason"]["default"], "customer request");
+    let report = json(&["tools", "show", "write_report", "--json"]);
+    let properties = report["inputSchema"]["properties"].as_object().unwrap();
+    assert_eq!(properties.keys().collect::<Vec<_>>(), ["topic", "pace_ms"]);
+}
+
+#[test]
+fn progress_goes_to_stderr_and_the_result_to_stdout() {
+    let (code, out, err) = run(&["tools", "call", "write_report", "topic=rain", "pace_ms=0"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "Report on rain: 4 parts, nothing unusual.\n");
+    assert!(err.starts_with("[  0%] collecting figures\n"), "{err}");
+    assert!(err.ends_with("[100%] done\n"), "{err}");
+}
+
+#[test]
+fn the_whole_result_is_printed_as_json() {
+    let result = json(&["tools", "call", "get_weather", "city=Paris", "--json"]);
+    assert_eq!(result["outcome"], "ok");
+    assert_eq!(result["isError"], false);
+    assert_eq!(result["tool"], "get_weather");
+    assert_eq!(
+        result["content"],
+        serde_json::json!([{ "type": "text", "text": "Paris: Partly cloudy, 20C / 68F, 65% humidity" }])
+    );
+    let (code, out, _) = run(&["tools", "call", "get_weather", "--json"]);
+    assert_eq!(code, Some(1));
+    let result: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&result["outcome"], &result["errorKind"]),
+        (&"invalid_arguments".into(), &"retry".into())
+    );
+}
+
+#[test]
+fn a_dangerous_call_needs_a_yes() {
+    let call = ["tools", "call", "issue_refund", "order=A-1042", "amount=5"];
+    let (code, out, err) = run(&call);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("--yes"), "{err}");
+    let (code, out, _) = run(&[&call[..], &["--yes"]].concat());
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        out,
+        "Refunded 5.00 EUR for order A-1042 (customer request)\n"
+    );
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut command = toolwright(&["tools", "list", "--json"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let (_, _, err) = told(&child.wait_with_output().unwrap());
+    assert_eq!(err, "");
+}
