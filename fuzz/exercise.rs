@@ -2,6 +2,8 @@
 //!
 //! Shared by the fuzz target and by the test that replays its corpus.
 
+#![allow(clippy::expect_used, reason = "a broken promise must stop the run")]
+
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};

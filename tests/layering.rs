@@ -11,6 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-core", &["toolwright-schema"]),
     // What the macros write names `::toolwright` only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
+    ("toolwright-guard", &["toolwright-core", "toolwright-schema"]),
     ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",
@@ -22,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("assistant-tools", &["toolwright"]),
+    ("guarded-tools", &["toolwright", "toolwright-guard"]),
     ("toolwright-app", &["assistant-tools", "toolwright"]),
     ("toolwright-bench", &["toolwright"]),
     ("xtask", &[]),

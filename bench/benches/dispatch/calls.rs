@@ -54,7 +54,7 @@ fn invoker() -> Invoker {
 }
 
 /// Races the ways to place the nested order.
-pub fn order(runtime: &Runtime) -> Table {
+pub(crate) fn order(runtime: &Runtime) -> Table {
     let invoker = &invoker();
     let call = |name: &str| {
         let call = ToolCall::new(name, order::TEXT);
@@ -77,7 +77,7 @@ pub fn order(runtime: &Runtime) -> Table {
 }
 
 /// Races the ways to add two numbers.
-pub fn sum(runtime: &Runtime) -> Table {
+pub(crate) fn sum(runtime: &Runtime) -> Table {
     let invoker = &invoker();
     let call = &ToolCall::new("add", sum::TEXT);
     Race::new("add(2, 3)", runtime)

@@ -10,7 +10,7 @@ use toolwright_bench::{Race, Table, order::plain};
 const TOOLS: usize = 10_000;
 
 /// Races the ways to add all of them.
-pub fn add(runtime: &Runtime) -> Table {
+pub(crate) fn add(runtime: &Runtime) -> Table {
     let tools = &tools();
     let named = || {
         tools
@@ -37,7 +37,7 @@ pub fn add(runtime: &Runtime) -> Table {
 }
 
 /// Races the ways to find one of them.
-pub fn find(runtime: &Runtime) -> Table {
+pub(crate) fn find(runtime: &Runtime) -> Table {
     let registry = &registry();
     let snapshot = &registry.snapshot();
     let names = snapshot.iter().map(|entry| entry.spec().name.as_str());
@@ -55,7 +55,7 @@ pub fn find(runtime: &Runtime) -> Table {
 }
 
 /// Races the ways to write the JSON of `tools list`.
-pub fn list(runtime: &Runtime) -> Table {
+pub(crate) fn list(runtime: &Runtime) -> Table {
     let registry = &registry();
     let listed = move || {
         let snapshot = registry.snapshot();

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Node, ReadError, Schema, Tape, close_objects, types_enforce};
+use toolwright_schema::{Node, ReadError, Schema, close_objects, types_enforce};
 
 use crate::context::CallContext;
 use crate::define::{Meta, Ready, Run, Running};
 use crate::encode::{Encode, Encoded, Encoders, IntoToolError, Json, Updates};
 use crate::error::{DefineError, ToolError};
 use crate::extract::Context;
-use crate::input::{Default, Input, add_definitions, output_schema};
+use crate::input::{Default, Input, add_definitions, fit, output_schema};
 use crate::options::{Approval, Errors, Extra, Hints, Malformed, Options, Strict};
 use crate::param::Param;
 use crate::result::ToolResult;
@@ -120,16 +120,17 @@ impl ToolBuilder {
         name: impl Into<String>,
         description: impl Into<String>,
     ) -> Self {
-        if let Source::Parameters(params, input) = &mut self.source {
-            let schema = T::schema(&mut input.generator);
-            params.push(Parameter {
-                name: name.into(),
-                description: description.into(),
-                schema: schema.map_or(Value::Bool(true), schemars::Schema::to_value),
-                optional: param::is_optional::<T>(),
-                default: None,
-            });
-        }
+        let schema = match &mut self.source {
+            Source::Parameters(_, input) => T::schema(&mut input.generator),
+            Source::Whole { .. } => None,
+        };
+        self.push(Parameter {
+            name: name.into(),
+            description: description.into(),
+            schema: schema.map_or(Value::Bool(true), schemars::Schema::to_value),
+            optional: param::is_optional::<T>(),
+            default: None,
+        });
         self
     }
 
@@ -150,16 +151,38 @@ impl ToolBuilder {
                 format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
             );
         }
-        if let Source::Parameters(params, _) = &mut self.source {
-            params.push(Parameter {
-                name,
-                description: description.into(),
-                schema: json!({ "type": json_type }),
-                optional: !required,
-                default: None,
-            });
-        }
+        self.push(Parameter {
+            name,
+            description: description.into(),
+            schema: json!({ "type": json_type }),
+            optional: !required,
+            default: None,
+        });
         self
+    }
+
+    fn push(&mut self, parameter: Parameter) {
+        match &mut self.source {
+            Source::Parameters(params, _) => params.push(parameter),
+            Source::Whole { .. } => self.refuse(
+                &parameter.name,
+                "follows a whole schema: write it into the schema".to_owned(),
+            ),
+        }
+    }
+
+    /// A whole schema or type would make parameters given one by one vanish.
+    fn refuse_parameters(&mut self) {
+        let first = match &self.source {
+            Source::Parameters(params, _) => params.first().map(|param| param.name.clone()),
+            Source::Whole { .. } => None,
+        };
+        if let Some(name) = first {
+            self.refuse(
+                &name,
+                "comes before a whole schema: write it into the schema".to_owned(),
+            );
+        }
     }
 
     /// Gives the parameter added last a default, which is published.
@@ -175,8 +198,11 @@ impl ToolBuilder {
         };
         match (last, default) {
             (Some(last), Ok(default)) => match default.as_str() {
-                Some(NOT_DEFINED) => last.optional = false,
-                Some(NULL) => last.optional = true,
+                Some(NOT_DEFINED) => (last.optional, last.default) = (false, None),
+                Some(NULL) => {
+                    (last.optional, last.default) = (true, None);
+                    nullable(&mut last.schema);
+                }
                 _ => last.default = Some(default),
             },
             (Some(last), Err(error)) => {
@@ -190,7 +216,8 @@ impl ToolBuilder {
 
     /// Takes all arguments as one type; its fields are the parameters.
     #[must_use]
-    pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(self) -> ToolBuilder<T> {
+    pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> ToolBuilder<T> {
+        self.refuse_parameters();
         let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
         let mut schema = T::json_schema(&mut generator).to_value();
         add_definitions(&mut schema, &mut generator);
@@ -216,6 +243,7 @@ impl ToolBuilder {
     ///
     /// When it is no valid schema of an object.
     pub fn schema(mut self, schema: Value) -> Result<Self, DefineError> {
+        self.refuse_parameters();
         let tool = || self.spec.name.to_string();
         let checked = Schema::check(schema).map_err(|source| DefineError::Schema {
             tool: tool(),
@@ -415,8 +443,17 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                 if typed {
                     close_objects(&mut schema);
                 }
-                let defaults = published_defaults(&schema);
-                (Schema::trusted(schema), enforced, defaults, None)
+                let schema = Schema::trusted(schema);
+                let (defaults, unfit) = published_defaults(&schema);
+                let unfit = unfit.filter(|_| !typed).map(|(parameter, message)| {
+                    let tool = self.spec.name.to_string();
+                    DefineError::Parameter {
+                        tool,
+                        parameter,
+                        message,
+                    }
+                });
+                (schema, enforced, defaults, unfit)
             }
         };
         self.spec.input = input;
@@ -462,18 +499,35 @@ fn check_object(schema: &Value, tool: impl Fn() -> String) -> Result<(), DefineE
     })
 }
 
-/// Collects the defaults that a whole schema publishes for its top-level properties.
-fn published_defaults(schema: &Value) -> Vec<(String, Default)> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let default = |(name, schema): (&String, &Value)| {
-        let default = schema.get("default")?.clone();
-        Some((name.clone(), Default::Value(default)))
-    };
-    properties
-        .into_iter()
-        .flatten()
-        .filter_map(default)
-        .collect()
+/// Collects the defaults that a whole schema publishes for its top-level properties, and the first
+/// that its own property refuses.
+fn published_defaults(schema: &Schema) -> (Vec<(String, Default)>, Option<(String, String)>) {
+    let (mut defaults, mut unfit) = (Vec::new(), None);
+    let properties = schema.as_value().get("properties");
+    for (name, property) in properties.and_then(Value::as_object).into_iter().flatten() {
+        let Some(default) = property.get("default") else {
+            continue;
+        };
+        match fit(schema, name, default.clone()) {
+            Ok(default) => defaults.push((name.clone(), Default::Value(default))),
+            Err(message) => {
+                unfit.get_or_insert((name.clone(), format!("its default: {message}")));
+            }
+        }
+    }
+    (defaults, unfit)
+}
+
+/// Lets a schema take `null` too.
+fn nullable(schema: &mut Value) {
+    let kind = schema.get("type").and_then(Value::as_str).map(str::to_owned);
+    let listed = schema.get("enum").or_else(|| schema.get("const")).is_some();
+    match (kind, schema.as_object_mut()) {
+        (Some(kind), Some(schema)) if kind != "null" && !listed => {
+            schema.insert("type".to_owned(), json!([kind, "null"]));
+        }
+        _ => *schema = json!({ "anyOf": [schema.take(), { "type": "null" }] }),
+    }
 }
 
 /// A tool made from a closure.
@@ -490,14 +544,10 @@ where
     H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync + 'static,
 {
     fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
-        let input = match bound {
-            None => I::deserialize(sent)?,
-            Some(bound) => {
-                let mut all = Map::<String, Value>::deserialize(sent)?;
-                all.extend(Map::<String, Value>::deserialize(bound)?);
-                I::deserialize(Tape::of(&Value::Object(all)).root())?
-            }
-        };
+        if bound.is_some() {
+            return Err(de::Error::custom("read from one object only"));
+        }
+        let input = I::deserialize(sent)?;
         Ok(Box::new(ClosureReady {
             handler: Arc::clone(&self.0),
             input,

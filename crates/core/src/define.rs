@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use tokio::task::JoinHandle;
 use toolwright_schema::{Node, ReadError};
 
 use crate::context::{CallContext, Setup};
@@ -269,12 +270,12 @@ impl Running {
         F: FnOnce() -> Result<Encoded, ToolError> + Send + 'static,
     {
         let permit = cx.permit.take();
-        let thread = tokio::task::spawn_blocking(move || {
+        let mut thread = Thread(tokio::task::spawn_blocking(move || {
             let _permit = permit;
             function()
-        });
+        }));
         Self::later(async move {
-            match thread.await {
+            match (&mut thread.0).await {
                 Ok(returned) => returned,
                 Err(error) => match error.try_into_panic() {
                     Ok(panic) => std::panic::resume_unwind(panic),
@@ -282,6 +283,15 @@ impl Running {
                 },
             }
         })
+    }
+}
+
+/// A function on a thread of its own: given up before it got one, it never starts.
+struct Thread<T>(JoinHandle<T>);
+
+impl<T> Drop for Thread<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -293,6 +303,8 @@ pub(crate) trait Ready: Send {
 /// Reads arguments for one tool.
 pub(crate) trait Run: Send + Sync {
     /// Reads what was sent, and what the view has bound.
+    ///
+    /// Not every tool can read from two places: the careful path puts them together before.
     fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError>;
 }
 
@@ -305,9 +317,10 @@ pub(crate) struct Typed<D: Definition> {
 impl<D: Definition> Run for Typed<D> {
     fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
         let mut fill = Fill::<D::Args>::default();
-        sent.deserialize_map(&mut fill)?;
+        // As a struct, because a strict map does not take field names for keys.
+        sent.deserialize_struct("", &[], &mut fill)?;
         if let Some(bound) = bound {
-            bound.deserialize_map(&mut fill)?;
+            bound.deserialize_struct("", &[], &mut fill)?;
         }
         let missing = self.required & !fill.seen;
         if missing != 0 {

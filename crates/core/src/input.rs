@@ -39,6 +39,30 @@ pub(crate) fn add_definitions(schema: &mut Value, generator: &mut schemars::Sche
     }
 }
 
+/// Converts a value to what one parameter of an input schema takes; `Err` says why it cannot be.
+pub(crate) fn fit(input: &Schema, parameter: &str, value: Value) -> Result<Value, String> {
+    const WHOLE: [&str; 5] = ["$schema", "$id", "$defs", "definitions", "properties"];
+    let mut alone = Map::new();
+    if let Some(input) = input.as_value().as_object() {
+        // What it refers to may be anywhere in these; all else speaks of the other parameters.
+        let kept = input.iter().filter(|(key, _)| WHOLE.contains(&key.as_str()));
+        alone.extend(kept.map(|(key, value)| (key.clone(), value.clone())));
+    }
+    let alone = Schema::trusted(Value::Object(alone));
+    let mut value = json!({ parameter: value });
+    coerce(&mut value, &alone);
+    match alone.violations(&value).first() {
+        None => Ok(value.get_mut(parameter).map(Value::take).unwrap_or_default()),
+        Some(violation) => Err(violation.message.clone()),
+    }
+}
+
+/// Tells whether an input schema publishes a parameter of this name.
+pub(crate) fn publishes(input: &Schema, parameter: &str) -> bool {
+    let properties = input.as_value().get("properties");
+    properties.is_some_and(|properties| properties.get(parameter).is_some())
+}
+
 /// An input schema under construction, one parameter after the other.
 pub(crate) struct Input {
     tool: String,

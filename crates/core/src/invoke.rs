@@ -5,16 +5,18 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use toolwright_schema::Limits;
 
 use crate::approve::{ApprovalRequest, Approve, Decision};
 use crate::call::ToolCall;
 use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
-use crate::error::{ErrorKind, InvokerError, RegistryError};
+use crate::error::{ErrorKind, InvokerError, RegistryError, ToolError};
 use crate::input::PROJECT_DIR;
 use crate::registry::{Entry, Snapshot, View};
 use crate::result::{Outcome, ToolResult};
@@ -151,7 +153,7 @@ impl Invoker {
     async fn dispatch(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
         let snapshot = match self.snapshot() {
             Ok(snapshot) => snapshot,
-            Err(error) => return ToolResult::failure(error.to_string()),
+            Err(error) => return ToolError::from(error).into(),
         };
         let (entry, note) = match find::find(&snapshot, call.name.as_str()) {
             Ok(found) => found,
@@ -166,25 +168,33 @@ impl Invoker {
             cancel: &cancel,
             permit: &permit,
         };
-        let accepted = match arguments::accept(entry, &cx, &self.0.limits, self.0.coerce) {
+        let mut result = self.perform(entry, &cx).await;
+        if let Some(note) = note {
+            result.notes.insert(0, note);
+        }
+        finish::cap(&mut result, self.0.output);
+        result
+    }
+
+    async fn perform(&self, entry: &Entry, cx: &CallContext<'_>) -> ToolResult {
+        let accepted = match arguments::accept(entry, cx, &self.0.limits, self.0.coerce) {
             Ok(accepted) => accepted,
             Err(refused) => return refused,
         };
-        if let Some(denied) = self.denied(entry, &cx, &accepted).await {
+        if let Some(denied) = self.denied(entry, cx, &accepted).await {
             return denied;
         }
         let Accepted {
             ready,
-            mut notes,
+            notes,
             arguments,
         } = accepted;
-        notes.extend(note);
         let timeout = entry.tool.0.options.timeout.or(self.0.timeout);
-        let mut result = run::run(ready, &entry.tool, timeout, &cx).await;
+        let mut result = run::run(ready, &entry.tool, timeout, cx).await;
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
         }
-        finish::finish(result, &entry.tool, arguments.as_ref(), &cx, self.0.output)
+        finish::finish(result, entry, arguments.as_ref(), cx)
     }
 
     /// Asks whoever has to be asked; without anybody to ask, the answer is no.
@@ -201,7 +211,17 @@ impl Invoker {
             (Some(approver), Some(arguments)) => {
                 let caller = cx.caller();
                 let request = ApprovalRequest::new(cx.call, &entry.spec, arguments, caller);
-                approver.approve(request).await
+                let asked = AssertUnwindSafe(async { approver.approve(request).await });
+                let decided = match &cx.scope.cancel {
+                    Some(token) => token.run_until_cancelled(asked.catch_unwind()).await,
+                    None => Some(asked.catch_unwind().await),
+                };
+                match decided {
+                    Some(Ok(decision)) => decision,
+                    // Whoever cannot decide has not approved.
+                    Some(Err(panic)) => return Some(undecided(panic.as_ref())),
+                    None => return Some(layer::timeout::cancelled()),
+                }
             }
             _ => Decision::Deny {
                 reason: "it needs approval, and there is nobody to ask".to_owned(),
@@ -209,12 +229,21 @@ impl Invoker {
         };
         match decision {
             Decision::Approve => None,
-            Decision::Deny { reason } => Some(ToolResult::refused(
-                Outcome::Denied,
-                ErrorKind::Failed,
-                format!("the call was denied: {reason}"),
-            )),
+            Decision::Deny { reason } => Some(denied(&reason)),
         }
+    }
+}
+
+fn denied(reason: &str) -> ToolResult {
+    let message = format!("the call was denied: {reason}");
+    ToolResult::refused(Outcome::Denied, ErrorKind::Failed, message)
+}
+
+#[cold]
+fn undecided(panic: &(dyn Any + Send)) -> ToolResult {
+    ToolResult {
+        cause: run::panicked(panic).cause,
+        ..denied("the one who was asked could not decide")
     }
 }
 

@@ -3,6 +3,7 @@
 //! A registry may change at any time; readers hold a [`Snapshot`], which never does. A turn and a
 //! listing each see one snapshot, and whatever is cached is keyed by its version.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +25,6 @@ pub use discover::{App, Discovered, Linked, Place};
 pub(crate) use snapshot::{Bound, Found};
 pub use snapshot::{Entry, Snapshot};
 pub use view::View;
-pub(crate) use view::property;
 
 /// The tools of a program; cheap to clone, all clones are one registry.
 ///
@@ -100,34 +100,34 @@ impl Registry {
     /// When a tool is not well defined, or its name is taken.
     pub fn add(&self, bundle: impl Bundle) -> Result<(), RegistryError> {
         let added = bundle.into_tools();
-        self.change(|tools| {
-            let mut names: IndexMap<&ToolName, &Tool> = IndexMap::new();
-            for tool in &added {
-                if let Some(defect) = &tool.0.defect {
-                    return Err(defect.clone().into());
-                }
-                let held = tools.by_name.get(tool.name());
-                if let Some(first) = held.or_else(|| names.get(tool.name()).copied()) {
-                    return Err(duplicate(tool.name(), first, tool));
-                }
-                names.insert(tool.name(), tool);
+        if added.is_empty() {
+            return Ok(());
+        }
+        let mut tools = self.tools();
+        let mut names: HashMap<&ToolName, &Tool> = HashMap::new();
+        for tool in &added {
+            if let Some(defect) = &tool.0.defect {
+                return Err(defect.clone().into());
             }
-            for tool in added {
-                tools.by_name.insert(tool.name().clone(), tool);
+            let held = tools.by_name.get(tool.name());
+            if let Some(first) = held.or_else(|| names.get(tool.name()).copied()) {
+                return Err(duplicate(tool.name(), first, tool));
             }
-            Ok(())
-        })
+            names.insert(tool.name(), tool);
+        }
+        for tool in added {
+            tools.by_name.insert(tool.name().clone(), tool);
+        }
+        self.changed(&mut tools);
+        Ok(())
     }
 
     /// Removes a tool by name, and returns it.
     pub fn remove(&self, name: &str) -> Option<Tool> {
-        let mut removed = None;
-        // Nothing in here can be refused.
-        let _: Result<(), RegistryError> = self.change(|tools| {
-            removed = tools.by_name.shift_remove(name);
-            Ok(())
-        });
-        removed
+        let mut tools = self.tools();
+        let removed = tools.by_name.shift_remove(name)?;
+        self.changed(&mut tools);
+        Some(removed)
     }
 
     /// Encodes results of type `T` with `encode` instead of as JSON text.
@@ -138,10 +138,9 @@ impl Registry {
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) {
-        let _: Result<(), RegistryError> = self.change(|tools| {
-            tools.encoders = tools.encoders.with(priority, encode);
-            Ok(())
-        });
+        let mut tools = self.tools();
+        tools.encoders = tools.encoders.with(priority, encode);
+        self.changed(&mut tools);
     }
 
     /// Returns a tool by its exact name.
@@ -203,16 +202,10 @@ impl Registry {
         self.0.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the tools, and tells those who follow.
-    fn change(
-        &self,
-        change: impl FnOnce(&mut Tools) -> Result<(), RegistryError>,
-    ) -> Result<(), RegistryError> {
-        let mut tools = self.tools();
-        change(&mut tools)?;
+    /// Tells those who follow; called with the tools still locked, so that versions and tools agree.
+    fn changed(&self, tools: &mut Tools) {
         tools.snapshot = None;
         self.0.version.send_modify(|version| *version += 1);
-        Ok(())
     }
 }
 

@@ -76,6 +76,17 @@ impl Template {
         self.names().next().is_some()
     }
 
+    /// Returns the first name that `lookup` does not know and that has no fallback.
+    pub(crate) fn lacking(&self, lookup: impl Fn(&str) -> Option<String>) -> Option<&str> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Name {
+                name,
+                fallback: None,
+            } if lookup(name).is_none() => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Fills in each name; what `lookup` does not know becomes its fallback, else stays as written.
     ///
     /// What is filled in is not looked at again: text from outside is never itself expanded.

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use toolwright_schema::{Schema, canonical};
@@ -18,6 +17,10 @@ use crate::define::{Definition, Run, Slots as _, Typed};
 use crate::error::{DefineError, ToolError};
 use crate::input::{Default, Input, output_schema};
 use crate::options::{Approval, Hints, Options, Strict};
+
+mod params;
+
+pub use params::ParamInfo;
 
 /// A function that a model may call: defined once, cheap to clone, shared by every registry.
 ///
@@ -73,23 +76,7 @@ impl ToolSpec {
 
     /// Returns the parameters in the order they were written.
     pub fn params(&self) -> Vec<ParamInfo> {
-        let root = self.input.as_value();
-        let required = root.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| {
-            required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)))
-        };
-        let properties = root.get("properties").and_then(Value::as_object);
-        properties
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| ParamInfo {
-                name: name.clone(),
-                kind: kind_of(schema, root),
-                required: is_required(name),
-                description: text_of(schema, "description"),
-                default: schema.get("default").cloned(),
-            })
-            .collect()
+        params::of(self.input.as_value())
     }
 }
 
@@ -104,65 +91,6 @@ impl Serialize for ToolSpec {
         fields.serialize_field("annotations", &self.hints)?;
         fields.serialize_field("bundle", &self.bundle)?;
         fields.end()
-    }
-}
-
-/// One parameter of a tool, as published.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ParamInfo {
-    /// Its name.
-    pub name: String,
-    /// Its JSON type, for example `string` or `array of integer`; `any` where the schema says none.
-    pub kind: String,
-    /// Whether it must be sent.
-    pub required: bool,
-    /// What the model reads about it.
-    pub description: Option<String>,
-    /// What it is when it is not sent.
-    pub default: Option<Value>,
-}
-
-fn text_of(schema: &Value, key: &str) -> Option<String> {
-    schema.get(key).and_then(Value::as_str).map(str::to_owned)
-}
-
-/// Names the JSON type of a schema for people.
-fn kind_of(schema: &Value, root: &Value) -> String {
-    if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
-        let target = target.strip_prefix('#').and_then(|path| root.pointer(path));
-        // A definition that is only another reference could go in circles.
-        return match target.filter(|target| target.get("$ref").is_none()) {
-            Some(target) => kind_of(target, root),
-            None => "any".to_owned(),
-        };
-    }
-    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"));
-    if let Some(Value::Array(branches)) = choices {
-        let mut kinds: Vec<String> = Vec::new();
-        for branch in branches {
-            let kind = kind_of(branch, root);
-            if !kinds.contains(&kind) && kind != "null" {
-                kinds.push(kind);
-            }
-        }
-        return kinds.join(" or ");
-    }
-    match schema.get("type") {
-        Some(Value::String(kind)) if kind == "array" => match schema.get("items") {
-            Some(items) => format!("array of {}", kind_of(items, root)),
-            None => "array".to_owned(),
-        },
-        Some(Value::String(kind)) => kind.clone(),
-        Some(Value::Array(kinds)) => {
-            let names = kinds.iter().filter_map(Value::as_str);
-            names
-                .filter(|kind| *kind != "null")
-                .collect::<Vec<_>>()
-                .join(" or ")
-        }
-        _ if schema.get("enum").is_some() || schema.get("const").is_some() => "string".to_owned(),
-        _ => "any".to_owned(),
     }
 }
 

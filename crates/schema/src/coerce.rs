@@ -121,7 +121,7 @@ impl Coercer<'_> {
         let root = self.schema.as_value();
         match value {
             Value::Object(members) => {
-                for (key, member) in members {
+                for (key, member) in members.iter_mut().take(self.left) {
                     if let Some(place) = child_place(root, place, Ok(key)) {
                         let step = key.replace('~', "~0").replace('/', "~1");
                         self.walk(member, &place, &format!("{pointer}/{step}"), valid, depth);
@@ -129,7 +129,7 @@ impl Coercer<'_> {
                 }
             }
             Value::Array(elements) => {
-                for (at, element) in elements.iter_mut().enumerate() {
+                for (at, element) in elements.iter_mut().enumerate().take(self.left) {
                     if let Some(place) = child_place(root, place, Err(at)) {
                         self.walk(element, &place, &format!("{pointer}/{at}"), valid, depth);
                     }

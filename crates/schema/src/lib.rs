@@ -1,15 +1,42 @@
 //! JSON Schema for tools: `text → tape → verdict, typed value, or a sentence a model can act on`.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolwright_schema::{Limits, Schema, Tape, coerce};
+//!
+//! let schema = Schema::check(json!({
+//!     "type": "object",
+//!     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+//!     "required": ["city"],
+//!     "additionalProperties": false
+//! }))?;
+//!
+//! let tape = Tape::parse(r#"{"citty": "Rome", "days": "3"}"#, &Limits::default())?;
+//! assert!(!schema.is_valid(tape.root()));
+//!
+//! let mut value = tape.to_value();
+//! let notes = coerce(&mut value, &schema);
+//! assert_eq!(notes[0].to_string(), r#"/days: "3" read as 3"#);
+//!
+//! let told: Vec<String> = schema.violations(&value).iter().map(ToString::to_string).collect();
+//! assert_eq!(told, ["/citty: unknown argument; did you mean `city`?", "/city: missing; expected a string"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod tape;
+
+mod schema;
+mod violation;
+
+mod coerce;
+mod repair;
+
+mod close;
+mod enforce;
 
 mod canonical;
-mod close;
-mod coerce;
-mod enforce;
 mod nearest;
 mod redact;
-mod repair;
-mod schema;
-mod tape;
-mod violation;
 
 pub use canonical::canonical;
 pub use close::close_objects;

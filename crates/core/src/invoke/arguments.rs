@@ -3,16 +3,31 @@
 //! The fast path takes what is right as it stands. Anything irregular takes the careful path, which
 //! alone repairs, coerces, fills in late defaults and refuses. Both accept the same values.
 
-use serde_json::{Map, Value};
-use toolwright_schema::{Limits, Node, ParseError, Tape, Unrepairable, Violation, coerce, repair};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde_json::{Map, Value};
+use toolwright_schema::{Limits, Tape, Violation, coerce, redact};
+
+use super::run::panicked;
 use crate::context::CallContext;
 use crate::define::Ready;
 use crate::error::ErrorKind;
-use crate::input::{Default, PROJECT_DIR, SESSION_ID_PARAM};
+use crate::input::SESSION_ID_PARAM;
 use crate::options::{Extra, Malformed};
-use crate::registry::{Bound, Entry, property};
+use crate::registry::{Bound, Entry};
 use crate::result::{Outcome, ToolResult};
+
+mod fill;
+mod parse;
+mod unknown;
+
+pub(super) use fill::argument_text;
+use fill::fill_defaults;
+use parse::parse;
+use unknown::ignore_unknown;
+
+/// How many notes one call keeps.
+const NOTED: usize = 50;
 
 /// Arguments that may run.
 pub(super) struct Accepted {
@@ -30,25 +45,28 @@ pub(super) fn accept(
     limits: &Limits,
     coercing: bool,
 ) -> Result<Accepted, ToolResult> {
-    let text = cx.call.arguments.as_str();
-    let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
-    let bound = bound.as_ref().map(Tape::of);
-    let bound = bound.as_ref().map(Tape::root_lenient);
-    if let Some(ready) = fast(entry, text, bound, limits) {
-        return Ok(Accepted {
-            ready,
-            notes: Vec::new(),
-            arguments: None,
-        });
-    }
-    careful(entry, text, bound, cx, limits, coercing).map_err(|refusal| refusal.into_result(entry))
+    // The types are the tool's, and so is what they do with a value.
+    catch_unwind(AssertUnwindSafe(|| {
+        let text = cx.call.arguments.as_str();
+        let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
+        if let Some(ready) = fast(entry, text, bound.as_ref(), limits) {
+            return Ok(Accepted {
+                ready,
+                notes: Vec::new(),
+                arguments: None,
+            });
+        }
+        careful(entry, text, bound, cx, limits, coercing)
+            .map_err(|refusal| refusal.into_result(entry))
+    }))
+    .unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
 }
 
 /// Takes arguments that are right as they stand.
 fn fast(
     entry: &Entry,
     text: &str,
-    bound: Option<Node<'_>>,
+    bound: Option<&Value>,
     limits: &Limits,
 ) -> Option<Box<dyn Ready>> {
     let tool = &entry.tool.0;
@@ -57,6 +75,8 @@ fn fast(
     }
     let tape = Tape::parse(text, limits).ok()?;
     if tool.enforced {
+        let bound = bound.map(Tape::of);
+        let bound = bound.as_ref().map(Tape::root_lenient);
         return tool.run.read(tape.root(), bound).ok();
     }
     // An open schema would let a bound parameter be sent.
@@ -76,7 +96,7 @@ enum Refusal {
 fn careful(
     entry: &Entry,
     text: &str,
-    bound: Option<Node<'_>>,
+    bound: Option<Value>,
     cx: &CallContext<'_>,
     limits: &Limits,
     coercing: bool,
@@ -88,37 +108,39 @@ fn careful(
         let message = format!("they must be an object, not {}", kind(&value));
         return Err(Refusal::Malformed(message));
     };
-    if let Some(bound) = entry.bound.as_deref() {
-        refuse_bound(sent, bound)?;
-    }
+    refuse_bound(sent, entry)?;
     if tool.options.extra == Extra::Ignore {
-        ignore_unknown(sent, entry, &mut notes);
+        ignore_unknown(sent, entry.spec.input.as_value(), &mut notes);
     }
     if coercing {
         let coerced = coerce(&mut value, &entry.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
+    let bound = match bound {
+        Some(Value::Object(bound)) => bound,
+        _ => Map::new(),
+    };
     if let Value::Object(sent) = &mut value {
-        fill_defaults(sent, entry, cx);
+        fill_defaults(sent, &bound, entry, cx)?;
     }
     let violations = entry.spec.input.violations(&value);
     if !violations.is_empty() {
         return Err(Refusal::Invalid(violations));
     }
+    if let Value::Object(all) = &mut value {
+        all.extend(bound);
+    }
     let tape = Tape::of(&value);
-    let ready = tool.run.read(tape.root_lenient(), bound).map_err(|error| {
+    let ready = tool.run.read(tape.root_lenient(), None).map_err(|error| {
         Refusal::Invalid(vec![Violation {
             pointer: error.pointer().to_owned(),
             keyword: "type".to_owned(),
-            message: error.to_string(),
+            // A type of the user's may say anything.
+            message: redact(error.message()).into_owned(),
         }])
     })?;
     drop(tape);
-    if let (Some(bound), Value::Object(all)) = (bound, &mut value)
-        && let Ok(bound) = <Map<String, Value> as serde::Deserialize>::deserialize(bound)
-    {
-        all.extend(bound);
-    }
+    shorten(&mut notes);
     Ok(Accepted {
         ready,
         notes,
@@ -126,30 +148,12 @@ fn careful(
     })
 }
 
-/// Parses the text, mending what is whole but untidy.
-fn parse(text: &str, limits: &Limits, notes: &mut Vec<String>) -> Result<Value, Refusal> {
-    let fault = match Tape::parse(text, limits) {
-        Ok(tape) => match tape.to_value() {
-            // Perhaps an object that was encoded twice.
-            Value::String(_) => "they must be an object, not a string".to_owned(),
-            value => return Ok(value),
-        },
-        Err(error @ ParseError::Syntax { .. }) => error.to_string(),
-        Err(error) => return Err(Refusal::Malformed(error.to_string())),
-    };
-    let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
-        Unrepairable::Truncated => Refusal::Malformed(format!("cut off, send them whole: {fault}")),
-        _ => Refusal::Malformed(fault),
-    })?;
-    notes.extend(
-        repaired
-            .notes
-            .iter()
-            .map(|note| format!("repaired: {note}")),
-    );
-    match Tape::parse(&repaired.text, limits) {
-        Ok(tape) => Ok(tape.to_value()),
-        Err(error) => Err(Refusal::Malformed(error.to_string())),
+/// Keeps the first notes and counts the rest: a model can send a million mistakes.
+fn shorten(notes: &mut Vec<String>) {
+    let more = notes.len().saturating_sub(NOTED);
+    if more > 0 {
+        notes.truncate(NOTED);
+        notes.push(format!("… and {more} more"));
     }
 }
 
@@ -165,78 +169,22 @@ fn bound_values(bound: &Bound, cx: &CallContext<'_>) -> Value {
 }
 
 /// A hidden parameter is not the model's to set.
-fn refuse_bound(sent: &Map<String, Value>, bound: &Bound) -> Result<(), Refusal> {
-    let hidden = |name: &&String| {
-        bound.fixed.contains_key(*name) || (bound.session && *name == SESSION_ID_PARAM)
-    };
-    match sent.keys().find(hidden) {
-        None => Ok(()),
-        Some(name) => Err(Refusal::Invalid(vec![Violation {
-            pointer: format!("/{name}"),
-            keyword: "additionalProperties".to_owned(),
-            message: "unknown argument".to_owned(),
-        }])),
+fn refuse_bound(sent: &Map<String, Value>, entry: &Entry) -> Result<(), Refusal> {
+    let hidden = sent.keys().filter(|name| entry.hides(name));
+    let refused: Vec<Violation> = hidden
+        .map(|name| violation(name, "additionalProperties", "unknown argument".to_owned()))
+        .collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::Invalid(refused)),
     }
 }
 
-fn ignore_unknown(sent: &mut Map<String, Value>, entry: &Entry, notes: &mut Vec<String>) {
-    let known = entry
-        .spec
-        .input
-        .as_value()
-        .get("properties")
-        .and_then(Value::as_object);
-    sent.retain(|name, _| {
-        let keep = known.is_some_and(|known| known.contains_key(name));
-        if !keep {
-            notes.push(format!("/{name}: unknown argument ignored"));
-        }
-        keep
-    });
-}
-
-/// Fills in what was not sent, in the order of the parameters.
-fn fill_defaults(sent: &mut Map<String, Value>, entry: &Entry, cx: &CallContext<'_>) {
-    for (name, default) in &entry.tool.0.defaults {
-        let Some(schema) = property(&entry.spec.input, name) else {
-            continue;
-        };
-        let absent = match sent.get(name) {
-            None => true,
-            // `null` asks for the default, unless it is a value of its own.
-            Some(Value::Null) => !schema.violations(&Value::Null).is_empty(),
-            Some(_) => false,
-        };
-        if !absent {
-            continue;
-        }
-        let value = match default {
-            Default::Value(value) => value.clone(),
-            Default::Template(template) => {
-                let mut text = Value::String(template.expand(|name| argument_text(name, sent, cx)));
-                coerce(&mut text, &schema);
-                text
-            }
-        };
-        sent.insert(name.clone(), value);
-    }
-}
-
-/// Returns an argument as a placeholder shows it.
-pub(super) fn argument_text(
-    name: &str,
-    arguments: &Map<String, Value>,
-    cx: &CallContext<'_>,
-) -> Option<String> {
-    match arguments.get(name) {
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Null) => None,
-        Some(value) => Some(value.to_string()),
-        None if name == PROJECT_DIR => cx
-            .setup()
-            .project_dir()
-            .map(|path| path.to_string_lossy().into_owned()),
-        None => None,
+fn violation(parameter: &str, keyword: &str, message: String) -> Violation {
+    Violation {
+        pointer: format!("/{}", parameter.replace('~', "~0").replace('/', "~1")),
+        keyword: keyword.to_owned(),
+        message,
     }
 }
 
@@ -261,6 +209,7 @@ impl Refusal {
                     Malformed::Tell => ErrorKind::Retry,
                     Malformed::Error => ErrorKind::Fatal,
                 };
+                let fault = redact(&fault);
                 (kind, format!("arguments for `{name}` are refused: {fault}"))
             }
             Self::Invalid(violations) => {

@@ -18,11 +18,13 @@ impl Invoker {
     /// Runs the calls of one step: tools that only read at the same time, a bounded number of
     /// them; all others one after the other, in order. Results come in the order of the calls.
     pub async fn invoke_all_in(&self, scope: &Scope, calls: &[ToolCall]) -> Vec<ToolResult> {
+        // One step sees one snapshot. If there is none, each call says why.
+        let step = &self.pinned().unwrap_or_else(|_| self.clone());
         let (readers, others): (Vec<_>, Vec<_>) = calls
             .iter()
             .enumerate()
-            .partition(|(_, call)| self.only_reads(call));
-        let invoke = |(index, call)| async move { (index, self.invoke_in(scope, call).await) };
+            .partition(|(_, call)| step.only_reads(call));
+        let invoke = |(index, call)| async move { (index, step.invoke_in(scope, call).await) };
         let free = stream::iter(readers)
             .map(invoke)
             .buffer_unordered(self.0.parallel);

@@ -3,65 +3,113 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolwright_schema::{Limits, Schema, Tape};
 
 use super::arguments::argument_text;
 use crate::content::Content;
 use crate::context::CallContext;
+use crate::input::PROJECT_DIR;
 use crate::options::Errors;
+use crate::registry::Entry;
 use crate::result::{Full, Outcome, Structured, ToolResult};
 use crate::template::Template;
-use crate::tool::Tool;
 
-/// Makes a raw result fit to be sent.
+/// Makes what a tool returned fit to be read.
 pub(super) fn finish(
     mut result: ToolResult,
-    tool: &Tool,
+    entry: &Entry,
     arguments: Option<&Value>,
     cx: &CallContext<'_>,
-    limit: usize,
 ) -> ToolResult {
-    let options = &tool.0.options;
-    if result.outcome == Outcome::Failed && options.errors == Errors::Generic {
-        result.content = vec![Content::text("the tool failed")];
-        result.structured = None;
+    let tool = &entry.tool.0;
+    if result.is_error() {
+        if result.outcome == Outcome::Failed && tool.options.errors == Errors::Generic {
+            hide(&mut result);
+        }
+        return result;
     }
-    if options.expand_result && !result.is_error() {
-        expand(&mut result, arguments, cx);
+    if result.structured.is_some() {
+        return result;
     }
-    if result.structured.is_none() && tool.0.spec.output.is_some() && !result.is_error() {
-        result.structured = structured(&result.content);
+    if tool.options.expand_result {
+        expand(&mut result, entry, arguments, cx);
     }
-    let whole: usize = result.content.iter().map(Content::len).sum();
-    let structured = result
-        .structured
-        .as_ref()
-        .map_or(0, |json| json.as_str().len());
-    if whole > limit || structured > limit {
-        cut(&mut result, whole.max(structured), limit);
+    if let Some(output) = &tool.spec.output {
+        result.structured = structured(&result.content, output);
     }
     result
 }
 
+/// Keeps what went wrong for the host alone.
+#[cold]
+fn hide(result: &mut ToolResult) {
+    let said = Said(result.text().into_owned());
+    result.cause.get_or_insert_with(|| Arc::new(said));
+    result.content = vec![Content::text("the tool failed")];
+    result.structured = None;
+}
+
+/// What a failed tool would have told the model.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Said(String);
+
 /// Fills placeholders in text with the arguments, because the tool's author asked for it.
-fn expand(result: &mut ToolResult, arguments: Option<&Value>, cx: &CallContext<'_>) {
+///
+/// What is hidden from the model stays hidden: the text may hold placeholders that the model wrote.
+fn expand(
+    result: &mut ToolResult,
+    entry: &Entry,
+    arguments: Option<&Value>,
+    cx: &CallContext<'_>,
+) {
     let Some(Value::Object(arguments)) = arguments else {
         return;
     };
+    let lookup = |name: &str| match name == PROJECT_DIR || !entry.hides(name) {
+        true => argument_text(name, arguments, cx),
+        false => None,
+    };
     for item in &mut result.content {
         if let Content::Text { text } = item {
-            *text = Template::parse(text).expand(|name| argument_text(name, arguments, cx));
+            *text = Template::parse(text).expand(lookup);
         }
     }
 }
 
-/// Reads the one text of a tool that declares an output but returned plain JSON text.
-fn structured(content: &[Content]) -> Option<Structured> {
-    match content {
-        [Content::Text { text }] => {
-            serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-            Some(Structured::from_serialized(text))
+/// Finds the structured form of content that its tool declares an output for, but did not give one:
+/// JSON text, else plain text, else a list of texts.
+fn structured(content: &[Content], output: &Schema) -> Option<Structured> {
+    const ANY: Limits = Limits {
+        bytes: usize::MAX,
+        depth: usize::MAX,
+    };
+    let fits = |value: &Value| output.is_valid(Tape::of(value).root_lenient());
+    if let [Content::Text { text }] = content {
+        let json = Tape::parse(text, &ANY);
+        if json.is_ok_and(|tape| output.is_valid(tape.root_lenient())) {
+            return Some(Structured::from_serialized(text));
         }
+        let plain = Value::from(text.as_str());
+        if fits(&plain) {
+            return Some(plain.into());
+        }
+    }
+    let text = |item: &Content| match item {
+        Content::Text { text } => Some(Value::from(text.as_str())),
         _ => None,
+    };
+    let texts: Option<Value> = content.iter().map(text).collect();
+    texts.filter(fits).map(Structured::from)
+}
+
+/// Cuts a result that is too large to send.
+pub(super) fn cap(result: &mut ToolResult, limit: usize) {
+    let content: usize = result.content.iter().map(Content::len).sum();
+    let structured = result.structured.as_ref();
+    let whole = content.max(structured.map_or(0, |json| json.as_str().len()));
+    if whole > limit {
+        cut(result, whole, limit);
     }
 }
 
@@ -79,9 +127,8 @@ fn cut(result: &mut ToolResult, whole: usize, limit: usize) {
                 left -= item.len();
                 result.content.push(item.clone());
             }
-            Content::Text { text } => {
-                let end = text.floor_char_boundary(left);
-                let (preview, _) = text.split_at(end);
+            Content::Text { text } if left > 0 => {
+                let (preview, _) = text.split_at(text.floor_char_boundary(left));
                 result.content.push(Content::text(preview));
                 left = 0;
             }

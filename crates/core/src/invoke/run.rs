@@ -74,7 +74,9 @@ async fn last_of(
             Ok(result) => result,
             Err(error) => return error.into(),
         };
-        if let (Some(listener), Some(result)) = (&cx.scope.listener, last.replace(result)) {
+        if let (Some(listener), Some(mut result)) = (&cx.scope.listener, last.replace(result)) {
+            result.call = cx.call.id.clone();
+            result.tool = cx.call.name.clone();
             listener(CallEvent::Update {
                 call: cx.call.id.clone(),
                 result,
@@ -85,7 +87,7 @@ async fn last_of(
 }
 
 #[cold]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
+pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     // What a panic says is for the host: it may show anything the tool had in hand.
@@ -96,7 +98,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     }
 }
 
-/// What a panicking tool said.
+/// What a panic said.
 #[derive(Debug, thiserror::Error)]
-#[error("the tool panicked: {0}")]
+#[error("panicked: {0}")]
 struct Panic(String);

@@ -9,6 +9,7 @@ use toolwright_schema::{fold_name, nearest};
 
 use crate::call::ToolName;
 use crate::encode::Encoders;
+use crate::input::SESSION_ID_PARAM;
 use crate::tool::{Tool, ToolSpec};
 
 /// All tools of a registry or view at one moment, in stable order.
@@ -33,7 +34,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound {
     pub(crate) fixed: Map<String, Value>,
-    /// Whether [`SESSION_ID_PARAM`](crate::SESSION_ID_PARAM) is filled in from the call.
+    /// Whether [`SESSION_ID_PARAM`] is filled in from the call.
     pub(crate) session: bool,
 }
 
@@ -54,6 +55,14 @@ impl Entry {
     /// Returns the tool behind it.
     pub fn tool(&self) -> &Tool {
         &self.tool
+    }
+
+    /// Tells whether the parameter is filled in here, and so not the model's to know.
+    pub(crate) fn hides(&self, parameter: &str) -> bool {
+        self.bound.as_deref().is_some_and(|bound| {
+            bound.fixed.contains_key(parameter)
+                || (bound.session && parameter == SESSION_ID_PARAM)
+        })
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use serde_json::Value;
-use toolwright_schema::{Schema, coerce};
+use toolwright_schema::Schema;
 
 use super::snapshot::{Bound, Entry, Snapshot};
 use super::{Registry, duplicate};
 use crate::call::ToolName;
 use crate::error::{DefineError, RegistryError};
-use crate::input::SESSION_ID_PARAM;
+use crate::input::{SESSION_ID_PARAM, fit, publishes};
 use crate::tool::ToolSpec;
 
 /// A lens on a registry; follows the registry's changes.
@@ -174,25 +174,23 @@ impl Step {
 
 impl Entry {
     fn bind(&mut self, parameter: &str, value: &Value) -> Result<(), RegistryError> {
-        let Some(published) = property(&self.spec.input, parameter) else {
+        if !publishes(&self.spec.input, parameter) {
             return Ok(());
-        };
-        let mut value = value.clone();
-        coerce(&mut value, &published);
-        if let Some(violation) = published.violations(&value).first() {
-            return Err(RegistryError::Bind {
+        }
+        let value = fit(&self.spec.input, parameter, value.clone()).map_err(|message| {
+            RegistryError::Bind {
                 tool: self.spec.name.to_string(),
                 parameter: parameter.to_owned(),
-                message: violation.message.clone(),
-            });
-        }
+                message,
+            }
+        })?;
         self.bound_mut().fixed.insert(parameter.to_owned(), value);
         self.hide(parameter);
         Ok(())
     }
 
     fn bind_session(&mut self) {
-        if property(&self.spec.input, SESSION_ID_PARAM).is_some() {
+        if publishes(&self.spec.input, SESSION_ID_PARAM) {
             self.bound_mut().session = true;
             self.hide(SESSION_ID_PARAM);
         }
@@ -213,16 +211,6 @@ impl Entry {
         }
         Arc::make_mut(&mut self.spec).input = Schema::trusted(input);
     }
-}
-
-/// Returns the schema of one parameter, with the definitions it may refer to.
-pub(crate) fn property(input: &Schema, parameter: &str) -> Option<Schema> {
-    let root = input.as_value();
-    let mut schema = root.get("properties")?.get(parameter)?.clone();
-    if let (Some(definitions), Some(schema)) = (root.get("$defs"), schema.as_object_mut()) {
-        schema.insert("$defs".to_owned(), definitions.clone());
-    }
-    Some(Schema::trusted(schema))
 }
 
 fn check_names(entries: &[Entry]) -> Result<(), RegistryError> {

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use super::{Item, Limits, Node, ParseError};
 
-/// Up to this many members, comparing all pairs is cheaper than hashing.
+/// Up to this many members, comparing all pairs of marks is cheaper than hashing the keys.
 const PAIRWISE: usize = 16;
 
 /// serde_json gives keys that begin so a meaning of their own when it reads a `Value`: what the validator saw would not be
@@ -25,8 +25,9 @@ pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'
     // serde_json itself gives up at the next level, without saying so.
     let depth = limits.depth.min(126);
     let mut builder = Builder {
-        items: Vec::with_capacity((text.len() / 8).clamp(8, 4096)),
+        items: Vec::with_capacity((text.len() / 6).clamp(8, 4096)),
         left: depth,
+        marks: Vec::with_capacity(16),
         fault: None,
     };
     let mut source = serde_json::Deserializer::from_str(text);
@@ -62,6 +63,8 @@ fn syntax(error: &serde_json::Error) -> ParseError {
 struct Builder<'t> {
     items: Vec<Item<'t>>,
     left: usize,
+    /// Fingerprints of the keys of the objects that are still open.
+    marks: Vec<u64>,
     /// What we refused ourselves: serde_json's error can only carry text.
     fault: Option<Fault>,
 }
@@ -76,6 +79,14 @@ impl<'t> Builder<'t> {
     fn push<E>(&mut self, item: Item<'t>) -> Result<(), E> {
         self.items.push(item);
         Ok(())
+    }
+
+    fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<(), E> {
+        if key.starts_with(RESERVED) {
+            return Err(self.refuse(Fault::Reserved(key.into_owned())));
+        }
+        self.marks.push(mark(&key));
+        self.push(Item::Text(key))
     }
 
     fn open<E: Error>(&mut self) -> Result<usize, E> {
@@ -117,7 +128,23 @@ impl<'t> DeserializeSeed<'t> for PushKey<'_, 't> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<(), D::Error> {
-        source.deserialize_str(Push(self.0))
+        source.deserialize_str(self)
+    }
+}
+
+impl<'t> Visitor<'t> for PushKey<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'t str) -> Result<(), E> {
+        self.0.key(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<(), E> {
+        self.0.key(Cow::Owned(key.to_owned()))
     }
 }
 
@@ -170,6 +197,7 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
 
     fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
         let at = self.0.open()?;
+        let first = self.0.marks.len();
         let mut len = 0;
         while members.next_key_seed(PushKey(self.0))?.is_some() {
             members.next_value_seed(Push(self.0))?;
@@ -177,43 +205,58 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
         }
         let end = self.0.items.len() as u32;
         self.0.close(at, Item::Object { len, end });
-        match bad_key(Node {
+        let suspect = may_repeat(self.0.marks.get(first..).unwrap_or_default());
+        self.0.marks.truncate(first);
+        let object = Node {
             items: &self.0.items,
             at: at as u32,
             strict: true,
-        }) {
+        };
+        match suspect.then(|| repeated(object)).flatten() {
             None => Ok(()),
-            Some(fault) => Err(self.0.refuse(fault)),
+            Some(key) => Err(self.0.refuse(Fault::Twice(key))),
         }
     }
 }
 
-fn bad_key(object: Node<'_>) -> Option<Fault> {
-    let mut keys = object.members().map(|(key, _)| key);
-    let twice = if object.len() <= PAIRWISE {
-        let mut seen = [""; PAIRWISE];
-        for (count, (slot, key)) in seen.iter_mut().zip(&mut keys).enumerate() {
-            *slot = key;
-            if count + 1 == object.len() {
-                break;
-            }
-        }
-        let seen = seen.get(..object.len()).unwrap_or_default();
-        seen.iter()
-            .enumerate()
-            .find(|(count, key)| seen.iter().take(*count).any(|other| other == *key))
-            .map(|(_, key)| *key)
+/// Equal keys have equal marks; different keys hardly ever do.
+fn mark(key: &str) -> u64 {
+    let bytes = key.as_bytes();
+    let (head, tail) = if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        (
+            u32::from_le_bytes(*head).into(),
+            u32::from_le_bytes(*tail).into(),
+        )
     } else {
-        let mut seen = HashSet::with_capacity(object.len());
-        keys.find(|key| !seen.insert(*key))
+        (
+            bytes
+                .iter()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            0,
+        )
     };
-    if let Some(key) = twice {
-        return Some(Fault::Twice(key.to_owned()));
+    head ^ tail.rotate_left(29) ^ (bytes.len() as u64) << 56
+}
+
+fn may_repeat(marks: &[u64]) -> bool {
+    let mut left = marks;
+    while let [mark, rest @ ..] = left {
+        if marks.len() > PAIRWISE || rest.contains(mark) {
+            return true;
+        }
+        left = rest;
     }
-    let reserved = object
+    false
+}
+
+fn repeated(object: Node<'_>) -> Option<String> {
+    let mut seen = HashSet::with_capacity(object.len());
+    object
         .members()
-        .find(|(key, _)| key.starts_with(RESERVED))?;
-    Some(Fault::Reserved(reserved.0.to_owned()))
+        .find(|(key, _)| !seen.insert(*key))
+        .map(|(key, _)| key.to_owned())
 }
 
 pub(super) fn from_value(value: &Value) -> Vec<Item<'_>> {

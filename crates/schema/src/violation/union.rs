@@ -62,7 +62,7 @@ impl Teller<'_> {
     }
 }
 
-/// Whether the value has a kind that this branch never takes; null never counts as near.
+/// Whether this branch never takes a value of that kind; a fraction for an integer is near enough to be told so.
 fn refuses_kind(error: &ValidationError<'_>, here: &str) -> bool {
     error.instance_path().as_str() == here
         && matches!(error.kind(), Kind::Type { kind } if !matches!(kind, TypeKind::Single(JsonType::Integer)) || !error.instance().is_number())

@@ -17,6 +17,8 @@ fn main() {
     let title = format!("a nested order, {} bytes", order::TEXT.len());
     let race =
         Race::new(title, &runtime).call(floor::NAME, || floor::place(black_box(order::TEXT)));
+    #[cfg(feature = "toolwright")]
+    let race = rows::toolwright::order(race);
     #[cfg(feature = "rmcp")]
     let race = rows::rmcp::order(race, &runtime);
     #[cfg(feature = "rig")]
@@ -27,6 +29,8 @@ fn main() {
 
     let race =
         Race::new("add(2, 3)", &runtime).call(floor::NAME, || floor::add(black_box(sum::TEXT)));
+    #[cfg(feature = "toolwright")]
+    let race = rows::toolwright::sum(race);
     #[cfg(feature = "rmcp")]
     let race = rows::rmcp::sum(race, &runtime);
     #[cfg(feature = "rig")]

@@ -51,7 +51,7 @@ pub(in crate::invoke) async fn around(
     }
 }
 
-fn cancelled() -> ToolResult {
+pub(in crate::invoke) fn cancelled() -> ToolResult {
     let message = "the call was cancelled".to_owned();
     ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, message)
 }

@@ -6,3 +6,5 @@ pub mod adk;
 pub mod rig;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
+#[cfg(feature = "toolwright")]
+pub mod toolwright;

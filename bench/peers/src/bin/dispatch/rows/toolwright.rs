@@ -1,0 +1,62 @@
+//! Toolwright's invoker: text → `ToolCall` → typed arguments → `ToolResult` → text.
+
+use std::hint::black_box;
+
+use toolwright::{Invoker, Json, Registry, Tool, ToolCall, tool};
+use toolwright_bench::{
+    Race,
+    order::{self, Receipt, limited, plain},
+    sum,
+};
+
+/// Places an order.
+#[tool]
+fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+    plain::work(order, dry_run)
+}
+
+/// Places an order.
+#[tool]
+fn place_json(order: plain::Order, #[param(default = false)] dry_run: bool) -> Json<Receipt> {
+    Json(plain::work(order, dry_run))
+}
+
+/// Places an order.
+#[tool]
+fn place_limited(order: limited::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+    limited::work(order, dry_run)
+}
+
+/// Adds two numbers.
+#[tool]
+fn add(a: i64, b: i64) -> i64 {
+    sum::add(a, b)
+}
+
+/// Adds the rows of the nested order.
+pub fn order(race: Race<'_>) -> Race<'_> {
+    let race = row(race, "Toolwright", place::tool(), order::TEXT);
+    let race = row(race, "Toolwright, Json<T>", place_json::tool(), order::TEXT);
+    row(
+        race,
+        "Toolwright, validator on",
+        place_limited::tool(),
+        order::TEXT,
+    )
+}
+
+/// Adds the row of the small call.
+pub fn sum(race: Race<'_>) -> Race<'_> {
+    row(race, "Toolwright", add::tool(), sum::TEXT)
+}
+
+fn row<'a>(race: Race<'a>, row: &str, tool: Tool, text: &'static str) -> Race<'a> {
+    let name = tool.name().clone();
+    let registry = Registry::new();
+    registry.add(tool).unwrap();
+    let invoker = Invoker::new(registry).unwrap();
+    race.future(row, async move || {
+        let call = ToolCall::new(&name, black_box(text));
+        invoker.invoke(&call).await.text().into_owned()
+    })
+}

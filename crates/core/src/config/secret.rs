@@ -1,0 +1,71 @@
+//! Text that cannot be shown by accident.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+/// A value that is not printed, logged or serialised, and is wiped from memory when dropped.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::Secret;
+///
+/// let key = Secret::new("hunter2");
+/// assert_eq!(format!("{key:?}"), "Secret(***)");
+/// assert_eq!(key.expose(), "hunter2");
+/// ```
+///
+/// It can be read as part of typed settings, but never written:
+///
+/// ```compile_fail,E0277
+/// serde_json::to_string(&toolwright::Secret::new("hunter2"));
+/// ```
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+/// What a secret is read from; an error that expected this shows nothing of what it found.
+pub(super) const EXPECTED: &str = "a secret as text";
+
+impl Secret {
+    /// Keeps the text to itself.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(SecretString::from(text.into()))
+    }
+
+    /// Returns the text, to be handed on to whoever needs it and to nobody else.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Secret;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
+                Ok(Secret::new(text))
+            }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Secret, E> {
+                Ok(Secret::new(text))
+            }
+        }
+
+        deserializer.deserialize_string(Text)
+    }
+}

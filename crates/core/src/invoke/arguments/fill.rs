@@ -1,0 +1,66 @@
+//! Arguments in, the same with their defaults out.
+
+use serde_json::{Map, Value};
+
+use super::{Refusal, violation};
+use crate::context::CallContext;
+use crate::input::{Default, PROJECT_DIR, fit, publishes};
+use crate::registry::Entry;
+
+/// Fills in what was not sent, in the order of the parameters.
+pub(super) fn fill_defaults(
+    sent: &mut Map<String, Value>,
+    bound: &Map<String, Value>,
+    entry: &Entry,
+    cx: &CallContext<'_>,
+) -> Result<(), Refusal> {
+    let input = &entry.spec.input;
+    for (name, default) in &entry.tool.0.defaults {
+        let absent = match sent.get(name) {
+            None => publishes(input, name),
+            // `null` asks for the default, unless it is a value of its own.
+            Some(Value::Null) => fit(input, name, Value::Null).is_err(),
+            Some(_) => false,
+        };
+        if !absent {
+            continue;
+        }
+        let value = match default {
+            Default::Value(value) => value.clone(),
+            Default::Template(template) => {
+                let lookup = |name: &str| {
+                    argument_text(name, bound, cx).or_else(|| argument_text(name, sent, cx))
+                };
+                if let Some(lacking) = template.lacking(lookup) {
+                    let source = template.source();
+                    let message =
+                        format!("missing; its default `{source}` needs `{lacking}`, which is not set");
+                    return Err(Refusal::Invalid(vec![violation(name, "required", message)]));
+                }
+                let text = template.expand(lookup);
+                // One that does not fit is told with all that is wrong.
+                fit(input, name, Value::from(text.as_str())).unwrap_or(Value::String(text))
+            }
+        };
+        sent.insert(name.clone(), value);
+    }
+    Ok(())
+}
+
+/// Returns an argument as a placeholder shows it.
+pub(in crate::invoke) fn argument_text(
+    name: &str,
+    arguments: &Map<String, Value>,
+    cx: &CallContext<'_>,
+) -> Option<String> {
+    match arguments.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Null) => None,
+        Some(value) => Some(value.to_string()),
+        None if name == PROJECT_DIR => cx
+            .setup()
+            .project_dir()
+            .map(|path| path.to_string_lossy().into_owned()),
+        None => None,
+    }
+}

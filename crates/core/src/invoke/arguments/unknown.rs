@@ -1,0 +1,68 @@
+//! Arguments in, those that the schema knows out, where the tool ignores the others.
+
+use serde_json::{Map, Value};
+use toolwright_schema::redact;
+
+/// How many subschemas are looked at for the names of arguments; schemas may come from strangers.
+const VISITED: usize = 64;
+
+/// Leaves out what the schema does not know, and notes it.
+pub(super) fn ignore_unknown(sent: &mut Map<String, Value>, input: &Value, notes: &mut Vec<String>) {
+    let mut known = Known {
+        names: Vec::new(),
+        closed: false,
+        open: false,
+    };
+    known.look(input, input, &mut { VISITED });
+    if known.open || !known.closed {
+        return;
+    }
+    sent.retain(|name, _| {
+        let keep = known.names.contains(&name.as_str());
+        if !keep {
+            let shown: String = name.chars().take(64).collect();
+            notes.push(redact(&format!("/{shown}: unknown argument ignored")).into_owned());
+        }
+        keep
+    });
+}
+
+/// What a schema says about which arguments there are.
+struct Known<'s> {
+    names: Vec<&'s str>,
+    /// Whether it refuses others.
+    closed: bool,
+    /// Whether it takes others.
+    open: bool,
+}
+
+impl<'s> Known<'s> {
+    /// Looks at a schema and at all it is composed of.
+    fn look(&mut self, root: &'s Value, schema: &'s Value, visits: &mut usize) {
+        let (Some(object), Some(left)) = (schema.as_object(), visits.checked_sub(1)) else {
+            return;
+        };
+        *visits = left;
+        for (keyword, value) in object {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(properties)) => {
+                    self.names.extend(properties.keys().map(String::as_str));
+                }
+                ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {
+                    self.closed = true;
+                }
+                ("additionalProperties" | "unevaluatedProperties" | "patternProperties", _) => {
+                    self.open = true;
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
+                    parts.iter().for_each(|part| self.look(root, part, visits));
+                }
+                ("$ref", Value::String(name)) => {
+                    let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
+                    target.into_iter().for_each(|it| self.look(root, it, visits));
+                }
+                _ => {}
+            }
+        }
+    }
+}
