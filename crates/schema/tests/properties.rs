@@ -1,6 +1,10 @@
 //! What must hold for every text, every value and every schema.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests"
+)]
 
 use std::collections::BTreeMap;
 

@@ -86,7 +86,7 @@ impl Reader {
 
     fn whole(&self, at: usize, number: &DeInteger<'_>) -> Result<i64, Mistake> {
         i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
-            let problem = format!("expected a whole number of at most 64 bits, found {number}");
+            let problem = "expected a whole number of at most 64 bits".to_owned();
             self.mistake(at, problem)
         })
     }

@@ -1,0 +1,271 @@
+//! Sources in, settings out: defaults < file < environment < flags, each knowing where it came from.
+//!
+//! Text from outside is given a type only when it is read, because only the reader knows which.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+mod error;
+mod file;
+mod hosted;
+mod origin;
+mod read;
+mod secret;
+mod shown;
+mod sources;
+mod value;
+
+pub use error::ConfigError;
+pub use hosted::{McpGroup, McpMode, WebSearch};
+pub use origin::Origin;
+pub use secret::Secret;
+pub use shown::Shown;
+pub use sources::{Loaded, Sources};
+
+use value::{Setting, Value};
+
+/// What every variable of ours begins with.
+const PREFIX: &str = "TOOLWRIGHT_";
+
+/// The settings of a program, by dotted keys; cheap to clone.
+///
+/// As a parameter of a tool it is filled in from the invoker; the model never sees it.
+///
+/// The variable of a key is `TOOLWRIGHT_` and the key in upper case, with `_` for every `.` and `-`: `server.port` is
+/// `TOOLWRIGHT_SERVER_PORT`. A blank value counts as unset, wherever it stands: what lies below shows through.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{Config, Sources};
+///
+/// let environment = [("TOOLWRIGHT_SERVER_PORT".to_owned(), "9000".to_owned())];
+/// let sources = Sources::new()
+///     .defaults([("server.port", "8080"), ("server.host", "localhost")])
+///     .environment(environment)
+///     .flag("model", "demo", "--model");
+/// let config = Config::load(sources)?.config;
+///
+/// assert_eq!(config.get::<u16>("server.port")?, 9000);
+/// assert_eq!(config.get_or("server.threads", 4)?, 4);
+///
+/// let shown: Vec<_> = config.entries().iter().map(|entry| entry.to_string()).collect();
+/// assert_eq!(shown, [
+///     "model = demo (--model)",
+///     "server.host = localhost (default)",
+///     "server.port = 9000 (TOOLWRIGHT_SERVER_PORT)",
+/// ]);
+/// # Ok::<(), toolwright::ConfigError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Config {
+    settings: Arc<Settings>,
+    /// The section that keys are relative to; empty for the whole.
+    section: Arc<str>,
+}
+
+#[derive(Default)]
+struct Settings {
+    /// Every key that a default, the file or a flag names, with the value that counts.
+    named: BTreeMap<String, Setting>,
+    /// The environment by variable.
+    variables: HashMap<String, Setting>,
+    file: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads a setting.
+    ///
+    /// Text from the environment, flags, defaults and properties becomes what is asked for: a number, a bool (`true`,
+    /// `yes`, `on`, `1` and their opposites), a list (comma separated) or one of an enum's names. A struct is read
+    /// from the keys below this one, field by field; the empty key is the whole.
+    ///
+    /// # Errors
+    ///
+    /// When it is missing, or cannot be read as a `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Config, Secret, Sources};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Mail {
+    ///     host: String,
+    ///     to: Vec<String>,
+    ///     password: Secret,
+    /// }
+    ///
+    /// let sources = Sources::new().defaults([
+    ///     ("mail.host", "localhost"),
+    ///     ("mail.to", "ada@example.org, bob@example.org"),
+    ///     ("mail.password", "hunter2"),
+    /// ]);
+    /// let mail: Mail = Config::load(sources)?.config.get("mail")?;
+    /// assert_eq!(mail.to, ["ada@example.org", "bob@example.org"]);
+    /// # Ok::<(), toolwright::ConfigError>(())
+    /// ```
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, ConfigError> {
+        read::read(&self.settings, &self.full(key))
+    }
+
+    /// Reads a setting that may be missing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read as a `T`.
+    pub fn find<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+        match self.get(key) {
+            Ok(value) => Ok(Some(value)),
+            Err(ConfigError::Missing { key: missing, .. }) if missing == self.full(key) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a setting, or takes `default` where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// When it is set, but cannot be read as a `T`.
+    pub fn get_or<T: DeserializeOwned>(&self, key: &str, default: T) -> Result<T, ConfigError> {
+        Ok(self.find(key)?.unwrap_or(default))
+    }
+
+    /// Reads a setting that must not be shown, and may be missing.
+    ///
+    /// # Errors
+    ///
+    /// When it is not text; the error does not show what it is.
+    pub fn secret(&self, key: &str) -> Result<Option<Secret>, ConfigError> {
+        self.find(key)
+    }
+
+    /// Returns an environment variable that others named, such as `OPENAI_API_KEY`, unless it is blank.
+    pub fn variable(&self, name: &str) -> Option<Secret> {
+        match &self.settings.variables.get(name)?.value {
+            Value::Loose(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns where a setting came from, if it is set.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        let setting = self.settings.setting(&self.full(key))?;
+        Some(&setting.origin)
+    }
+
+    /// Returns the settings below a key, which then leave it out of theirs.
+    #[must_use]
+    pub fn section(&self, key: &str) -> Self {
+        Self {
+            settings: Arc::clone(&self.settings),
+            section: self.full(key).into(),
+        }
+    }
+
+    /// Returns the keys below a key, in order; one that only the environment sets is not among them, because a variable's
+    /// name does not tell where its key has dots.
+    pub fn keys_under(&self, key: &str) -> Vec<&str> {
+        let within = match &*self.section {
+            "" => 0,
+            section => section.len() + 1,
+        };
+        let keys = self.settings.under(&self.full(key));
+        keys.filter_map(|(key, _)| key.get(within..)).collect()
+    }
+
+    /// Returns the groups of a name, as `MCP`, `MCP_1`, `MCP_2`…, in the order of their numbers; any may be missing.
+    pub fn numbered(&self, name: &str) -> Vec<String> {
+        let keys = self.keys_under("").into_iter();
+        let named = keys.filter_map(|key| number(key.strip_prefix(name)?, '.'));
+        let prefix = variable(&self.full(name));
+        let variables = self.settings.variables.keys();
+        let lone = variables.filter_map(|variable| number(variable.strip_prefix(&prefix)?, '_'));
+        let groups: BTreeSet<_> = named.chain(lone).collect();
+        groups
+            .into_iter()
+            .map(|(_, ending)| format!("{name}{ending}"))
+            .collect()
+    }
+
+    /// Returns every setting as it may be shown, in the order of the keys.
+    ///
+    /// What looks like a secret by its name or its shape is `***`. A variable that belongs to no key of the defaults, the
+    /// file or the flags is listed under a key that reads it: its own name in lower case, with `.` for every `_`.
+    pub fn entries(&self) -> Vec<Shown> {
+        shown::entries(&self.settings, &self.section)
+    }
+
+    fn full(&self, key: &str) -> String {
+        join(&self.section, key)
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries = self.entries();
+        let origins = entries.iter().map(|shown| (&shown.key, &shown.origin));
+        f.debug_map().entries(origins).finish()
+    }
+}
+
+impl Settings {
+    fn setting(&self, key: &str) -> Option<&Setting> {
+        let named = self.named.get(key);
+        named.or_else(|| self.variables.get(&variable(key)))
+    }
+
+    fn under(&self, key: &str) -> impl Iterator<Item = (&str, &Setting)> {
+        let start = match key {
+            "" => String::new(),
+            key => format!("{key}."),
+        };
+        self.named
+            .range(start.clone()..)
+            .take_while(move |(key, _)| key.starts_with(&start))
+            .map(|(key, setting)| (key.as_str(), setting))
+    }
+
+    fn missing(&self, key: String) -> ConfigError {
+        let name = self.file.as_deref().and_then(Path::file_name);
+        let file = name.unwrap_or(file::TOML.as_ref());
+        ConfigError::Missing {
+            file: file.to_string_lossy().into_owned(),
+            variable: variable(&key),
+            key,
+        }
+    }
+}
+
+fn join(parent: &str, child: &str) -> String {
+    match (parent, child) {
+        ("", key) | (key, "") => key.to_owned(),
+        (parent, child) => format!("{parent}.{child}"),
+    }
+}
+
+fn variable(key: &str) -> String {
+    let name = key.chars().map(|c| match c {
+        '.' | '-' => '_',
+        other => other.to_ascii_uppercase(),
+    });
+    PREFIX.chars().chain(name).collect()
+}
+
+/// Reads what follows a group's name, `.url` or `_12.url`, as its number and how it is written.
+fn number(rest: &str, sign: char) -> Option<(Option<u64>, String)> {
+    let numbered = rest.strip_prefix('_').and_then(|rest| {
+        let (digits, _) = rest.split_once(sign)?;
+        let plain = digits.bytes().all(|b| b.is_ascii_digit());
+        let number = digits.parse().ok().filter(|_| plain)?;
+        Some((Some(number), format!("_{digits}")))
+    });
+    numbered.or_else(|| rest.starts_with(sign).then(|| (None, String::new())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Where settings are looked for, and how they are laid over each other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::error::ConfigError;
+use super::file::File;
+use super::origin::Origin;
+use super::shown::is_read;
+use super::value::Setting;
+use super::{Config, PREFIX, Settings, variable};
+
+/// Where settings are looked for; the order of the calls does not matter.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolwright::{Config, Sources};
+///
+/// let sources = Sources::from_process().directory(".").flag("model", "demo", "--model");
+/// let loaded = Config::load(sources)?;
+/// for warning in &loaded.warnings {
+///     eprintln!("warning: {warning}");
+/// }
+/// # Ok::<(), toolwright::ConfigError>(())
+/// ```
+#[derive(Default)]
+pub struct Sources {
+    defaults: Vec<(String, Setting)>,
+    directory: Option<PathBuf>,
+    file: Option<PathBuf>,
+    variables: HashMap<String, Setting>,
+    flags: Vec<(String, Setting)>,
+}
+
+/// Settings that were loaded, and what their user should know about them.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    /// Sentences about what was found and does not count.
+    pub warnings: Vec<String>,
+}
+
+impl Sources {
+    /// Looks nowhere.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Looks in the environment of this process.
+    pub fn from_process() -> Self {
+        Self::new().environment(env::vars_os().map(|(name, value)| {
+            let name = name.to_string_lossy().into_owned();
+            (name, value.to_string_lossy().into_owned())
+        }))
+    }
+
+    /// Sets what counts where nothing else says otherwise.
+    #[must_use]
+    pub fn defaults<K: Into<String>, V: Into<String>>(
+        mut self,
+        defaults: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let defaults = defaults.into_iter();
+        self.defaults.extend(defaults.map(|(key, value)| {
+            (
+                key.into(),
+                Setting::loose(value.into(), Origin::Default),
+            )
+        }));
+        self
+    }
+
+    /// Looks for `toolwright.toml`, else `toolwright.properties`, in the project's directory.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Takes this file, which has to be there, instead of looking in the project's directory.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
+        self
+    }
+
+    /// Adds environment variables.
+    #[must_use]
+    pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        for (variable, text) in variables {
+            let origin = Origin::Environment {
+                variable: variable.clone(),
+            };
+            let setting = Setting::loose(text, origin);
+            self.variables.insert(variable, setting);
+        }
+        self
+    }
+
+    /// Adds a setting from the command line, given with the flag `name`.
+    #[must_use]
+    pub fn flag(
+        mut self,
+        key: impl Into<String>,
+        value: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Self {
+        let origin = Origin::Flag { name: name.into() };
+        let setting = Setting::loose(value.into(), origin);
+        self.flags.push((key.into(), setting));
+        self
+    }
+}
+
+impl Config {
+    /// Lays the sources over each other: defaults < file < environment < flags.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read or is not well-formed, or the one asked for is not there.
+    pub fn load(sources: Sources) -> Result<Loaded, ConfigError> {
+        let file = match (&sources.file, &sources.directory) {
+            (Some(path), _) => Some(File::at(path)?),
+            (None, Some(directory)) => File::of_directory(directory)?,
+            (None, None) => None,
+        };
+        let (path, in_file, mut warnings) = match file {
+            Some(file) => (Some(file.path), file.settings, file.warnings),
+            None => Default::default(),
+        };
+        let mut variables = sources.variables;
+        variables.retain(|_, setting| !setting.value.is_blank());
+        warnings.extend(never_read(&variables));
+
+        let mut named = BTreeMap::new();
+        named.extend(set(sources.defaults));
+        named.extend(set(in_file));
+        for (key, setting) in &mut named {
+            if let Some(over) = variables.get(&variable(key)) {
+                *setting = over.clone();
+            }
+        }
+        named.extend(set(sources.flags));
+        let settings = Settings {
+            named,
+            variables,
+            file: path,
+        };
+        let config = Config {
+            settings: Arc::new(settings),
+            section: Arc::default(),
+        };
+        Ok(Loaded { config, warnings })
+    }
+}
+
+fn set(
+    settings: impl IntoIterator<Item = (String, Setting)>,
+) -> impl Iterator<Item = (String, Setting)> {
+    let settings = settings.into_iter();
+    settings.filter(|(_, setting)| !setting.value.is_blank())
+}
+
+fn never_read(variables: &HashMap<String, Setting>) -> Vec<String> {
+    let ours = variables.keys().filter(|name| name.starts_with(PREFIX));
+    let mut unread: Vec<_> = ours.filter(|name| !is_read(name)).collect();
+    unread.sort();
+    let warn = |name: &String| {
+        let right = variable(name.strip_prefix(PREFIX).unwrap_or_default());
+        format!("the variable {name} is never read: write {right}")
+    };
+    unread.into_iter().map(warn).collect()
+}
