@@ -39,6 +39,14 @@ pub(crate) enum Command {
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(Tools),
+    /// Make a project with one tool and one test of it
+    New {
+        /// The project's directory, which must be new or empty; its name becomes the package's
+        directory: PathBuf,
+        /// Depend on the published version even where a checkout is at hand
+        #[arg(long)]
+        published: bool,
+    },
 }
 
 #[derive(Subcommand)]

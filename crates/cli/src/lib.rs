@@ -20,6 +20,7 @@ mod approve;
 mod args;
 mod call;
 mod failure;
+mod new;
 mod print;
 mod tools;
 
@@ -98,5 +99,9 @@ fn execute(
     };
     match command {
         Command::Tools(command) => tools::execute(command, &options.global, registry, setup),
+        Command::New {
+            directory,
+            published,
+        } => new::execute(&directory, published),
     }
 }

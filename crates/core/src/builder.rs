@@ -520,7 +520,10 @@ fn published_defaults(schema: &Schema) -> (Vec<(String, Default)>, Option<(Strin
 
 /// Lets a schema take `null` too.
 fn nullable(schema: &mut Value) {
-    let kind = schema.get("type").and_then(Value::as_str).map(str::to_owned);
+    let kind = schema
+        .get("type")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     let listed = schema.get("enum").or_else(|| schema.get("const")).is_some();
     match (kind, schema.as_object_mut()) {
         (Some(kind), Some(schema)) if kind != "null" && !listed => {

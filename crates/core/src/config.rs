@@ -110,7 +110,7 @@ impl Config {
     /// # Ok::<(), toolwright::ConfigError>(())
     /// ```
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, ConfigError> {
-        read::read(&self.settings, &self.full(key))
+        read::read(&self.settings, self.full(key))
     }
 
     /// Reads a setting that may be missing.
@@ -167,8 +167,9 @@ impl Config {
         }
     }
 
-    /// Returns the keys below a key, in order; one that only the environment sets is not among them, because a variable's
-    /// name does not tell where its key has dots.
+    /// Returns the keys below a key, in order.
+    ///
+    /// One that only the environment sets is not among them: a variable's name does not tell where its key has dots.
     pub fn keys_under(&self, key: &str) -> Vec<&str> {
         let within = match &*self.section {
             "" => 0,
@@ -194,8 +195,8 @@ impl Config {
 
     /// Returns every setting as it may be shown, in the order of the keys.
     ///
-    /// What looks like a secret by its name or its shape is `***`. A variable that belongs to no key of the defaults, the
-    /// file or the flags is listed under a key that reads it: its own name in lower case, with `.` for every `_`.
+    /// What looks like a secret by its name or its shape is `***`. A variable that belongs to no key of the defaults,
+    /// the file or the flags is listed under a key that reads it: its own name in lower case, with `.` for every `_`.
     pub fn entries(&self) -> Vec<Shown> {
         shown::entries(&self.settings, &self.section)
     }
@@ -219,7 +220,7 @@ impl Settings {
         named.or_else(|| self.variables.get(&variable(key)))
     }
 
-    fn under(&self, key: &str) -> impl Iterator<Item = (&str, &Setting)> {
+    fn under<'s>(&'s self, key: &str) -> impl Iterator<Item = (&'s str, &'s Setting)> + use<'s> {
         let start = match key {
             "" => String::new(),
             key => format!("{key}."),

@@ -10,6 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallId, ToolCall, ToolName, shared_text};
+use crate::config::Config;
 use crate::encode::Encoders;
 use crate::result::ToolResult;
 
@@ -18,6 +19,7 @@ use crate::result::ToolResult;
 pub struct Setup {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) project_dir: Option<Arc<Path>>,
+    pub(crate) config: Config,
 }
 
 impl Setup {
@@ -29,6 +31,11 @@ impl Setup {
     /// Returns the project directory, if one was set.
     pub fn project_dir(&self) -> Option<&Path> {
         self.project_dir.as_deref()
+    }
+
+    /// Returns the settings; none are set unless the invoker was given some.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 }
 

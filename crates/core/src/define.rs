@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -19,7 +20,7 @@ use crate::context::{CallContext, Setup};
 use crate::encode::Encoded;
 use crate::error::ToolError;
 use crate::options::{Approval, Errors, Extra, Hints, Malformed, Strict};
-use crate::param::{Param, is_optional};
+use crate::param::Param;
 
 /// What `#[tool]` implements, on an uninhabited type that shares the function's name.
 pub trait Definition: 'static {
@@ -147,6 +148,14 @@ pub struct ParamSpec {
     pub(crate) check: fn(&Setup) -> Result<(), ToolError>,
 }
 
+/// What a definition keeps of a parameter's type.
+pub struct ParamKind {
+    pub(crate) published: bool,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) optional: fn() -> bool,
+    pub(crate) check: fn(&Setup) -> Result<(), ToolError>,
+}
+
 /// What an argument is when it is not sent.
 #[derive(Clone, Copy)]
 pub enum DefaultSpec {
@@ -159,8 +168,9 @@ pub enum DefaultSpec {
 }
 
 impl ParamSpec {
-    /// Describes a parameter of type `T`.
-    pub const fn of<T: Param>(
+    /// Describes a parameter.
+    pub const fn new(
+        kind: ParamKind,
         name: &'static str,
         description: &'static str,
         default: DefaultSpec,
@@ -171,11 +181,33 @@ impl ParamSpec {
             description,
             default,
             required,
-            published: T::PUBLISHED,
-            schema: T::schema,
-            optional: is_optional::<T>,
-            check: T::check,
+            published: kind.published,
+            schema: kind.schema,
+            optional: kind.optional,
+            check: kind.check,
         }
+    }
+}
+
+/// What the type of a default must be able to do: be shown to the model.
+#[diagnostic::on_unimplemented(
+    message = "a default of type `{Self}` cannot be published",
+    label = "cannot be shown to the model as JSON",
+    note = "write `#[derive(serde::Serialize)]` on `{Self}`, or make the parameter an `Option` without a default"
+)]
+pub trait Publish {
+    /// Returns the JSON form.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    fn publish(self) -> Result<Value, serde_json::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> Publish for T {
+    fn publish(self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
     }
 }
 
@@ -205,7 +237,7 @@ pub trait Slots: Default + Send + 'static {
 /// # Errors
 ///
 /// When the value is not of type `T`.
-pub fn read<'de, T: Param, A: MapAccess<'de>>(
+pub(crate) fn read<'de, T: Param, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     map: &mut A,
 ) -> Result<(), A::Error> {
@@ -228,7 +260,7 @@ pub fn read<'de, T: Param, A: MapAccess<'de>>(
 /// # Errors
 ///
 /// When there is none of them.
-pub fn take<T: Param>(
+pub(crate) fn take<T: Param>(
     slot: Option<T>,
     name: &str,
     default: Option<fn() -> T>,

@@ -27,12 +27,19 @@ use crate::result::{Structured, ToolResult};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a tool returns",
     label = "cannot be encoded for the model",
-    note = "write `#[derive(serde::Serialize)]` on `{Self}`, or return text, `Content`, `Json<T>`, `Updates<stream>`, or a `Result` of these"
+    note = "for JSON text: write `#[derive(serde::Serialize)]` on the type that is returned",
+    note = "for `Json<T>`: write `#[derive(serde::Serialize, toolwright::JsonSchema)]` on `T`",
+    note = "or return text, `Content`, `Updates<stream>`, or a `Result` of these"
 )]
 pub trait Encode: Sized {
     #[doc(hidden)]
     fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
         None
+    }
+
+    #[doc(hidden)]
+    fn schema_of(_: PhantomData<Self>, generator: &mut SchemaGenerator) -> Option<Schema> {
+        Self::schema(generator)
     }
 
     /// Turns the value into a result.
@@ -188,26 +195,26 @@ impl fmt::Debug for Encoders {
 }
 
 /// What a function returned, about to be told apart: a `Result`, or a plain value.
+///
+/// What is told apart comes in tuples of one: the field is where the compiler puts its complaint
+/// about a type, and generated code puts the field where the type was written.
 #[doc(hidden)]
 pub struct Returned<R>(pub R);
 
 impl<T, E> Returned<Result<T, E>> {
     /// Wins over [`Plain::split`] because inherent methods do.
-    pub fn split(self) -> Result<T, ToolError>
-    where
-        E: IntoToolError,
-    {
-        self.0.map_err(IntoToolError::into_tool_error)
+    pub fn split(self) -> Result<(T,), (E,)> {
+        match self.0 {
+            Ok(value) => Ok((value,)),
+            Err(error) => Err((error,)),
+        }
     }
 }
 
 impl<T, E> Returned<PhantomData<Result<T, E>>> {
-    /// Wins over [`PlainSchema::schema`] because inherent methods do.
-    pub fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
-    where
-        T: Encode,
-    {
-        T::schema(generator)
+    /// Wins over [`PlainType::ok`] because inherent methods do.
+    pub fn ok(self) -> (PhantomData<T>,) {
+        (PhantomData,)
     }
 }
 
@@ -218,32 +225,27 @@ pub trait Plain {
     type Value;
 
     /// Takes the value as it is.
-    fn split(self) -> Result<Self::Value, ToolError>;
+    fn split(self) -> Result<(Self::Value,), (ToolError,)>;
 }
 
 impl<R> Plain for Returned<R> {
     type Value = R;
 
-    fn split(self) -> Result<R, ToolError> {
-        Ok(self.0)
+    fn split(self) -> Result<(R,), (ToolError,)> {
+        Ok((self.0,))
     }
 }
 
-/// The output schema of every return type that is not a `Result`.
+/// The name of every return type that is not a `Result`.
 #[doc(hidden)]
-pub trait PlainSchema<R> {
-    /// Returns the schema, if the type declares one.
-    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
-    where
-        R: Encode;
+pub trait PlainType<R> {
+    /// Takes the type as it is.
+    fn ok(self) -> (PhantomData<R>,);
 }
 
-impl<R> PlainSchema<R> for Returned<PhantomData<R>> {
-    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
-    where
-        R: Encode,
-    {
-        R::schema(generator)
+impl<R> PlainType<R> for Returned<PhantomData<R>> {
+    fn ok(self) -> (PhantomData<R>,) {
+        (PhantomData,)
     }
 }
 
@@ -252,8 +254,9 @@ impl<R> PlainSchema<R> for Returned<PhantomData<R>> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "cannot become a `ToolError`",
-    note = "implement `std::error::Error` for `{Self}`, or return `Result<_, toolwright::ToolError>` and use `?`",
-    note = "a `Box<dyn Error>` must be `Box<dyn Error + Send + Sync>`"
+    note = "for a type of your own: implement `std::error::Error` for it",
+    note = "for a boxed error: write `Box<dyn Error + Send + Sync>`",
+    note = "or return `Result<_, toolwright::ToolError>` and use `?` inside"
 )]
 pub trait IntoToolError {
     /// Converts the error.

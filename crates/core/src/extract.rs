@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::call::{CallId, ToolName};
+use crate::config::Config;
 use crate::context::{CallContext, CallEvent, Caller, Listener, SessionId, Setup};
 use crate::error::ToolError;
 use crate::param::Param;
@@ -69,6 +70,12 @@ fn missing_project_dir() -> ToolError {
     ToolError::fatal(
         "it needs a project directory: pass `--project-dir DIR`, or give it to the invoker with `.project_dir(…)`",
     )
+}
+
+impl Param for Config {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        Ok(cx.setup().config().clone())
+    }
 }
 
 impl Param for SessionId {
@@ -201,6 +208,11 @@ impl Context {
     /// Returns the project directory, if one was set.
     pub fn project_dir(&self) -> Option<&Path> {
         self.setup.project_dir()
+    }
+
+    /// Returns the settings; none are set unless the invoker was given some.
+    pub fn config(&self) -> &Config {
+        self.setup.config()
     }
 
     /// Returns on whose behalf the call is made.

@@ -45,14 +45,19 @@ pub(crate) fn fit(input: &Schema, parameter: &str, value: Value) -> Result<Value
     let mut alone = Map::new();
     if let Some(input) = input.as_value().as_object() {
         // What it refers to may be anywhere in these; all else speaks of the other parameters.
-        let kept = input.iter().filter(|(key, _)| WHOLE.contains(&key.as_str()));
+        let kept = input
+            .iter()
+            .filter(|(key, _)| WHOLE.contains(&key.as_str()));
         alone.extend(kept.map(|(key, value)| (key.clone(), value.clone())));
     }
     let alone = Schema::trusted(Value::Object(alone));
     let mut value = json!({ parameter: value });
     coerce(&mut value, &alone);
     match alone.violations(&value).first() {
-        None => Ok(value.get_mut(parameter).map(Value::take).unwrap_or_default()),
+        None => Ok(value
+            .get_mut(parameter)
+            .map(Value::take)
+            .unwrap_or_default()),
         Some(violation) => Err(violation.message.clone()),
     }
 }

@@ -11,10 +11,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use serde_json::Value;
 use toolwright_schema::Limits;
 
 use crate::approve::{ApprovalRequest, Approve, Decision};
 use crate::call::ToolCall;
+use crate::config::Config;
 use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
 use crate::error::{ErrorKind, InvokerError, RegistryError, ToolError};
 use crate::input::PROJECT_DIR;
@@ -181,14 +183,14 @@ impl Invoker {
             Ok(accepted) => accepted,
             Err(refused) => return refused,
         };
-        if let Some(denied) = self.denied(entry, cx, &accepted).await {
-            return denied;
-        }
         let Accepted {
             ready,
             notes,
             arguments,
         } = accepted;
+        if let Some(denied) = self.denied(entry, cx, arguments.as_ref()).await {
+            return denied;
+        }
         let timeout = entry.tool.0.options.timeout.or(self.0.timeout);
         let mut result = run::run(ready, &entry.tool, timeout, cx).await;
         if !notes.is_empty() {
@@ -202,12 +204,12 @@ impl Invoker {
         &self,
         entry: &Entry,
         cx: &CallContext<'_>,
-        accepted: &Accepted,
+        arguments: Option<&Value>,
     ) -> Option<ToolResult> {
         if !entry.tool.needs_approval() {
             return None;
         }
-        let decision = match (&self.0.approver, &accepted.arguments) {
+        let decision = match (&self.0.approver, arguments) {
             (Some(approver), Some(arguments)) => {
                 let caller = cx.caller();
                 let request = ApprovalRequest::new(cx.call, &entry.spec, arguments, caller);
@@ -280,6 +282,35 @@ impl InvokerBuilder {
     #[must_use]
     pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.shared.project_dir = Some(directory.into().into());
+        self
+    }
+
+    /// Sets the settings that tools take as [`Config`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
+    ///
+    /// /// Greets somebody.
+    /// #[tool(read_only)]
+    /// fn greet(name: String, config: Config) -> Result<String, ToolError> {
+    ///     let greeting: String = config.get("greet.greeting")?;
+    ///     Ok(format!("{greeting}, {name}!"))
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let sources = Sources::new().defaults([("greet.greeting", "Good morning")]);
+    /// let registry = Registry::new();
+    /// registry.add(greet::tool())?;
+    /// let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;
+    /// let result = invoker.invoke(&ToolCall::new("greet", r#"{"name": "Ada"}"#)).await;
+    /// assert_eq!(result.text(), "Good morning, Ada!");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.shared.config = config;
         self
     }
 

@@ -8,6 +8,7 @@ mod content;
 mod error;
 mod result;
 
+mod config;
 mod context;
 mod extract;
 mod param;
@@ -29,6 +30,9 @@ mod invoke;
 pub use approve::{ApprovalRequest, Approve, Decision};
 pub use builder::{Args, Reply, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
+pub use config::{
+    Config, ConfigError, Loaded, McpGroup, McpMode, Origin, Secret, Shown, Sources, WebSearch,
+};
 pub use content::{Content, Resource};
 pub use context::{CallContext, CallEvent, Caller, Scope, SessionId, Setup};
 pub use encode::{Encode, Encoded, Encoders, Json, Updates};
@@ -56,21 +60,14 @@ pub mod __private {
     pub use serde::de::MapAccess;
     pub use serde_json::Value;
 
-    pub use crate::define::{DefaultSpec, Definition, Meta, ParamSpec, Running, Slots, read, take};
-    pub use crate::encode::{Plain, PlainSchema, Returned, returned, returned_async};
-    pub use crate::registry::{Discovered, Linked, Place};
+    pub use crate::define::{
+        DefaultSpec, Definition, Meta, ParamKind, ParamSpec, Publish, Running, Slots,
+    };
+    pub use crate::encode::{IntoToolError, Plain, PlainType, Returned, returned, returned_async};
+    pub use crate::registry::{Construct, Discovered, Linked, Place};
 
     /// Stands for a value while types are worked out; never called.
     pub fn never<T>() -> T {
         unreachable!("only typed, never called")
-    }
-
-    /// Makes the published form of a default.
-    ///
-    /// # Errors
-    ///
-    /// When the value cannot be JSON.
-    pub fn json<T: serde::Serialize>(value: T) -> Result<Value, serde_json::Error> {
-        serde_json::to_value(value)
     }
 }

@@ -3,9 +3,10 @@
 use std::any::type_name;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
+use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::context::{CallContext, Setup};
+use crate::define::{self, ParamKind};
 use crate::error::ToolError;
 
 /// A parameter of a tool.
@@ -30,13 +31,26 @@ use crate::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool",
     label = "neither an argument the model can send nor an extractor",
-    note = "for an argument: write `#[derive(serde::Deserialize, toolwright::JsonSchema)]` on `{Self}`",
-    note = "for an extractor: write `impl toolwright::Param for {Self}`; for an optional extractor: `toolwright::Maybe<T>`"
+    note = "for an argument: write `#[derive(serde::Deserialize, toolwright::JsonSchema)]` on the type",
+    note = "for an extractor that may be missing: write `toolwright::Maybe<T>`, not `Option<T>`",
+    note = "for an extractor of your own: implement `toolwright::Param` for it"
 )]
 pub trait Param: Sized + Send + 'static {
     /// Whether the model sees it.
     #[doc(hidden)]
     const PUBLISHED: bool = false;
+
+    /// What a definition keeps of the type.
+    ///
+    /// Whatever generated code asks of a type it asks through this trait and no bound of its own: a
+    /// type that is no parameter is then refused once, not wherever it is mentioned.
+    #[doc(hidden)]
+    const KIND: ParamKind = ParamKind {
+        published: Self::PUBLISHED,
+        schema: Self::schema,
+        optional: is_optional::<Self>,
+        check: Self::check,
+    };
 
     #[doc(hidden)]
     fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
@@ -46,6 +60,24 @@ pub trait Param: Sized + Send + 'static {
     #[doc(hidden)]
     fn from_json<'de, D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         Err(de::Error::custom("not an argument"))
+    }
+
+    #[doc(hidden)]
+    fn read_slot<'de, A: MapAccess<'de>>(
+        slot: &mut Option<Self>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        define::read(slot, map)
+    }
+
+    #[doc(hidden)]
+    fn take_slot(
+        slot: Option<Self>,
+        name: &str,
+        default: Option<fn() -> Self>,
+        cx: &CallContext<'_>,
+    ) -> Result<Self, ToolError> {
+        define::take(slot, name, default, cx)
     }
 
     /// Takes the parameter from the call under way.

@@ -21,7 +21,7 @@ mod discover;
 mod snapshot;
 mod view;
 
-pub use discover::{App, Discovered, Linked, Place};
+pub use discover::{App, Construct, Discovered, Linked, Place};
 pub(crate) use snapshot::{Bound, Found};
 pub use snapshot::{Entry, Snapshot};
 pub use view::View;

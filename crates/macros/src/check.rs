@@ -2,48 +2,73 @@
 
 use std::collections::HashSet;
 
-use syn::spanned::Spanned as _;
 use syn::{
-    Expr, ExprLit, ExprUnary, FnArg, Lit, LitStr, Receiver, ReceiverKind, Safety, Signature, Type,
+    Expr, ExprLit, ExprUnary, FnArg, GenericArgument, GenericParam, Lifetime, Lit, LitStr,
+    PathArguments, Receiver, ReceiverKind, ReturnType, Safety, Signature, Type, TypeParamBound,
     UnOp,
 };
 
-use crate::args::Mistakes;
-use crate::parse::{Definition, Param};
+use crate::keys::Mistakes;
+use crate::parse::{Definition, Param, peel, peel_type, type_arguments};
+
+/// What every provider takes.
+const LONGEST_NAME: usize = 64;
 
 /// How many parameters a definition can keep track of.
 const MOST_PARAMS: usize = 64;
 
 /// Checks what the signature alone shows.
 pub(crate) fn signature(signature: &Signature, in_bundle: bool, mistakes: &mut Mistakes) {
-    if !signature.generics.params.is_empty() {
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if !signature.generics.params.iter().all(is_lifetime) {
         mistakes.add(
-            signature.generics.span(),
+            &signature.generics,
             "a tool cannot be generic, because a model sends values, not types: write the types out",
         );
     }
-    let unsafety = match &signature.safety {
-        Safety::Unsafe(token) => Some(token.span()),
-        _ => None,
-    };
-    let abi = signature.abi.as_ref().map(|abi| abi.span());
-    for (span, what) in [(unsafety, "unsafe"), (abi, "extern")] {
-        if let Some(span) = span {
-            mistakes.add(
-                span,
-                format!("a tool cannot be `{what}`: write a plain `fn` that calls it"),
-            );
-        }
+    let plain = |what| format!("a tool cannot be `{what}`: write a plain `fn` that calls it");
+    if let Safety::Unsafe(token) = &signature.safety {
+        mistakes.add(token, plain("unsafe"));
+    }
+    if let Some(abi) = &signature.abi {
+        mistakes.add(abi, plain("extern"));
     }
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) if !in_bundle => mistakes.add(
-                receiver.span(),
+                receiver,
                 "a free tool has no `self`: write `#[tools]` on the `impl` block, or drop `self`",
             ),
             FnArg::Receiver(receiver) => check_receiver(receiver, mistakes),
-            FnArg::Typed(typed) => check_type(&typed.ty, mistakes),
+            FnArg::Typed(typed) => owned(&typed.ty, Place::Parameter, mistakes),
         }
+    }
+    if let ReturnType::Type(_, ty) = &signature.output {
+        owned(ty, Place::Result, mistakes);
+        // Free functions own all they are given, and so have nothing to capture.
+        if signature.asyncness.is_none() && signature.receiver().is_some() {
+            captures(ty, mistakes);
+        }
+    }
+}
+
+/// Complains about `impl Trait` that may hold on to `&self` for longer than the call.
+fn captures(ty: &Type, mistakes: &mut Mistakes) {
+    match ty {
+        Type::ImplTrait(opaque) => {
+            let says = |bound: &TypeParamBound| matches!(bound, TypeParamBound::PreciseCapture(_));
+            if !opaque.bounds.iter().any(says) {
+                let message =
+                    "a result outlives the call: add `+ use<>`, so that it does not borrow `self`";
+                mistakes.add(opaque, message);
+            }
+        }
+        Type::Path(path) => {
+            for ty in type_arguments(path) {
+                captures(ty, mistakes);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -52,62 +77,114 @@ fn check_receiver(receiver: &Receiver, mistakes: &mut Mistakes) {
     let shared = matches!(receiver.kind, ReceiverKind::Reference(_, _, None));
     if !shared {
         mistakes.add(
-            receiver.span(),
+            receiver,
             "calls share the bundle: write `&self`, and keep what changes in a `Mutex` or an atomic",
         );
     }
 }
 
-fn check_type(ty: &Type, mistakes: &mut Mistakes) {
+/// Which side of the arrow a type is on.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Parameter,
+    Result,
+}
+
+/// Complains about whatever is borrowed: arguments come from outside, and results outlive the call.
+fn owned(ty: &Type, place: Place, mistakes: &mut Mistakes) {
+    let why = match place {
+        Place::Parameter => "a tool owns its arguments",
+        Place::Result => "a result outlives the call",
+    };
+    let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
     match ty {
         Type::Reference(reference) => {
-            let owned = match &*reference.elem {
-                Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-                Type::Slice(slice) => {
-                    let element = &slice.elem;
-                    format!("Vec<{}>", quote::quote!(#element))
+            let lasts = reference.lifetime.as_ref().is_some_and(is_static);
+            if place == Place::Parameter || !lasts {
+                let instead = owned_form(&reference.elem);
+                mistakes.add(ty, format!("{why}: write `{instead}`"));
+            }
+        }
+        Type::ImplTrait(_) if place == Place::Parameter => mistakes.add(
+            ty,
+            "a model sends values, not types: write a concrete type instead of `impl`",
+        ),
+        Type::Path(path) => {
+            for segment in &path.path.segments {
+                let PathArguments::AngleBracketed(generics) = &segment.arguments else {
+                    continue;
+                };
+                for argument in &generics.args {
+                    match argument {
+                        GenericArgument::Type(ty) => owned(ty, place, mistakes),
+                        GenericArgument::Lifetime(lifetime) if !is_static(lifetime) => {
+                            mistakes.add(lifetime, format!("{why}: write `'static`"));
+                        }
+                        _ => {}
+                    }
                 }
-                other => quote::quote!(#other).to_string(),
-            };
-            mistakes.add(
-                ty.span(),
-                format!("a tool owns its arguments: write `{owned}`"),
-            );
+            }
         }
-        Type::ImplTrait(_) => {
-            mistakes.add(
-                ty.span(),
-                "a model sends values, not types: write a concrete type instead of `impl`",
-            );
+        Type::Tuple(tuple) => {
+            for ty in &tuple.elems {
+                owned(ty, place, mistakes);
+            }
         }
+        Type::Array(array) => owned(&array.elem, place, mistakes),
+        Type::Group(group) => owned(&group.elem, place, mistakes),
+        Type::Paren(paren) => owned(&paren.elem, place, mistakes),
         _ => {}
     }
 }
 
-/// Checks everything else about a definition.
-pub(crate) fn definition(definition: &Definition, mistakes: &mut Mistakes) {
-    check_name(&definition.name, mistakes);
-    if definition.description.trim().is_empty() {
-        mistakes.add(
-            definition.function.span(),
-            "a tool needs a description, because the model chooses by it: write a doc comment (`/// …`) above the function",
-        );
+/// Names the type that owns what `ty` is borrowed from.
+fn owned_form(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        Type::Path(path) if path.path.is_ident("Path") => "PathBuf".to_owned(),
+        Type::Slice(slice) => {
+            let element = &slice.elem;
+            format!("Vec<{}>", quote::quote!(#element))
+        }
+        other => quote::quote!(#other).to_string(),
     }
-    if let (Some(span), true) = (definition.args.blocking, definition.is_async) {
+}
+
+/// Checks everything else about a definition.
+pub(crate) fn definition(
+    definition: &Definition,
+    prefix: Option<&LitStr>,
+    mistakes: &mut Mistakes,
+) {
+    check_name(&definition.name, prefix, mistakes);
+    if definition.description.trim().is_empty() {
+        let why = "a tool needs a description, because the model chooses by it";
+        match &definition.args.description {
+            Some(blank) => {
+                mistakes.add(blank, format!("{why}: say what it does and when to use it"))
+            }
+            None => mistakes.add(
+                &definition.function,
+                format!("{why}: write a doc comment (`/// …`) above the function"),
+            ),
+        }
+    }
+    let args = &definition.args;
+    if let (Some(blocking), true) = (&args.blocking, definition.is_async) {
         mistakes.add(
-            span,
+            blocking,
             "an async function does not block: drop `blocking`, or drop `async`",
         );
     }
-    if let (Some(_), Some(span)) = (definition.args.read_only, definition.args.destructive) {
+    if let (Some(_), Some(destructive)) = (&args.read_only, &args.destructive) {
         mistakes.add(
-            span,
+            destructive,
             "a tool that only reads destroys nothing: drop `read_only` or `destructive`",
         );
     }
     if let Some(param) = definition.params.get(MOST_PARAMS) {
         mistakes.add(
-            param.ty.span(),
+            &param.ty,
             format!("a tool takes at most {MOST_PARAMS} parameters: group them in a struct"),
         );
     }
@@ -117,51 +194,91 @@ pub(crate) fn definition(definition: &Definition, mistakes: &mut Mistakes) {
         if let Some(name) = &param.name
             && !seen.insert(name.value())
         {
+            let text = name.value();
             mistakes.add(
-                name.span(),
-                format!(
-                    "two parameters are named `{}`: give one another name",
-                    name.value()
-                ),
+                name,
+                format!("two parameters are named `{text}`: write another `name`"),
             );
         }
     }
 }
 
-fn check_name(name: &LitStr, mistakes: &mut Mistakes) {
-    let text = name.value();
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if text.is_empty() || text.len() > 64 || !text.chars().all(fits) {
-        let mut instead: String = text
-            .chars()
-            .map(|c| if fits(c) { c } else { '_' })
-            .take(64)
-            .collect();
-        if instead.is_empty() {
-            instead.push_str("my_tool");
-        }
+/// Checks what a bundle puts before each name.
+pub(crate) fn prefix(prefix: &LitStr, mistakes: &mut Mistakes) {
+    let text = prefix.value();
+    if text.is_empty() {
         mistakes.add(
-            name.span(),
-            format!("`{text}` cannot be a tool's name (1 to 64 letters, digits, `_` or `-`): write `name = \"{instead}\"`"),
+            prefix,
+            "an empty prefix would leave a lone `_`: leave it out",
+        );
+    } else if !text.chars().all(fits_name) {
+        mistakes.add(
+            prefix,
+            format!(
+                "`{text}` cannot begin a tool's name (letters, digits, `_` or `-`): write `prefix = \"{}\"`",
+                fitting(&text)
+            ),
         );
     }
 }
 
-fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes) {
-    if let (Some(span), Some(_)) = (param.args.required, &param.args.default) {
+fn check_name(name: &LitStr, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
+    let text = name.value();
+    // A prefix that cannot begin a name is a mistake of its own, told once for all of its tools.
+    let own = match prefix {
+        Some(prefix) => text.strip_prefix(&format!("{}_", prefix.value())),
+        None => Some(text.as_str()),
+    };
+    let own = own.unwrap_or_default();
+    if own.is_empty() {
         mistakes.add(
-            span,
+            name,
+            "a tool needs a name: write `name = \"my_tool\"`, or leave it out",
+        );
+    } else if !own.chars().all(fits_name) {
+        mistakes.add(
+            name,
+            format!(
+                "`{own}` cannot be a tool's name (1 to {LONGEST_NAME} letters, digits, `_` or `-`): write `name = \"{}\"`",
+                fitting(own)
+            ),
+        );
+    } else if text.len() > LONGEST_NAME {
+        let shorter = match prefix {
+            Some(_) => "a shorter `name = \"…\"` or `prefix`",
+            None => "a shorter `name = \"…\"`",
+        };
+        mistakes.add(
+            name,
+            format!(
+                "`{text}` has {} characters, a tool's name at most {LONGEST_NAME}: write {shorter}",
+                text.len()
+            ),
+        );
+    }
+}
+
+fn fits_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// Makes something that fits of a name that does not.
+fn fitting(text: &str) -> String {
+    let fit = |c| if fits_name(c) { c } else { '_' };
+    text.chars().map(fit).collect()
+}
+
+fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes) {
+    if let (Some(required), Some(_)) = (&param.args.required, &param.args.default) {
+        mistakes.add(
+            required,
             "a required parameter never takes its default: drop `required` or `default`",
         );
     }
-    if let Some(name) = param
-        .args
-        .name
-        .as_ref()
-        .filter(|name| name.value().is_empty())
-    {
+    let name = param.args.name.as_ref();
+    if let Some(name) = name.filter(|name| name.value().is_empty()) {
         mistakes.add(
-            name.span(),
+            name,
             "a parameter needs a name: write `name = \"…\"`, or leave it out",
         );
     }
@@ -169,29 +286,27 @@ fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes
         return;
     };
     if let Some(text) = text_literal(default) {
-        for unknown in placeholders(&text.value()) {
-            if !earlier.contains(&unknown) && unknown != "project_dir" {
+        let names = placeholders(&text.value());
+        for unknown in &names {
+            if !earlier.contains(unknown) && unknown != "project_dir" {
                 mistakes.add(
-                    text.span(),
+                    text,
                     format!("`${{{unknown}}}` names no earlier parameter: name one, or write `$${{` for a literal `${{`"),
                 );
             }
         }
-        if !placeholders(&text.value()).is_empty() {
+        if !names.is_empty() {
             return;
         }
     }
-    if let Some(instead) = wrong_literal(&param.ty, default) {
-        mistakes.add(
-            default.span(),
-            format!("a default of another type than the parameter's: write {instead}"),
-        );
+    if let Some(message) = wrong_literal(&param.ty, default) {
+        mistakes.add(default, message);
     }
 }
 
 /// Returns the literal if the expression is one text.
 pub(crate) fn text_literal(expr: &Expr) -> Option<&LitStr> {
-    match expr {
+    match peel(expr) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
@@ -228,11 +343,11 @@ pub(crate) fn placeholders(text: &str) -> Vec<String> {
 ///
 /// Only the plainest cases: the compiler itself checks every other default against its type.
 fn wrong_literal(ty: &Type, default: &Expr) -> Option<String> {
-    let Type::Path(path) = ty else {
+    let Type::Path(path) = peel_type(ty) else {
         return None;
     };
     let name = path.path.get_ident()?.to_string();
-    let (lit, minus) = match default {
+    let (lit, minus) = match peel(default) {
         Expr::Lit(ExprLit { lit, .. }) => (lit, ""),
         Expr::Unary(ExprUnary {
             op: UnOp::Neg(_),
@@ -252,20 +367,29 @@ fn wrong_literal(ty: &Type, default: &Expr) -> Option<String> {
         Lit::Char(c) => c.value().to_string(),
         _ => return None,
     };
-    match (name.as_str(), lit) {
-        ("String", Lit::Str(_)) | ("bool", Lit::Bool(_)) | ("char", Lit::Char(_)) => None,
-        ("String", _) => Some(format!("`default = {written:?}`")),
-        ("bool", _) => Some("`default = true` or `default = false`".to_owned()),
-        ("char", _) => Some("`default = 'x'`".to_owned()),
-        ("f32" | "f64", Lit::Float(_)) => None,
-        ("f32" | "f64", Lit::Int(_)) => Some(format!("`default = {written}.0`")),
-        ("f32" | "f64", _) => Some("a number such as `default = 1.0`".to_owned()),
-        (int, Lit::Int(_)) if is_integer(int) && (minus.is_empty() || int.starts_with('i')) => None,
-        (int, _) if is_integer(int) => Some(format!(
-            "a whole number that fits `{int}`, such as `default = 1`"
-        )),
-        _ => None,
-    }
+    let number = |instead: &str| match written.parse::<f64>() {
+        Ok(_) => format!("`default = {written}{instead}`"),
+        Err(_) => format!("a number such as `default = 1{instead}`"),
+    };
+    let instead = match (name.as_str(), lit) {
+        ("String", Lit::Str(_)) | ("bool", Lit::Bool(_)) | ("char", Lit::Char(_)) => return None,
+        ("f32" | "f64", Lit::Float(_)) => return None,
+        ("String", _) => format!("`default = {written:?}`"),
+        ("bool", _) => "`default = true` or `default = false`".to_owned(),
+        ("char", _) => "`default = 'x'`".to_owned(),
+        ("f32" | "f64", _) if written.contains('.') => number(""),
+        ("f32" | "f64", _) => number(".0"),
+        (int, _) if !is_integer(int) => return None,
+        (int, _) if int.starts_with('u') && written.starts_with('-') => {
+            "a number that is not negative".to_owned()
+        }
+        (_, Lit::Int(_)) => return None,
+        _ if written.contains('.') => "a whole number such as `default = 1`".to_owned(),
+        _ => number(""),
+    };
+    Some(format!(
+        "the default is not of type `{name}`: write {instead}"
+    ))
 }
 
 fn is_integer(name: &str) -> bool {

@@ -1,12 +1,15 @@
-//! A checked definition in, wiring out: the library does all the work.
+//! A function or a block in; itself and what makes it known to the library out.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, ImplItem, Index, Item, ItemImpl, Type};
+use syn::{
+    Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Type, Visibility,
+};
 
-use crate::args::{Mistakes, ToolsArgs};
-use crate::parse::{Definition, Param, plain};
+use crate::args::{ParamArgs, ToolsArgs};
+use crate::keys::Mistakes;
+use crate::parse::{BUNDLE, Definition, outside, plain};
 use crate::{check, fallback};
 
 /// Expands `#[tool]` on a free function.
@@ -21,6 +24,9 @@ pub(crate) fn tool(attribute: TokenStream, item: Item) -> TokenStream {
         }
     };
     let mut mistakes = Mistakes::default();
+    while let Some(again) = take_tool_attribute(&mut function.attrs, &mut mistakes) {
+        mistakes.add(again.path, "`#[tool]` is written twice: keep one");
+    }
     check::signature(&function.sig, false, &mut mistakes);
     let definition = Definition::parse(
         attribute,
@@ -29,32 +35,38 @@ pub(crate) fn tool(attribute: TokenStream, item: Item) -> TokenStream {
         &function.attrs,
         &mut mistakes,
     );
-    check::definition(&definition, &mut mistakes);
+    check::definition(&definition, None, &mut mistakes);
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     if !mistakes.is_empty() {
-        return fallback::tool(&Item::Fn(function), &name, &vis, mistakes);
+        return fallback::tool(&function, &name, &vis, mistakes);
     }
+    free(&function, &name, &vis, &definition)
+}
+
+fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definition) -> TokenStream {
     let cfgs = &definition.cfgs;
-    let bundle = quote!(::core::module_path!());
-    let wiring = definition.wire(&quote!(#name), &quote!(()), &bundle);
+    let wiring = definition.wire(name, None, &quote!(::core::module_path!()));
+    let allows = allows();
     quote! {
         #function
 
         #(#cfgs)*
         #[doc(hidden)]
-        #[allow(non_camel_case_types, missing_docs, clippy::all)]
+        #allows
         #vis enum #name {}
 
         #(#cfgs)*
-        #[allow(missing_docs, clippy::all)]
+        #allows
         impl #name {
             /// Returns the tool that this function is.
+            #[must_use]
             #vis fn tool() -> ::toolwright::Tool {
                 ::toolwright::Tool::of::<#name>(::toolwright::__private::Arc::new(()))
             }
         }
 
         #(#cfgs)*
+        #allows
         const _: () = {
             #wiring
             ::toolwright::__private::inventory::submit! {
@@ -86,38 +98,39 @@ pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
     let mut mistakes = Mistakes::default();
     let args = ToolsArgs::parse(attribute, &mut mistakes);
     check_block(&block, &mut mistakes);
-    let bundle = block.self_ty.clone();
-    let place = bundle_name(&bundle);
-    let bundle_name = quote!(::core::concat!(::core::module_path!(), "::", #place));
-    let (mut wirings, mut pushes, mut names) = (Vec::new(), Vec::new(), Vec::<String>::new());
+    if let Some(prefix) = &args.prefix {
+        check::prefix(prefix, &mut mistakes);
+    }
+    let mut definitions = Vec::new();
     for item in &mut block.items {
-        let ImplItem::Fn(method) = item else { continue };
-        let Some(attribute) = take_tool_attribute(&mut method.attrs, &mut mistakes) else {
-            continue;
-        };
-        check::signature(&method.sig, true, &mut mistakes);
-        let prefix = args.prefix.as_ref();
-        let definition = Definition::parse(
-            attribute,
-            prefix,
-            &mut method.sig,
-            &method.attrs,
-            &mut mistakes,
-        );
-        check::definition(&definition, &mut mistakes);
-        if names.contains(&definition.name.value()) {
-            let name = definition.name.value();
-            mistakes.add(
-                definition.name.span(),
-                format!("two tools are named `{name}`: give one another `name`"),
-            );
+        if let ImplItem::Fn(method) = item {
+            definitions.extend(method_definition(method, &args, &mut mistakes));
         }
-        names.push(definition.name.value());
-        let (cfgs, marker) = (&definition.cfgs, &method.sig.ident);
-        let wiring = definition.wire(&quote!(#marker), &quote!(#bundle), &bundle_name);
+    }
+    check_names(&definitions, &mut mistakes);
+    if definitions.is_empty() && mistakes.is_empty() {
+        mistakes.add(
+            &block.self_ty,
+            "a bundle without tools: write `#[tool]` above at least one method",
+        );
+    }
+    if !mistakes.is_empty() {
+        return fallback::tools(&block, mistakes);
+    }
+    bundle(&block, &args, &definitions)
+}
+
+fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> TokenStream {
+    let bundle = &*block.self_ty;
+    let place = bundle_name(bundle);
+    let path = quote!(::core::concat!(::core::module_path!(), "::", #place));
+    let (mut wirings, mut pushes) = (Vec::new(), Vec::new());
+    for (index, definition) in definitions.iter().enumerate() {
+        let marker = format_ident!("__Tool{index}", span = Span::mixed_site());
+        let cfgs = &definition.cfgs;
+        let wiring = definition.wire(&marker, Some(bundle), &path);
         wirings.push(quote! {
             #(#cfgs)*
-            #[allow(non_camel_case_types)]
             enum #marker {}
             #(#cfgs)*
             const _: () = { #wiring };
@@ -127,21 +140,15 @@ pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
             tools.push(::toolwright::Tool::of::<#marker>(::toolwright::__private::Arc::clone(&bundle)));
         });
     }
-    if names.is_empty() && mistakes.is_empty() {
-        mistakes.add(
-            bundle.span(),
-            "a bundle without tools: write `#[tool]` above at least one method",
-        );
-    }
-    if !mistakes.is_empty() {
-        return fallback::tools(&block, mistakes);
-    }
-    let submit = submit(&args, &bundle, &place);
+    let submit = submit(args, bundle, &place);
+    let (allows, alias) = (allows(), Ident::new(BUNDLE, Span::call_site()));
     quote! {
         #block
 
-        #[allow(clippy::all)]
+        #allows
         const _: () = {
+            type #alias = #bundle;
+
             #(#wirings)*
 
             impl ::toolwright::Bundle for #bundle {
@@ -158,23 +165,79 @@ pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
     }
 }
 
+/// Reads a method, if it is marked as a tool.
+fn method_definition(
+    method: &mut ImplItemFn,
+    args: &ToolsArgs,
+    mistakes: &mut Mistakes,
+) -> Option<Definition> {
+    let Some(attribute) = take_tool_attribute(&mut method.attrs, mistakes) else {
+        refuse_params(method, mistakes);
+        return None;
+    };
+    while let Some(again) = take_tool_attribute(&mut method.attrs, mistakes) {
+        mistakes.add(again.path, "`#[tool]` is written twice: keep one");
+    }
+    check::signature(&method.sig, true, mistakes);
+    let prefix = args.prefix.as_ref();
+    let definition = Definition::parse(
+        attribute.tokens,
+        prefix,
+        &mut method.sig,
+        &method.attrs,
+        mistakes,
+    );
+    check::definition(&definition, prefix, mistakes);
+    Some(definition)
+}
+
+/// Complains about `#[param]` on a method that is no tool, which no other attribute would explain.
+fn refuse_params(method: &mut ImplItemFn, mistakes: &mut Mistakes) {
+    for input in &mut method.sig.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        let args = ParamArgs::take(&mut typed.attrs, &mut Mistakes::default());
+        if let Some(span) = args.span {
+            mistakes.push(syn::Error::new(
+                span,
+                "`#[param]` describes a tool's parameter: write `#[tool]` above the method, or drop `#[param]`",
+            ));
+        }
+    }
+}
+
+fn check_names(definitions: &[Definition], mistakes: &mut Mistakes) {
+    for (index, definition) in definitions.iter().enumerate() {
+        let name = &definition.name;
+        // Of two that are compiled under conditions, perhaps only one is there; the registry knows.
+        let clashes = |other: &&Definition| {
+            other.name.value() == name.value()
+                && (other.cfgs.is_empty() || definition.cfgs.is_empty())
+        };
+        if definitions.iter().take(index).any(|other| clashes(&other)) {
+            let text = name.value();
+            mistakes.add(
+                name,
+                format!("two tools are named `{text}`: write another `name`"),
+            );
+        }
+    }
+}
+
 fn misplaced(item: &Item, message: &str) -> TokenStream {
-    let mut mistakes = Mistakes::default();
-    mistakes.add(Span::call_site(), message);
-    let mistakes = mistakes.into_tokens();
-    quote!(#item #mistakes)
+    let mistake = syn::Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#item #mistake)
 }
 
 fn check_block(block: &ItemImpl, mistakes: &mut Mistakes) {
     if let Some((path, _)) = &block.trait_ {
         mistakes.add(
-            path.span(),
+            path,
             "a bundle is a type's own block: write `impl MyBundle`, without a trait",
         );
     }
     if !block.generics.params.is_empty() {
         mistakes.add(
-            block.generics.span(),
+            &block.generics,
             "a bundle cannot be generic: write `#[tools]` on a type whose parameters are filled in",
         );
     }
@@ -192,28 +255,40 @@ fn bundle_name(bundle: &Type) -> String {
     }
 }
 
-/// Takes `#[tool]` or `#[tool(…)]` off a method, and returns what is in its brackets.
+/// `#[tool]` or `#[tool(…)]`.
+struct ToolAttribute {
+    path: syn::Path,
+    /// What is in its brackets.
+    tokens: TokenStream,
+}
+
+/// Takes the first `#[tool]` or `#[tool(…)]` off a function.
 fn take_tool_attribute(
     attributes: &mut Vec<Attribute>,
     mistakes: &mut Mistakes,
-) -> Option<TokenStream> {
+) -> Option<ToolAttribute> {
     let is_tool = |attribute: &Attribute| {
-        attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "tool")
+        let path = &attribute.path().segments;
+        // Other crates have a `tool` too.
+        let ours = path
+            .iter()
+            .rev()
+            .skip(1)
+            .all(|part| part.ident == "toolwright");
+        ours && path.last().is_some_and(|last| last.ident == "tool")
     };
     let at = attributes.iter().position(is_tool)?;
     let attribute = attributes.remove(at);
-    match &attribute.meta {
-        syn::Meta::Path(_) => Some(TokenStream::new()),
-        syn::Meta::List(list) => Some(list.tokens.clone()),
+    let tokens = match &attribute.meta {
+        syn::Meta::List(list) => list.tokens.clone(),
+        syn::Meta::Path(_) => TokenStream::new(),
         syn::Meta::NameValue(pair) => {
-            mistakes.add(pair.span(), "write `#[tool]` or `#[tool(key = value)]`");
-            None
+            mistakes.add(pair, "write `#[tool]` or `#[tool(key = value)]`");
+            TokenStream::new()
         }
-    }
+    };
+    let path = attribute.path().clone();
+    Some(ToolAttribute { path, tokens })
 }
 
 /// Leaves the bundle where discovery finds it.
@@ -222,7 +297,10 @@ fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
         return None;
     }
     let make = match &args.new {
-        Some(path) => quote_spanned!(path.span()=> { let made: #bundle = #path(); made }),
+        Some(path) => {
+            let path = outside(path.clone());
+            quote_spanned!(path.span()=> ::toolwright::__private::Construct::<#bundle>::construct(#path))
+        }
         None => {
             quote_spanned!(bundle.span()=> <#bundle as ::toolwright::__private::Discovered>::discovered())
         }
@@ -243,253 +321,22 @@ fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
     })
 }
 
-impl Definition {
-    /// Implements the calling convention for the uninhabited type `marker`.
-    fn wire(
-        &self,
-        marker: &TokenStream,
-        receiver: &TokenStream,
-        bundle: &TokenStream,
-    ) -> TokenStream {
-        let types: Vec<&Type> = self.params.iter().map(|param| &param.ty).collect();
-        let specs = self.params.iter().map(Param::spec);
-        let guards = self.params.iter().filter_map(Param::guard);
-        let reads = self.params.iter().enumerate().map(|(index, param)| {
-            let (field, span) = (Index::from(index), param.ty.span());
-            quote_spanned!(span=> #index => ::toolwright::__private::read(&mut self.#field, map),)
-        });
-        let meta = self.meta(bundle);
-        let (output, call) = (self.output_type(receiver), self.call(receiver));
-        quote! {
-            #(#guards)*
-
-            #[derive(Default)]
-            #[allow(dead_code)]
-            pub struct Args(#(::core::option::Option<#types>),*);
-
-            impl ::toolwright::__private::Slots for Args {
-                const PARAMS: &'static [::toolwright::__private::ParamSpec] = &[#(#specs),*];
-
-                #[allow(unused_variables)]
-                fn read<'de, A: ::toolwright::__private::MapAccess<'de>>(
-                    &mut self,
-                    index: usize,
-                    map: &mut A,
-                ) -> ::core::result::Result<(), A::Error> {
-                    match index {
-                        #(#reads)*
-                        _ => ::core::result::Result::Ok(()),
-                    }
-                }
-            }
-
-            impl ::toolwright::__private::Definition for #marker {
-                type Receiver = #receiver;
-                type Args = Args;
-                const META: ::toolwright::__private::Meta = #meta;
-
-                #[allow(unreachable_code, unused_variables)]
-                fn output(
-                    generator: &mut ::toolwright::__private::SchemaGenerator,
-                ) -> ::core::option::Option<::toolwright::__private::Schema> {
-                    #[allow(unused_imports)]
-                    use ::toolwright::__private::PlainSchema as _;
-                    #output
-                }
-
-                #[allow(unused_variables)]
-                fn call(
-                    receiver: &::toolwright::__private::Arc<Self::Receiver>,
-                    args: Args,
-                    cx: &::toolwright::CallContext<'_>,
-                ) -> ::core::result::Result<::toolwright::__private::Running, ::toolwright::ToolError> {
-                    #[allow(unused_imports)]
-                    use ::toolwright::__private::Plain as _;
-                    #call
-                }
-            }
-        }
+/// Generated code is nobody's style: whatever lints its surroundings deny, it is left alone.
+fn allows() -> TokenStream {
+    quote! {
+        #[allow(
+            deprecated,
+            missing_docs,
+            missing_debug_implementations,
+            non_camel_case_types,
+            unnameable_types,
+            unreachable_pub,
+            unused,
+            unused_qualifications,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic,
+            clippy::restriction
+        )]
     }
-
-    fn meta(&self, bundle: &TokenStream) -> TokenStream {
-        let (name, description) = (&self.name, &self.description);
-        let settings = self
-            .args
-            .settings
-            .iter()
-            .map(|(key, value)| quote!(.#key(#value)));
-        quote!(::toolwright::__private::Meta::new(#bundle, #name, #description)#(#settings)*)
-    }
-
-    /// What calling the function looks like, given its receiver and arguments.
-    fn invocation(
-        &self,
-        receiver: &TokenStream,
-        this: &TokenStream,
-        arguments: &[TokenStream],
-    ) -> TokenStream {
-        let function = &self.function;
-        let span = self.output;
-        if self.receiver {
-            quote_spanned!(span=> <#receiver>::#function(&#this, #(#arguments),*))
-        } else if receiver.to_string() == "()" {
-            quote_spanned!(span=> #function(#(#arguments),*))
-        } else {
-            quote_spanned!(span=> <#receiver>::#function(#(#arguments),*))
-        }
-    }
-
-    /// Names the return type without calling the function.
-    fn output_type(&self, receiver: &TokenStream) -> TokenStream {
-        let nevers: Vec<TokenStream> = self
-            .params
-            .iter()
-            .map(|param| {
-                let ty = &param.ty;
-                quote!(::toolwright::__private::never::<#ty>())
-            })
-            .collect();
-        let this = quote!(::toolwright::__private::never::<#receiver>());
-        let call = self.invocation(receiver, &this, &nevers);
-        let span = self.output;
-        if self.is_async {
-            quote_spanned!(span=> ::toolwright::__private::returned_async(|| async move { #call.await }).schema(generator))
-        } else {
-            quote_spanned!(span=> ::toolwright::__private::returned(|| #call).schema(generator))
-        }
-    }
-
-    fn call(&self, receiver: &TokenStream) -> TokenStream {
-        let slots: Vec<Ident> = (0..self.params.len())
-            .map(|index| format_ident!("param_{index}"))
-            .collect();
-        let takes = self
-            .params
-            .iter()
-            .zip(&slots)
-            .enumerate()
-            .map(|(index, (param, slot))| {
-                let take = param.take(index);
-                quote!(let #slot = #take;)
-            });
-        let arguments: Vec<TokenStream> = slots.iter().map(|slot| quote!(#slot)).collect();
-        let call = self.invocation(receiver, &quote!(receiver), &arguments);
-        let span = self.output;
-        let encode = |call: TokenStream| {
-            quote_spanned! {span=>
-                match ::toolwright::__private::Returned(#call).split() {
-                    ::core::result::Result::Ok(value) => ::toolwright::Encode::encode(value, &encoders),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
-            }
-        };
-        let run = if self.args.blocking.is_some() {
-            let encode = encode(call);
-            quote_spanned!(span=> ::toolwright::__private::Running::blocking(cx, move || #encode))
-        } else if self.is_async {
-            let encode = encode(quote_spanned!(span=> #call.await));
-            let function = self.function.span();
-            quote_spanned!(function=> ::toolwright::__private::Running::later(async move { #encode }))
-        } else {
-            let encode = encode(call);
-            quote_spanned!(span=> ::toolwright::__private::Running::Done(#encode))
-        };
-        let own = (self.args.blocking.is_some() || self.is_async).then(|| {
-            quote! {
-                let receiver = ::toolwright::__private::Arc::clone(receiver);
-            }
-        });
-        let encoders = if own.is_some() {
-            quote!(::core::clone::Clone::clone(cx.encoders()))
-        } else {
-            quote!(cx.encoders())
-        };
-        quote! {
-            #(#takes)*
-            let encoders = #encoders;
-            #own
-            ::core::result::Result::Ok(#run)
-        }
-    }
-}
-
-impl Param {
-    fn published_name(&self) -> String {
-        self.name
-            .as_ref()
-            .map(syn::LitStr::value)
-            .unwrap_or_default()
-    }
-
-    fn spec(&self) -> TokenStream {
-        let (ty, name, description) = (&self.ty, self.published_name(), &self.description);
-        let required = self.args.required.is_some();
-        let default = match self.default() {
-            Default::None => quote!(::toolwright::__private::DefaultSpec::None),
-            Default::Text(text) => quote!(::toolwright::__private::DefaultSpec::Text(#text)),
-            Default::Value(value) => quote_spanned! {value.span()=>
-                ::toolwright::__private::DefaultSpec::Value(|| {
-                    let value: #ty = #value;
-                    ::toolwright::__private::json(value)
-                })
-            },
-        };
-        quote_spanned! {ty.span()=>
-            ::toolwright::__private::ParamSpec::of::<#ty>(#name, #description, #default, #required)
-        }
-    }
-
-    fn take(&self, index: usize) -> TokenStream {
-        let (ty, name, field) = (&self.ty, self.published_name(), Index::from(index));
-        let default = match self.default() {
-            Default::Value(value) => {
-                quote_spanned!(value.span()=> ::core::option::Option::Some(|| -> #ty { #value }))
-            }
-            Default::None | Default::Text(_) => quote!(::core::option::Option::None),
-        };
-        quote_spanned!(ty.span()=> ::toolwright::__private::take::<#ty>(args.#field, #name, #default, cx)?)
-    }
-
-    /// Refuses what only the type can tell: a nameless argument, an extractor that is described.
-    fn guard(&self) -> Option<TokenStream> {
-        let ty = &self.ty;
-        if self.name.is_none() {
-            let message = "an argument needs a name: write `name: Type` (only extractors may be destructured)";
-            return Some(quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(!<#ty as ::toolwright::Param>::PUBLISHED, #message);
-            });
-        }
-        let span = self.args.span?;
-        let message = "an extractor is hidden from the model: drop `#[param]`";
-        Some(quote_spanned! {span=>
-            const _: () = ::core::assert!(<#ty as ::toolwright::Param>::PUBLISHED, #message);
-        })
-    }
-
-    fn default(&self) -> Default {
-        let Some(default) = &self.args.default else {
-            return Default::None;
-        };
-        match check::text_literal(default) {
-            None => Default::Value(quote!(#default)),
-            Some(text) => {
-                let is_string =
-                    matches!(&self.ty, Type::Path(path) if path.path.is_ident("String"));
-                if is_string && !text.value().contains("${") {
-                    Default::Value(quote_spanned!(text.span()=> ::std::string::String::from(#text)))
-                } else {
-                    Default::Text(text.clone())
-                }
-            }
-        }
-    }
-}
-
-/// What an argument is when it is not sent.
-enum Default {
-    None,
-    /// An expression of the parameter's type.
-    Value(TokenStream),
-    /// Text that the library converts, after its placeholders are filled in.
-    Text(syn::LitStr),
 }

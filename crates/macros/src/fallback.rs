@@ -2,17 +2,29 @@
 //! stand-in for the tool, so that its users do not fail too.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::{Ident, Item, ItemImpl, Visibility};
+use quote::quote;
+use syn::{Ident, ItemFn, ItemImpl, Visibility};
 
-use crate::args::Mistakes;
+use crate::keys::Mistakes;
 
-pub(crate) fn tool(item: &Item, name: &Ident, vis: &Visibility, mistakes: Mistakes) -> TokenStream {
+pub(crate) fn tool(
+    function: &ItemFn,
+    name: &Ident,
+    vis: &Visibility,
+    mistakes: Mistakes,
+) -> TokenStream {
     let mistakes = mistakes.into_tokens();
-    let stand_in = quote_spanned! {name.span()=>
+    // A method stands in a block that is no bundle, where there is no place for a stand-in.
+    if function.sig.receiver().is_some() {
+        return quote!(#function #mistakes);
+    }
+    quote! {
+        #function
+
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code)]
         #vis enum #name {}
+
         #[allow(dead_code)]
         impl #name {
             #[doc(hidden)]
@@ -20,21 +32,23 @@ pub(crate) fn tool(item: &Item, name: &Ident, vis: &Visibility, mistakes: Mistak
                 ::toolwright::__private::never()
             }
         }
-    };
-    quote!(#item #stand_in #mistakes)
+
+        #mistakes
+    }
 }
 
-pub(crate) fn tools(item: &ItemImpl, mistakes: Mistakes) -> TokenStream {
+pub(crate) fn tools(block: &ItemImpl, mistakes: Mistakes) -> TokenStream {
     let mistakes = mistakes.into_tokens();
-    let bundle = &item.self_ty;
-    let stand_in = (item.trait_.is_none() && item.generics.params.is_empty()).then(|| {
+    let bundle = &block.self_ty;
+    let (generics, _, bounds) = block.generics.split_for_impl();
+    let stand_in = block.trait_.is_none().then(|| {
         quote! {
-            impl ::toolwright::Bundle for #bundle {
+            impl #generics ::toolwright::Bundle for #bundle #bounds {
                 fn into_tools(self) -> ::std::vec::Vec<::toolwright::Tool> {
                     ::toolwright::__private::never()
                 }
             }
         }
     });
-    quote!(#item #stand_in #mistakes)
+    quote!(#block #stand_in #mistakes)
 }

@@ -1,7 +1,8 @@
 //! `#[tool]` and `#[tools]`: a function becomes a tool, and stays a function.
 //!
-//! Stages: attribute (`args`) → signature (`parse`) → mistakes (`check`) → code (`expand`), or, when
-//! there are mistakes, all of them and a stand-in (`fallback`), so that nothing else fails because of them.
+//! Stages: attribute (`keys`, `args`) → signature (`parse`) → mistakes (`check`) → code (`expand`,
+//! `wire`), or, when there are mistakes, all of them and a stand-in (`fallback`), so that nothing else
+//! fails because of them.
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -10,7 +11,9 @@ mod args;
 mod check;
 mod expand;
 mod fallback;
+mod keys;
 mod parse;
+mod wire;
 
 /// Makes a tool of a function; inside `#[tools] impl`, of a method.
 ///

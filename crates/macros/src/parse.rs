@@ -1,12 +1,17 @@
 //! A signature in, a definition out.
 
-use proc_macro2::{Span, TokenStream};
-use syn::spanned::Spanned as _;
+use proc_macro2::{Group, Ident as Ident2, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitStr, Meta, Pat, ReturnType, Signature, Type,
+    Attribute, Expr, ExprLit, FnArg, GenericArgument, Ident, Lit, LitStr, Meta, Pat, PathArguments,
+    ReturnType, Signature, Type, TypePath,
 };
 
-use crate::args::{Mistakes, ParamArgs, ToolArgs};
+use crate::args::{ParamArgs, ToolArgs};
+use crate::keys::Mistakes;
+
+/// What `Self` is called where generated code stands outside the bundle's own block.
+pub(crate) const BUNDLE: &str = "__Bundle";
 
 /// Everything a tool is made from.
 pub(crate) struct Definition {
@@ -17,8 +22,10 @@ pub(crate) struct Definition {
     pub(crate) params: Vec<Param>,
     pub(crate) receiver: bool,
     pub(crate) is_async: bool,
-    /// Where a complaint about what is returned belongs.
-    pub(crate) output: Span,
+    /// Where what is returned is written.
+    pub(crate) output: Extent,
+    /// Where the error in it is written.
+    pub(crate) error: Extent,
     /// `#[cfg(…)]` of the function, which its tool shares.
     pub(crate) cfgs: Vec<Attribute>,
 }
@@ -26,9 +33,28 @@ pub(crate) struct Definition {
 pub(crate) struct Param {
     /// As the model sees it; `None` for a pattern, which only an extractor can be.
     pub(crate) name: Option<LitStr>,
+    pub(crate) pattern: Extent,
     pub(crate) description: String,
     pub(crate) ty: Type,
     pub(crate) args: ParamArgs,
+}
+
+/// From where to where something is written, so that the compiler can underline all of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) start: Span,
+    pub(crate) end: Span,
+}
+
+impl Extent {
+    pub(crate) fn of(tokens: impl ToTokens) -> Self {
+        let mut tokens = tokens.into_token_stream().into_iter();
+        let start = tokens
+            .next()
+            .map_or_else(Span::call_site, |token| token.span());
+        let end = tokens.last().map_or(start, |token| token.span());
+        Self { start, end }
+    }
 }
 
 impl Definition {
@@ -62,7 +88,8 @@ impl Definition {
             match input {
                 FnArg::Receiver(_) => receiver = true,
                 FnArg::Typed(typed) => {
-                    let args = ParamArgs::take(&mut typed.attrs, mistakes);
+                    let mut args = ParamArgs::take(&mut typed.attrs, mistakes);
+                    args.default = args.default.map(outside);
                     let description = match &args.description {
                         Some(description) => description.value(),
                         None => docs(&typed.attrs),
@@ -79,18 +106,16 @@ impl Definition {
                     };
                     params.push(Param {
                         name,
+                        pattern: Extent::of(&typed.pat),
                         description,
-                        ty: (*typed.ty).clone(),
+                        ty: outside((*typed.ty).clone()),
                         args,
                     });
                 }
             }
         }
+        let (output, error) = returned(signature);
         Self {
-            output: match &signature.output {
-                ReturnType::Default => function.span(),
-                ReturnType::Type(_, ty) => ty.span(),
-            },
             function,
             name,
             description,
@@ -98,6 +123,8 @@ impl Definition {
             params,
             receiver,
             is_async: signature.asyncness.is_some(),
+            output,
+            error,
             cfgs: attributes
                 .iter()
                 .filter(|attribute| attribute.path().is_ident("cfg"))
@@ -107,6 +134,61 @@ impl Definition {
     }
 }
 
+/// Finds where a value and an error are written; both are everywhere unless the type says `Result`.
+fn returned(signature: &Signature) -> (Extent, Extent) {
+    let ty = match &signature.output {
+        ReturnType::Default => return (Extent::of(&signature.ident), Extent::of(&signature.ident)),
+        ReturnType::Type(_, ty) => ty,
+    };
+    if let Type::Path(path) = &**ty
+        && path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Result")
+        && let [value, error] = type_arguments(path).collect::<Vec<_>>().as_slice()
+    {
+        return (Extent::of(value), Extent::of(error));
+    }
+    (Extent::of(ty), Extent::of(ty))
+}
+
+/// Lists the types between the angle brackets of a path.
+pub(crate) fn type_arguments(path: &TypePath) -> impl Iterator<Item = &Type> {
+    let generics = path
+        .path
+        .segments
+        .iter()
+        .filter_map(|part| match &part.arguments {
+            PathArguments::AngleBracketed(generics) => Some(&generics.args),
+            _ => None,
+        });
+    generics.flatten().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Rewrites what stands in a bundle's block so that it can stand outside: `Self` has another name there.
+pub(crate) fn outside<T: ToTokens + syn::parse::Parse>(code: T) -> T {
+    fn rename(tokens: TokenStream) -> TokenStream {
+        let rename = |token| match token {
+            TokenTree::Ident(ident) if ident == "Self" => {
+                TokenTree::Ident(Ident2::new(BUNDLE, ident.span()))
+            }
+            TokenTree::Group(group) => {
+                let mut renamed = Group::new(group.delimiter(), rename(group.stream()));
+                renamed.set_span(group.span());
+                TokenTree::Group(renamed)
+            }
+            other => other,
+        };
+        tokens.into_iter().map(rename).collect()
+    }
+    // Another name parses as `Self` did, so the way back is only for form's sake.
+    syn::parse2(rename(code.to_token_stream())).unwrap_or(code)
+}
+
 /// Returns the name without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
@@ -114,9 +196,9 @@ pub(crate) fn plain(ident: &Ident) -> String {
 }
 
 /// Joins a doc comment, one leading space taken off each line.
-pub(crate) fn docs(attributes: &[Attribute]) -> String {
+fn docs(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match peel(&pair.value) {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
@@ -130,4 +212,22 @@ pub(crate) fn docs(attributes: &[Attribute]) -> String {
     };
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     lines.join("\n").trim().to_owned()
+}
+
+/// Takes off the brackets, and the invisible ones that `macro_rules!` puts around an expression.
+pub(crate) fn peel(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => peel(&group.expr),
+        Expr::Paren(paren) => peel(&paren.expr),
+        other => other,
+    }
+}
+
+/// Takes off the brackets, and the invisible ones that `macro_rules!` puts around a type.
+pub(crate) fn peel_type(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peel_type(&group.elem),
+        Type::Paren(paren) => peel_type(&paren.elem),
+        other => other,
+    }
 }

@@ -132,7 +132,7 @@ impl Config {
             name,
             url,
             description: section.text("description")?,
-            authorization: section.secret("authorization")?,
+            authorization: section.secret("authorization")?.map(trimmed),
             mode: section.get_or("mode", McpMode::Auto)?,
             key,
         }))
@@ -154,4 +154,8 @@ impl Config {
             None => self.settings.missing(join(&self.section, key)),
         }
     }
+}
+
+fn trimmed(secret: Secret) -> Secret {
+    Secret::new(secret.expose().trim())
 }

@@ -16,7 +16,7 @@ use super::{Config, PREFIX, Settings, variable};
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```
 /// use toolwright::{Config, Sources};
 ///
 /// let sources = Sources::from_process().directory(".").flag("model", "demo", "--model");
@@ -66,12 +66,10 @@ impl Sources {
         defaults: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
         let defaults = defaults.into_iter();
-        self.defaults.extend(defaults.map(|(key, value)| {
-            (
-                key.into(),
-                Setting::loose(value.into(), Origin::Default),
-            )
-        }));
+        self.defaults.extend(
+            defaults
+                .map(|(key, value)| (key.into(), Setting::loose(value.into(), Origin::Default))),
+        );
         self
     }
 

@@ -120,12 +120,13 @@ fn careful(
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
     };
-    if let Value::Object(sent) = &mut value {
-        fill_defaults(sent, &bound, entry, cx)?;
-    }
+    let filled = match &mut value {
+        Value::Object(sent) => fill_defaults(sent, &bound, entry, cx)?,
+        _ => Vec::new(),
+    };
     let violations = entry.spec.input.violations(&value);
     if !violations.is_empty() {
-        return Err(Refusal::Invalid(violations));
+        return Err(Refusal::Invalid(as_sent(value, &filled, entry, violations)));
     }
     if let Value::Object(all) = &mut value {
         all.extend(bound);
@@ -146,6 +147,25 @@ fn careful(
         notes,
         arguments: Some(value),
     })
+}
+
+/// Words violations without the defaults, so that a misspelt name can be told to mean one of them.
+#[cold]
+fn as_sent(
+    mut value: Value,
+    filled: &[&str],
+    entry: &Entry,
+    violations: Vec<Violation>,
+) -> Vec<Violation> {
+    if let Value::Object(all) = &mut value {
+        all.retain(|name, _| !filled.contains(&name.as_str()));
+    }
+    let worded = entry.spec.input.violations(&value);
+    match worded.len() == violations.len() {
+        true => worded,
+        // A default itself is missed or at fault.
+        false => violations,
+    }
 }
 
 /// Keeps the first notes and counts the rest: a model can send a million mistakes.

@@ -20,15 +20,16 @@ impl Invoker {
     pub async fn invoke_all_in(&self, scope: &Scope, calls: &[ToolCall]) -> Vec<ToolResult> {
         // One step sees one snapshot. If there is none, each call says why.
         let step = &self.pinned().unwrap_or_else(|_| self.clone());
-        let (readers, others): (Vec<_>, Vec<_>) = calls
-            .iter()
-            .enumerate()
-            .partition(|(_, call)| step.only_reads(call));
-        let invoke = |(index, call)| async move { (index, step.invoke_in(scope, call).await) };
-        let free = stream::iter(readers)
-            .map(invoke)
-            .buffer_unordered(self.0.parallel);
-        let ordered = stream::iter(others).then(invoke);
+        let (mut readers, mut others) = (Vec::new(), Vec::new());
+        for (index, call) in calls.iter().enumerate() {
+            let group = match step.only_reads(call) {
+                true => &mut readers,
+                false => &mut others,
+            };
+            group.push(async move { (index, step.invoke_in(scope, call).await) });
+        }
+        let free = stream::iter(readers).buffer_unordered(self.0.parallel);
+        let ordered = stream::iter(others).buffered(1);
         let (mut results, ordered): (Vec<_>, Vec<_>) =
             join(free.collect(), ordered.collect()).await;
         results.extend(ordered);

@@ -57,12 +57,7 @@ struct Said(String);
 /// Fills placeholders in text with the arguments, because the tool's author asked for it.
 ///
 /// What is hidden from the model stays hidden: the text may hold placeholders that the model wrote.
-fn expand(
-    result: &mut ToolResult,
-    entry: &Entry,
-    arguments: Option<&Value>,
-    cx: &CallContext<'_>,
-) {
+fn expand(result: &mut ToolResult, entry: &Entry, arguments: Option<&Value>, cx: &CallContext<'_>) {
     let Some(Value::Object(arguments)) = arguments else {
         return;
     };

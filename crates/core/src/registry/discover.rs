@@ -51,6 +51,25 @@ impl<B: Default> Discovered for B {
     }
 }
 
+/// A function that discovery can make a bundle with.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "discovery cannot make a `{B}` with this",
+    label = "is no function without parameters that returns a `{B}`",
+    note = "write `#[tools(new = …)]` with the name of a `fn() -> {B}`"
+)]
+pub trait Construct<B> {
+    /// Makes the bundle.
+    fn construct(self) -> B;
+}
+
+#[diagnostic::do_not_recommend]
+impl<B, F: FnOnce() -> B> Construct<B> for F {
+    fn construct(self) -> B {
+        self()
+    }
+}
+
 /// An application that bundles can be restricted to with `#[tools(supported_for(…))]`.
 ///
 /// # Examples

@@ -60,8 +60,7 @@ impl Entry {
     /// Tells whether the parameter is filled in here, and so not the model's to know.
     pub(crate) fn hides(&self, parameter: &str) -> bool {
         self.bound.as_deref().is_some_and(|bound| {
-            bound.fixed.contains_key(parameter)
-                || (bound.session && parameter == SESSION_ID_PARAM)
+            bound.fixed.contains_key(parameter) || (bound.session && parameter == SESSION_ID_PARAM)
         })
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Line>, Mistake> {
             continue;
         }
         let line = at + 1;
-        let mut chars = logical_line(line, first, &mut lines)?.into_iter().peekable();
+        let mut chars = logical_line(line, first, &mut lines)?
+            .into_iter()
+            .peekable();
         let key = key(&mut chars)?;
         if key.is_empty() {
             let problem = "expected a key before the sign, such as `key=value`".to_owned();

@@ -7,14 +7,15 @@ use crate::context::CallContext;
 use crate::input::{Default, PROJECT_DIR, fit, publishes};
 use crate::registry::Entry;
 
-/// Fills in what was not sent, in the order of the parameters.
-pub(super) fn fill_defaults(
+/// Fills in what was not sent, in the order of the parameters; returns the names of what was absent.
+pub(super) fn fill_defaults<'e>(
     sent: &mut Map<String, Value>,
     bound: &Map<String, Value>,
-    entry: &Entry,
+    entry: &'e Entry,
     cx: &CallContext<'_>,
-) -> Result<(), Refusal> {
+) -> Result<Vec<&'e str>, Refusal> {
     let input = &entry.spec.input;
+    let mut filled = Vec::new();
     for (name, default) in &entry.tool.0.defaults {
         let absent = match sent.get(name) {
             None => publishes(input, name),
@@ -33,8 +34,9 @@ pub(super) fn fill_defaults(
                 };
                 if let Some(lacking) = template.lacking(lookup) {
                     let source = template.source();
-                    let message =
-                        format!("missing; its default `{source}` needs `{lacking}`, which is not set");
+                    let message = format!(
+                        "missing; its default `{source}` needs `{lacking}`, which is not set"
+                    );
                     return Err(Refusal::Invalid(vec![violation(name, "required", message)]));
                 }
                 let text = template.expand(lookup);
@@ -42,9 +44,11 @@ pub(super) fn fill_defaults(
                 fit(input, name, Value::from(text.as_str())).unwrap_or(Value::String(text))
             }
         };
-        sent.insert(name.clone(), value);
+        if sent.insert(name.clone(), value).is_none() {
+            filled.push(name.as_str());
+        }
     }
-    Ok(())
+    Ok(filled)
 }
 
 /// Returns an argument as a placeholder shows it.

@@ -6,7 +6,11 @@ use toolwright_schema::{Limits, ParseError, Tape, Unrepairable, repair};
 use super::Refusal;
 
 /// Parses the text, and notes what was mended.
-pub(super) fn parse(text: &str, limits: &Limits, notes: &mut Vec<String>) -> Result<Value, Refusal> {
+pub(super) fn parse(
+    text: &str,
+    limits: &Limits,
+    notes: &mut Vec<String>,
+) -> Result<Value, Refusal> {
     let fault = match Tape::parse(text, limits) {
         Ok(tape) => match tape.to_value() {
             // Perhaps an object that was encoded twice.
@@ -18,6 +22,7 @@ pub(super) fn parse(text: &str, limits: &Limits, notes: &mut Vec<String>) -> Res
     };
     let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
         Unrepairable::Truncated => Refusal::Malformed(format!("cut off, send them whole: {fault}")),
+        Unrepairable::Refused(error) => Refusal::Malformed(error.to_string()),
         _ => Refusal::Malformed(fault),
     })?;
     notes.extend(

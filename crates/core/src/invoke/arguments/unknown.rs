@@ -7,7 +7,11 @@ use toolwright_schema::redact;
 const VISITED: usize = 64;
 
 /// Leaves out what the schema does not know, and notes it.
-pub(super) fn ignore_unknown(sent: &mut Map<String, Value>, input: &Value, notes: &mut Vec<String>) {
+pub(super) fn ignore_unknown(
+    sent: &mut Map<String, Value>,
+    input: &Value,
+    notes: &mut Vec<String>,
+) {
     let mut known = Known {
         names: Vec::new(),
         closed: false,
@@ -59,7 +63,9 @@ impl<'s> Known<'s> {
                 }
                 ("$ref", Value::String(name)) => {
                     let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
-                    target.into_iter().for_each(|it| self.look(root, it, visits));
+                    target
+                        .into_iter()
+                        .for_each(|it| self.look(root, it, visits));
                 }
                 _ => {}
             }

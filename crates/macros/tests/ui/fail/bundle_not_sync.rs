@@ -14,12 +14,6 @@ impl Shop {
     fn visit(&self) {
         self.visitors.set(self.visitors.get() + 1);
     }
-
-    /// Tells how many came.
-    #[tool]
-    async fn visitors(&self) -> u32 {
-        self.visitors.get()
-    }
 }
 
 fn main() {}

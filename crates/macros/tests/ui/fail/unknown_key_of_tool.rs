@@ -1,7 +1,7 @@
 use toolwright::tool;
 
 /// Tells the weather.
-#[tool(readonly)]
+#[tool(readonly, flavour = "sweet")]
 fn weather(city: String) -> String {
     city
 }

@@ -2,7 +2,7 @@ use toolwright::tools;
 
 struct Shop;
 
-#[tools(new = Self::open)]
+#[tools(new = Shop::open())]
 impl Shop {
     fn open() -> Self {
         Shop

@@ -1,0 +1,189 @@
+//! Who is asked before a call runs, and what happens meanwhile.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use toolwright::{
+    Approval, ApprovalRequest, Approve, Caller, CancellationToken, Decision, ErrorKind, Invoker,
+    Outcome, Scope, Tool, ToolCall, tool,
+};
+
+use crate::scene::{assert_ok, assert_refused, call, registry};
+
+/// Deletes files.
+#[tool(destructive, title = "Delete files")]
+fn delete(paths: Vec<String>, #[param(default = true)] dry_run: bool) -> String {
+    format!("{paths:?} {dry_run}")
+}
+
+/// What the approver was shown: title, arguments, caller.
+type Shown = Arc<Mutex<Vec<(String, Value, Option<String>)>>>;
+
+struct Answer {
+    decision: Decision,
+    shown: Shown,
+}
+
+impl Approve for Answer {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        self.shown.lock().unwrap().push((
+            request.tool.display_name().to_owned(),
+            request.arguments.clone(),
+            request.caller.name().map(str::to_owned),
+        ));
+        Box::pin(async { self.decision.clone() })
+    }
+}
+
+fn answering(tool: Tool, decision: Decision) -> (Invoker, Shown) {
+    let shown = Shown::default();
+    let approver = Answer {
+        decision,
+        shown: Arc::clone(&shown),
+    };
+    let invoker = Invoker::builder(registry(tool)).approver(approver);
+    (invoker.build().unwrap(), shown)
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_the_call_is_denied() {
+    let result = call(delete::tool(), r#"{"paths": ["/a"]}"#).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert_eq!(result.error, Some(ErrorKind::Failed));
+    assert!(result.text().contains("nobody to ask"), "{}", result.text());
+}
+
+#[tokio::test]
+async fn the_one_who_decides_sees_the_arguments_as_they_will_run() {
+    let (invoker, shown) = answering(delete::tool(), Decision::Approve);
+    let scope = Scope::new().caller(Caller::new("ada"));
+    let call = ToolCall::new("delete", "{'paths': '/a',}");
+    let result = invoker.invoke_in(&scope, &call).await;
+    assert_ok(&result, r#"["/a"] true"#);
+    assert_eq!(
+        *shown.lock().unwrap(),
+        [(
+            "Delete files".to_owned(),
+            json!({"paths": ["/a"], "dry_run": true}),
+            Some("ada".to_owned())
+        )]
+    );
+}
+
+#[tokio::test]
+async fn bound_arguments_are_shown_too() {
+    let shown = Shown::default();
+    let approver = Answer {
+        decision: Decision::Approve,
+        shown: Arc::clone(&shown),
+    };
+    let view = registry(delete::tool()).all().bind("dry_run", false);
+    let invoker = Invoker::builder(view).approver(approver).build().unwrap();
+    let call = ToolCall::new("delete", r#"{"paths": ["/a"]}"#);
+    assert_ok(&invoker.invoke(&call).await, r#"["/a"] false"#);
+    let arguments = shown.lock().unwrap()[0].1.clone();
+    assert_eq!(arguments, json!({"paths": ["/a"], "dry_run": false}));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_call_that_cannot_run() {
+    let (invoker, shown) = answering(delete::tool(), Decision::Approve);
+    let call = ToolCall::new("delete", r#"{"dry_run": true}"#);
+    assert_refused(&invoker.invoke(&call).await, &["/paths: missing"]);
+    assert!(shown.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_reason_for_a_denial_reaches_the_model() {
+    let reason = "not on a Friday".to_owned();
+    let (invoker, _) = answering(delete::tool(), Decision::Deny { reason });
+    let call = ToolCall::new("delete", r#"{"paths": []}"#);
+    let result = invoker.invoke(&call).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert_eq!(result.text(), "the call was denied: not on a Friday");
+}
+
+#[tokio::test]
+async fn a_tool_says_for_itself_whether_somebody_is_asked() {
+    for (approval, destructive, asked) in [
+        (Approval::Auto, false, false),
+        (Approval::Auto, true, true),
+        (Approval::Always, false, true),
+        (Approval::Never, true, false),
+    ] {
+        let tool = Tool::builder("act", "Acts.")
+            .approval(approval)
+            .destructive(destructive)
+            .run(|_, _| "acted")
+            .unwrap();
+        assert_eq!(tool.needs_approval(), asked);
+        let expected = if asked { Outcome::Denied } else { Outcome::Ok };
+        assert_eq!(call(tool, "").await.outcome, expected);
+    }
+}
+
+/// Hands each question to the test, and waits for its answer.
+struct Pending(mpsc::UnboundedSender<oneshot::Sender<Decision>>);
+
+impl Approve for Pending {
+    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(answer).unwrap();
+        Box::pin(async { answered.await.unwrap() })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_approval_spends_no_timeout() {
+    let tool = Tool::builder("act", "Acts.")
+        .approval(Approval::Always)
+        .timeout(Duration::from_secs(1))
+        .run_async(|_, _| async {
+            tokio::task::yield_now().await;
+            "acted"
+        })
+        .unwrap();
+    let (ask, mut questions) = mpsc::unbounded_channel();
+    let invoker = Invoker::builder(registry(tool)).approver(Pending(ask));
+    let invoker = invoker.build().unwrap();
+    let call = ToolCall::new("act", "");
+    let running = tokio::spawn(async move { invoker.invoke(&call).await });
+    let answer = questions.recv().await.unwrap();
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    answer.send(Decision::Approve).unwrap();
+    assert_ok(&running.await.unwrap(), "acted");
+}
+
+#[tokio::test]
+async fn a_cancelled_call_waits_for_nobody() {
+    let (ask, mut questions) = mpsc::unbounded_channel();
+    let invoker = Invoker::builder(registry(delete::tool())).approver(Pending(ask));
+    let invoker = invoker.build().unwrap();
+    let token = CancellationToken::new();
+    let scope = Scope::new().cancel_on(token.clone());
+    let call = ToolCall::new("delete", r#"{"paths": []}"#);
+    let running = tokio::spawn(async move { invoker.invoke_in(&scope, &call).await });
+    let mut answer = questions.recv().await.unwrap();
+    token.cancel();
+    assert_eq!(running.await.unwrap().outcome, Outcome::Cancelled);
+    answer.closed().await;
+}
+
+#[tokio::test]
+async fn one_who_panics_has_not_approved() {
+    struct Panics;
+    impl Approve for Panics {
+        fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+            panic!("no idea")
+        }
+    }
+    let invoker = Invoker::builder(registry(delete::tool())).approver(Panics);
+    let call = ToolCall::new("delete", r#"{"paths": []}"#);
+    let result = invoker.build().unwrap().invoke(&call).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert!(!result.text().contains("no idea"));
+    assert!(result.cause().unwrap().to_string().contains("no idea"));
+}

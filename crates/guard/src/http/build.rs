@@ -1,0 +1,174 @@
+//! What may be asked, how much and how long: settings in, a client out.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use url::Host;
+
+use super::connect::Connector;
+use super::error::SetupError;
+use super::policy::{Pattern, Policy};
+use super::resolve::{Resolver, SystemResolver};
+use super::{SafeHttp, Shared};
+
+/// How many bytes of a body are read, unless told otherwise.
+const MAX_BYTES: usize = 1 << 20;
+/// How long a page may take, redirects included, unless told otherwise.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A client under construction.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright_guard::SafeHttp;
+///
+/// // A wiki inside, and nothing else.
+/// let http = SafeHttp::builder()
+///     .allow_host("wiki.internal")
+///     .allow_network("10.20.0.0/16".parse()?)
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub struct SafeHttpBuilder {
+    ports: Vec<u16>,
+    allowed: Vec<String>,
+    denied: Vec<String>,
+    addresses: Vec<SocketAddr>,
+    networks: Vec<IpNet>,
+    resolver: Arc<dyn Resolver>,
+    #[cfg(feature = "https")]
+    trusted: Vec<Vec<u8>>,
+    max_bytes: usize,
+    timeout: Duration,
+}
+
+impl SafeHttpBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            ports: vec![80, 443],
+            allowed: Vec::new(),
+            denied: Vec::new(),
+            addresses: Vec::new(),
+            networks: Vec::new(),
+            resolver: Arc::new(SystemResolver),
+            #[cfg(feature = "https")]
+            trusted: Vec::new(),
+            max_bytes: MAX_BYTES,
+            timeout: TIMEOUT,
+        }
+    }
+
+    /// Allows this host, and with `*.` before it all hosts below it; hosts not allowed are refused
+    /// from now on.
+    ///
+    /// A local name, such as `wiki.internal`, is refused unless it is allowed like this. Its
+    /// addresses still have to be public or allowed.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.allowed.push(host.into());
+        self
+    }
+
+    /// Denies this host and all hosts below it, whatever is allowed.
+    pub fn deny_host(mut self, host: impl Into<String>) -> Self {
+        self.denied.push(host.into());
+        self
+    }
+
+    /// Allows a port besides 80 and 443.
+    pub fn allow_port(mut self, port: u16) -> Self {
+        self.ports.push(port);
+        self
+    }
+
+    /// Allows one address on one port, public or not: for tests, and for one service inside.
+    ///
+    /// Every page may redirect there.
+    pub fn allow_address(mut self, address: SocketAddr) -> Self {
+        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+        self.addresses.push(address);
+        self
+    }
+
+    /// Allows a network, public or not, on the allowed ports: for an intranet.
+    ///
+    /// Every page may redirect there.
+    pub fn allow_network(mut self, network: IpNet) -> Self {
+        self.networks.push(network);
+        self
+    }
+
+    /// Looks names up otherwise than the operating system.
+    pub fn resolver(mut self, resolver: impl Resolver) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// Trusts certificates, in PEM form, besides those of the public authorities.
+    #[cfg(feature = "https")]
+    pub fn trust(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.trusted.push(pem.into());
+        self
+    }
+
+    /// Sets how many bytes of a body are read; 1 MiB by default.
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Sets how long a page may take, redirects included; 20 seconds by default.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Makes the client.
+    ///
+    /// # Errors
+    ///
+    /// When an allowed or denied host is no host, or a certificate is none.
+    pub fn build(self) -> Result<SafeHttp, SetupError> {
+        let mut policy = Policy {
+            ports: self.ports,
+            allowed: Vec::new(),
+            denied: Vec::new(),
+            addresses: self.addresses,
+            networks: self.networks,
+        };
+        for host in self.allowed {
+            policy.allowed.push(match host.strip_prefix("*.") {
+                Some(name) => Pattern::Below(format!(".{}", normal(name, &host)?)),
+                None => Pattern::Exact(normal(&host, &host)?),
+            });
+        }
+        for host in self.denied {
+            let name = normal(host.strip_prefix("*.").unwrap_or(&host), &host)?;
+            policy.denied.push(Pattern::Below(format!(".{name}")));
+            policy.denied.push(Pattern::Exact(name));
+        }
+        Ok(SafeHttp(Arc::new(Shared {
+            policy,
+            resolver: self.resolver,
+            #[cfg(feature = "https")]
+            connector: Connector::new(&self.trusted)?,
+            #[cfg(not(feature = "https"))]
+            connector: Connector,
+            max_bytes: self.max_bytes,
+            timeout: self.timeout,
+        })))
+    }
+}
+
+/// Writes a host as URLs have it when they have been parsed.
+fn normal(name: &str, pattern: &str) -> Result<String, SetupError> {
+    match Host::parse(name.trim_end_matches('.')) {
+        Ok(host) => Ok(host.to_string()),
+        Err(_) => Err(SetupError::Host {
+            pattern: pattern.to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,156 @@
+//! One request out, one answer in: a page, or where it went.
+
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+
+use futures::future::{Either, select};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::error::FetchError;
+use super::policy::Target;
+
+/// The largest head of an answer, and how many headers it may have.
+const MAX_HEAD: usize = 64 << 10;
+const MAX_HEADERS: usize = 100;
+const USER_AGENT: &str = concat!("toolwright/", env!("CARGO_PKG_VERSION"));
+
+/// What a host answered, perhaps only its beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// The URL after all redirects.
+    pub url: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// The content type as the host states it.
+    pub content_type: Option<String>,
+    /// The body's bytes.
+    pub body: Vec<u8>,
+    /// Whether the body goes on after these bytes.
+    pub cut: bool,
+}
+
+impl Page {
+    /// Tells whether the status says that all went well.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Returns the body as text; bytes that are not UTF-8 are replaced by `U+FFFD`.
+    pub fn text(&self) -> String {
+        crate::text::lossy(self.body.clone(), self.cut)
+    }
+}
+
+/// What a hop ends with.
+pub(crate) enum Answer {
+    Page(Page),
+    /// The `Location` as the host wrote it.
+    Redirect(String),
+}
+
+/// Asks for the target over a connection that serves no other request.
+pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    method: &Method,
+    target: &Target,
+    max_bytes: usize,
+) -> Result<Answer, FetchError> {
+    let broken = |error| broken(target, error);
+    let request = request(method, target)?;
+    let (mut sender, connection) = http1::Builder::new()
+        .max_headers(MAX_HEADERS)
+        .max_header_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(broken)?;
+    let answer = pin!(async {
+        let response = sender.send_request(request).await.map_err(broken)?;
+        read(response, method, target, max_bytes).await
+    });
+    // The connection is driven here and not in a task of its own, so that it ends with this future.
+    match select(answer, pin!(connection)).await {
+        Either::Left((answer, _)) => answer,
+        Either::Right((_, answer)) => answer.await,
+    }
+}
+
+fn request(method: &Method, target: &Target) -> Result<Request<String>, FetchError> {
+    Request::builder()
+        .method(method)
+        .uri(target.path_and_query())
+        .header(header::HOST, target.authority())
+        .header(header::USER_AGENT, USER_AGENT)
+        .header(header::ACCEPT, "*/*")
+        .header(header::ACCEPT_ENCODING, "identity")
+        .header(header::CONNECTION, "close")
+        .body(String::new())
+        .map_err(|_| FetchError::Url {
+            reason: "has characters that cannot be sent",
+        })
+}
+
+async fn read(
+    response: Response<Incoming>,
+    method: &Method,
+    target: &Target,
+    max_bytes: usize,
+) -> Result<Answer, FetchError> {
+    let (head, mut incoming) = response.into_parts();
+    if let (301 | 302 | 303 | 307 | 308, Some(location)) =
+        (head.status.as_u16(), value(&head.headers, header::LOCATION))
+    {
+        return Ok(Answer::Redirect(location.into_owned()));
+    }
+    let packed = value(&head.headers, header::CONTENT_ENCODING)
+        .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
+    if packed && method != Method::HEAD {
+        return Err(FetchError::Packed {
+            host: target.name().to_owned(),
+        });
+    }
+    let mut body = Vec::new();
+    let mut cut = false;
+    while !cut && let Some(bytes) = next(&mut incoming, target).await? {
+        let room = max_bytes - body.len();
+        cut = bytes.len() > room;
+        body.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+    }
+    Ok(Answer::Page(Page {
+        url: target.url().to_owned(),
+        status: head.status.as_u16(),
+        content_type: value(&head.headers, header::CONTENT_TYPE).map(Cow::into_owned),
+        body,
+        cut,
+    }))
+}
+
+/// The next piece of a body; trailers are passed over.
+async fn next(body: &mut Incoming, target: &Target) -> Result<Option<Bytes>, FetchError> {
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+        let frame = frame.map_err(|error| broken(target, error))?;
+        if let Ok(bytes) = frame.into_data() {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+fn value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
+    let value = headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()))
+}
+
+fn broken(target: &Target, error: hyper::Error) -> FetchError {
+    FetchError::Answer {
+        host: target.name().to_owned(),
+        source: error.into(),
+    }
+}

@@ -1,0 +1,82 @@
+//! A target in, the addresses to connect to out: looked up once, checked, then never again.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use futures::future::BoxFuture;
+use url::Host;
+
+use super::error::FetchError;
+use super::policy::{Policy, Target};
+
+/// Looks host names up.
+///
+/// What it answers is not trusted: every address is checked.
+///
+/// # Examples
+///
+/// ```
+/// use std::io;
+/// use std::net::IpAddr;
+///
+/// use futures::future::BoxFuture;
+/// use toolwright_guard::{Resolver, SafeHttp};
+///
+/// /// Knows one host only.
+/// struct Pinned(IpAddr);
+///
+/// impl Resolver for Pinned {
+///     fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+///         Box::pin(async { Ok(vec![self.0]) })
+///     }
+/// }
+///
+/// let http = SafeHttp::builder().resolver(Pinned([1, 1, 1, 1].into())).build()?;
+/// # Ok::<(), toolwright_guard::SetupError>(())
+/// ```
+pub trait Resolver: Send + Sync + 'static {
+    /// Returns the addresses of a host, best first.
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// The operating system's resolver.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+impl Resolver for SystemResolver {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((host, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// Returns the addresses that the connection is made to, all of them checked.
+///
+/// One forbidden address among them refuses the host: leaving it out would be as safe here, but a
+/// name with public and private answers is an attack or a mistake, and either should be seen.
+pub(crate) async fn pin(
+    resolver: &dyn Resolver,
+    policy: &Policy,
+    target: &Target,
+) -> Result<Vec<SocketAddr>, FetchError> {
+    let found = match target.host() {
+        Host::Ipv4(address) => vec![IpAddr::from(*address)],
+        Host::Ipv6(address) => vec![IpAddr::from(*address)],
+        Host::Domain(name) => look_up(resolver, name).await?,
+    };
+    let admit = |address| policy.admit(target, address);
+    found.into_iter().map(admit).collect()
+}
+
+async fn look_up(resolver: &dyn Resolver, name: &str) -> Result<Vec<IpAddr>, FetchError> {
+    let unknown = |source| FetchError::Unknown {
+        host: name.to_owned(),
+        source,
+    };
+    match resolver.resolve(name).await {
+        Ok(found) if found.is_empty() => Err(unknown(io::ErrorKind::NotFound.into())),
+        found => found.map_err(unknown),
+    }
+}

@@ -1,0 +1,37 @@
+//! A guarded client before a scripted site.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use toolwright_guard::{FetchError, Page, SafeHttp, SafeHttpBuilder};
+
+mod answer;
+mod host;
+mod names;
+mod redirect;
+mod secure;
+mod site;
+
+use names::Names;
+use site::Site;
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A client to whom every name is the site's machine, and the site is allowed.
+fn client(site: &Site) -> SafeHttpBuilder {
+    SafeHttp::builder()
+        .allow_address(site.address)
+        .resolver(Names::always(&[LOOPBACK]))
+}
+
+/// Whether an error is the wanted one.
+type Check = fn(&FetchError) -> bool;
+
+#[track_caller]
+fn assert_refused(fetched: Result<Page, FetchError>, as_wanted: Check) {
+    let error = fetched.unwrap_err();
+    assert!(as_wanted(&error), "{error:?}");
+}
+
+fn is_address(error: &FetchError) -> bool {
+    matches!(error, FetchError::Address { .. })
+}

@@ -1,0 +1,85 @@
+//! A crate that denies nearly everything still takes tools.
+
+#![deny(
+    deprecated_in_future,
+    elided_lifetimes_in_paths,
+    explicit_outlives_requirements,
+    let_underscore_drop,
+    missing_copy_implementations,
+    missing_debug_implementations,
+    missing_docs,
+    non_ascii_idents,
+    non_camel_case_types,
+    non_local_definitions,
+    rust_2018_idioms,
+    single_use_lifetimes,
+    trivial_casts,
+    trivial_numeric_casts,
+    unnameable_types,
+    unreachable_pub,
+    unused,
+    unused_import_braces,
+    unused_lifetimes,
+    unused_qualifications,
+    unused_results,
+    variant_size_differences,
+    warnings
+)]
+#![forbid(unsafe_code)]
+
+pub mod shop {
+    //! Tools of every shape.
+
+    use futures::stream::{self, Stream};
+    use toolwright::{Caller, Json, Maybe, State, ToolError, Updates, tool, tools};
+
+    /// A shop.
+    #[derive(Debug, Default)]
+    pub struct Shop {
+        open: bool,
+    }
+
+    /// Adds two numbers.
+    #[tool(read_only, title = "Add", timeout = "5s", concurrency = 2)]
+    pub fn add(a: i64, #[param(default = 1)] b: i64) -> i64 {
+        a + b
+    }
+
+    /// Greets the caller.
+    #[tool]
+    async fn greet(Maybe(caller): Maybe<Caller>, State(shop): State<Shop>) -> String {
+        format!("{caller:?} {}", shop.open)
+    }
+
+    /// Counts down.
+    #[tool]
+    pub(crate) fn count_down(from: u32) -> Updates<impl Stream<Item = String> + use<>> {
+        Updates(stream::iter((0..=from).rev().map(|n| n.to_string())))
+    }
+
+    /// An old tool.
+    #[tool(blocking)]
+    #[deprecated]
+    pub fn old(#[param(default = "x")] _word: String) {}
+
+    #[tools]
+    impl Shop {
+        /// Tells whether the shop is open.
+        #[tool]
+        pub fn is_open(&self) -> Json<bool> {
+            Json(self.open)
+        }
+
+        /// Waits for nothing.
+        #[tool]
+        async fn wait(#[param(default = "x")] word: String) -> Result<(), ToolError> {
+            drop(word);
+            Ok(())
+        }
+    }
+}
+
+fn main() {
+    assert_eq!(shop::add(1, 2), 3);
+    assert_eq!(shop::add::tool().name().as_str(), "add");
+}

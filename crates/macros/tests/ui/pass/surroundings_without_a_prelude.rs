@@ -1,0 +1,36 @@
+//! Generated code names everything by its full path.
+
+#![no_implicit_prelude]
+
+use ::std::string::String;
+use ::toolwright::{tool, tools};
+
+/// Repeats a word.
+#[tool(read_only)]
+fn repeat(#[param(default = "word")] word: String, times: ::std::option::Option<u32>) -> String {
+    let _ = times;
+    word
+}
+
+/// Repeats a word later.
+#[tool]
+async fn later(word: String) -> ::std::result::Result<String, String> {
+    ::std::result::Result::Ok(word)
+}
+
+#[derive(::std::default::Default)]
+struct Shop;
+
+#[tools]
+impl Shop {
+    /// Opens the shop.
+    #[tool(blocking)]
+    fn open(&self, #[param(default = 1 + 1)] doors: u32) -> u32 {
+        doors
+    }
+}
+
+fn main() {
+    let registry = ::toolwright::Registry::discover().unwrap();
+    ::std::assert_eq!(registry.snapshot().iter().count(), 3);
+}
