@@ -13,15 +13,18 @@ use toolwright_schema::{Node, ReadError, Schema, close_objects, types_enforce};
 
 use crate::context::CallContext;
 use crate::define::{Meta, Ready, Run, Running};
-use crate::encode::{Encode, Encoded, Encoders, IntoToolError, Json, Updates};
 use crate::error::{DefineError, ToolError};
 use crate::extract::Context;
-use crate::input::{Default, Input, add_definitions, fit, output_schema};
+use crate::input::{Input, add_definitions, output_schema};
 use crate::options::{Approval, Errors, Extra, Hints, Malformed, Options, Strict};
-use crate::param::Param;
-use crate::result::ToolResult;
+use crate::param::{self, Param};
 use crate::tool::{Parts, Tool, ToolSpec};
-use crate::{Content, param};
+
+mod reply;
+mod schema;
+
+pub use reply::Reply;
+use schema::{JSON_TYPES, check_object, is_json_type, nullable, published_defaults};
 
 /// A default of this text means: no default, the parameter is required.
 const NOT_DEFINED: &str = "___NOT_DEFINED___";
@@ -342,6 +345,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                 "output",
                 format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
             );
+            return self;
         }
         self.output = (json_type != "string").then(|| json!({ "type": json_type }));
         self
@@ -477,62 +481,6 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     }
 }
 
-const JSON_TYPES: &str = "string, integer, number, boolean, array or object";
-
-fn is_json_type(name: &str) -> bool {
-    matches!(
-        name,
-        "string" | "integer" | "number" | "boolean" | "array" | "object"
-    )
-}
-
-/// Refuses a schema whose root is not the object that arguments always are.
-fn check_object(schema: &Value, tool: impl Fn() -> String) -> Result<(), DefineError> {
-    let kind = schema.get("type");
-    let is_object = kind.and_then(Value::as_str) == Some("object");
-    if is_object || (kind.is_none() && schema.is_object()) {
-        return Ok(());
-    }
-    Err(DefineError::NotAnObject {
-        tool: tool(),
-        found: kind.map_or_else(|| schema.to_string(), Value::to_string),
-    })
-}
-
-/// Collects the defaults that a whole schema publishes for its top-level properties, and the first
-/// that its own property refuses.
-fn published_defaults(schema: &Schema) -> (Vec<(String, Default)>, Option<(String, String)>) {
-    let (mut defaults, mut unfit) = (Vec::new(), None);
-    let properties = schema.as_value().get("properties");
-    for (name, property) in properties.and_then(Value::as_object).into_iter().flatten() {
-        let Some(default) = property.get("default") else {
-            continue;
-        };
-        match fit(schema, name, default.clone()) {
-            Ok(default) => defaults.push((name.clone(), Default::Value(default))),
-            Err(message) => {
-                unfit.get_or_insert((name.clone(), format!("its default: {message}")));
-            }
-        }
-    }
-    (defaults, unfit)
-}
-
-/// Lets a schema take `null` too.
-fn nullable(schema: &mut Value) {
-    let kind = schema
-        .get("type")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let listed = schema.get("enum").or_else(|| schema.get("const")).is_some();
-    match (kind, schema.as_object_mut()) {
-        (Some(kind), Some(schema)) if kind != "null" && !listed => {
-            schema.insert("type".to_owned(), json!([kind, "null"]));
-        }
-        _ => *schema = json!({ "anyOf": [schema.take(), { "type": "null" }] }),
-    }
-}
-
 /// A tool made from a closure.
 struct Closure<I, H>(Arc<H>, PhantomData<fn() -> I>);
 
@@ -566,45 +514,4 @@ where
     fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<Running, ToolError> {
         (self.handler)(self.input, cx)
     }
-}
-
-/// What a builder's handler may return: a `Result`, or one of the common plain values.
-///
-/// A closure's type cannot be told apart as a function's can, so any other `Serialize` type is
-/// returned as `Ok::<_, ToolError>(value)` or as [`Json`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be what a builder's handler returns",
-    label = "cannot be encoded for the model",
-    note = "return `Ok::<_, toolwright::ToolError>(value)`, text, `Content`, `Json<T>`, or `ToolResult`"
-)]
-pub trait Reply {
-    /// Turns the value into a result.
-    ///
-    /// # Errors
-    ///
-    /// When the handler failed, or its value cannot be JSON.
-    fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError>;
-}
-
-impl<T: Encode, E: IntoToolError> Reply for Result<T, E> {
-    fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
-        self.map_err(E::into_tool_error)?.encode(encoders)
-    }
-}
-
-macro_rules! plain_replies {
-    ($([$($generics:tt)*] $type:ty),* $(,)?) => {
-        $(impl<$($generics)*> Reply for $type {
-            fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
-                self.encode(encoders)
-            }
-        })*
-    };
-}
-
-plain_replies! {
-    [] String, [] &'static str, [] (), [] bool, [] i32, [] i64, [] u32, [] u64, [] usize, [] f64,
-    [] Value, [] Content, [] Vec<Content>, [] Vec<String>, [] ToolResult,
-    [T: Serialize + JsonSchema] Json<T>,
-    [S: futures::Stream<Item: Encode> + Send + 'static] Updates<S>,
 }

@@ -1,6 +1,5 @@
 //! What the model asks for: one call of one tool, as plain data.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,37 +48,49 @@ impl ToolCall {
     }
 }
 
+/// Text that is shared, or that never had to be allocated.
+#[derive(Clone)]
+pub(crate) enum Text {
+    Fixed(&'static str),
+    Shared(Arc<str>),
+}
+
+impl Text {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Shared(text) => text,
+        }
+    }
+}
+
 /// Declares a newtype over shared text: cheap to clone, because one call's id and name travel far.
 macro_rules! shared_text {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(Arc<str>);
+        #[derive(Clone)]
+        pub struct $name($crate::call::Text);
 
         impl $name {
+            /// Stands in until the invoker fills in the real one.
+            #[allow(dead_code, reason = "only results carry a stand-in")]
+            pub(crate) const EMPTY: Self = Self($crate::call::Text::Fixed(""));
+
             /// Returns the text.
             pub fn as_str(&self) -> &str {
-                &self.0
-            }
-
-            /// Stands in until the invoker fills in the real one, without an allocation.
-            #[allow(dead_code, reason = "only results carry a stand-in")]
-            pub(crate) fn empty() -> Self {
-                static EMPTY: std::sync::LazyLock<Arc<str>> = std::sync::LazyLock::new(|| "".into());
-                Self(EMPTY.clone())
+                self.0.as_str()
             }
         }
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.into())
+                Self($crate::call::Text::Shared(text.into()))
             }
         }
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(text.into())
+                Self($crate::call::Text::Shared(text.into()))
             }
         }
 
@@ -89,33 +100,71 @@ macro_rules! shared_text {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.as_str() == other.as_str()
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.as_str().cmp(other.as_str())
+            }
+        }
+
+        impl std::hash::Hash for $name {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.as_str().hash(state);
             }
         }
 
         impl PartialEq<str> for $name {
             fn eq(&self, other: &str) -> bool {
-                &*self.0 == other
+                self.as_str() == other
             }
         }
 
         impl PartialEq<&str> for $name {
             fn eq(&self, other: &&str) -> bool {
-                &*self.0 == *other
+                self.as_str() == *other
             }
         }
 
         impl std::borrow::Borrow<str> for $name {
             fn borrow(&self) -> &str {
-                &self.0
+                self.as_str()
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(Self::from)
             }
         }
     };

@@ -338,6 +338,16 @@ pub(crate) trait Run: Send + Sync {
     ///
     /// Not every tool can read from two places: the careful path puts them together before.
     fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError>;
+
+    /// Reads as [`read`](Run::read) does, and starts the function at once.
+    fn start(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+        cx: &CallContext<'_>,
+    ) -> Result<Result<Running, ToolError>, ReadError> {
+        Ok(self.read(sent, bound)?.run(cx))
+    }
 }
 
 /// A macro-made tool: its receiver, and which parameters must be sent.
@@ -346,8 +356,8 @@ pub(crate) struct Typed<D: Definition> {
     pub(crate) required: u64,
 }
 
-impl<D: Definition> Run for Typed<D> {
-    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
+impl<D: Definition> Typed<D> {
+    fn fill(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<D::Args, ReadError> {
         let mut fill = Fill::<D::Args>::default();
         // As a struct, because a strict map does not take field names for keys.
         sent.deserialize_struct("", &[], &mut fill)?;
@@ -355,16 +365,30 @@ impl<D: Definition> Run for Typed<D> {
             bound.deserialize_struct("", &[], &mut fill)?;
         }
         let missing = self.required & !fill.seen;
-        if missing != 0 {
-            let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
-            return Err(de::Error::missing_field(
-                first.map_or("", |param| param.name),
-            ));
+        if missing == 0 {
+            return Ok(fill.slots);
         }
+        let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
+        let first = first.map_or("", |param| param.name);
+        Err(de::Error::missing_field(first))
+    }
+}
+
+impl<D: Definition> Run for Typed<D> {
+    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
         Ok(Box::new(Prepared::<D> {
             receiver: self.receiver.clone(),
-            args: fill.slots,
+            args: self.fill(sent, bound)?,
         }))
+    }
+
+    fn start(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+        cx: &CallContext<'_>,
+    ) -> Result<Result<Running, ToolError>, ReadError> {
+        Ok(D::call(&self.receiver, self.fill(sent, bound)?, cx))
     }
 }
 

@@ -31,6 +31,8 @@ mod layer;
 mod run;
 
 use arguments::Accepted;
+use layer::concurrency;
+use run::Started;
 
 /// How long a call may take, unless its tool says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -146,12 +148,18 @@ impl Invoker {
 
     /// Runs one call on behalf of the scope's caller.
     pub async fn invoke_in(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
-        let mut result = layer::trace::around(call, self.dispatch(scope, call)).await;
+        let mut result = if layer::trace::is_wanted() {
+            Box::pin(layer::trace::around(call, self.dispatch(scope, call))).await
+        } else {
+            self.dispatch(scope, call).await
+        };
         result.call = call.id.clone();
         result.tool = call.name.clone();
         result
     }
 
+    /// Most calls are right as they stand and return at once: they cost no future. What does wait is
+    /// boxed, because a future is moved with all the room it may ever need.
     async fn dispatch(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
         let snapshot = match self.snapshot() {
             Ok(snapshot) => snapshot,
@@ -170,7 +178,15 @@ impl Invoker {
             cancel: &cancel,
             permit: &permit,
         };
-        let mut result = self.perform(entry, &cx).await;
+        let mut result = match self.at_once(entry, &cx) {
+            Some((Started::Done(result), _)) => finish::finish(result, entry, None, &cx),
+            Some((Started::GoesOn(running), _leave)) => {
+                let limit = self.limit(entry);
+                let result = Box::pin(run::go_on(running, &entry.tool, limit, &cx)).await;
+                finish::finish(result, entry, None, &cx)
+            }
+            None => Box::pin(self.perform(entry, &cx)).await,
+        };
         if let Some(note) = note {
             result.notes.insert(0, note);
         }
@@ -178,6 +194,41 @@ impl Invoker {
         result
     }
 
+    fn limit(&self, entry: &Entry) -> Option<Duration> {
+        entry.tool.0.options.timeout.or(self.0.timeout)
+    }
+
+    /// Starts a call that needs nobody's approval and nothing mended, if its tool is free.
+    fn at_once<'a>(
+        &self,
+        entry: &'a Entry,
+        cx: &CallContext<'_>,
+    ) -> Option<(Started, concurrency::Leave<'a>)> {
+        let cancelled = cx
+            .scope
+            .cancel
+            .as_ref()
+            .is_some_and(|token| token.is_cancelled());
+        if entry.tool.0.careful || entry.tool.needs_approval() || cancelled {
+            return None;
+        }
+        let leave = concurrency::at_once(&entry.tool, cx)?;
+        let mut untidy = false;
+        let started = run::start(|| {
+            arguments::start(entry, cx, &self.0.limits).unwrap_or_else(|| {
+                untidy = true;
+                Err(ToolError::retry(""))
+            })
+        });
+        if untidy {
+            // A blocking tool that is not started must give its permit back before it asks again.
+            drop(cx.permit.take());
+            return None;
+        }
+        Some((started, leave))
+    }
+
+    /// Goes all the way, one stage after the other.
     async fn perform(&self, entry: &Entry, cx: &CallContext<'_>) -> ToolResult {
         let accepted = match arguments::accept(entry, cx, &self.0.limits, self.0.coerce) {
             Ok(accepted) => accepted,
@@ -188,15 +239,14 @@ impl Invoker {
             notes,
             arguments,
         } = accepted;
-        if let Some(denied) = self.denied(entry, cx, arguments.as_ref()).await {
+        if let Some(denied) = self.denied(entry, cx, &arguments).await {
             return denied;
         }
-        let timeout = entry.tool.0.options.timeout.or(self.0.timeout);
-        let mut result = run::run(ready, &entry.tool, timeout, cx).await;
+        let mut result = run::run(ready, &entry.tool, self.limit(entry), cx).await;
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
         }
-        finish::finish(result, entry, arguments.as_ref(), cx)
+        finish::finish(result, entry, Some(&arguments), cx)
     }
 
     /// Asks whoever has to be asked; without anybody to ask, the answer is no.
@@ -204,13 +254,13 @@ impl Invoker {
         &self,
         entry: &Entry,
         cx: &CallContext<'_>,
-        arguments: Option<&Value>,
+        arguments: &Value,
     ) -> Option<ToolResult> {
         if !entry.tool.needs_approval() {
             return None;
         }
-        let decision = match (&self.0.approver, arguments) {
-            (Some(approver), Some(arguments)) => {
+        let decision = match &self.0.approver {
+            Some(approver) => {
                 let caller = cx.caller();
                 let request = ApprovalRequest::new(cx.call, &entry.spec, arguments, caller);
                 let asked = AssertUnwindSafe(async { approver.approve(request).await });
@@ -225,7 +275,7 @@ impl Invoker {
                     None => return Some(layer::timeout::cancelled()),
                 }
             }
-            _ => Decision::Deny {
+            None => Decision::Deny {
                 reason: "it needs approval, and there is nobody to ask".to_owned(),
             },
         };

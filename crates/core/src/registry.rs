@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{self, Stream};
@@ -49,7 +50,9 @@ pub struct Registry(Arc<Shared>);
 
 struct Shared {
     tools: Mutex<Tools>,
-    version: watch::Sender<u64>,
+    /// Counts changes; read before every call, so it is no lock.
+    version: AtomicU64,
+    changed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -89,7 +92,8 @@ impl Registry {
     pub fn new() -> Self {
         Self(Arc::new(Shared {
             tools: Mutex::default(),
-            version: watch::Sender::new(0),
+            version: AtomicU64::new(0),
+            changed: watch::Sender::new(0),
         }))
     }
 
@@ -167,7 +171,7 @@ impl Registry {
             return Arc::clone(snapshot);
         }
         let entries = tools.by_name.values().cloned().map(Entry::of).collect();
-        let snapshot = Snapshot::new(*self.0.version.borrow(), entries, tools.encoders.clone());
+        let snapshot = Snapshot::new(self.version(), entries, tools.encoders.clone());
         let snapshot = Arc::new(snapshot);
         tools.snapshot = Some(Arc::clone(&snapshot));
         snapshot
@@ -185,7 +189,7 @@ impl Registry {
 
     /// Streams the registry's version, once per change or run of changes, beginning with the next.
     pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
-        let receiver = self.0.version.subscribe();
+        let receiver = self.0.changed.subscribe();
         // The stream must not keep the registry alive: it ends when the last clone is dropped.
         stream::unfold(receiver, |mut receiver| async move {
             receiver.changed().await.ok()?;
@@ -195,7 +199,7 @@ impl Registry {
     }
 
     pub(crate) fn version(&self) -> u64 {
-        *self.0.version.borrow()
+        self.0.version.load(Ordering::Acquire)
     }
 
     fn tools(&self) -> MutexGuard<'_, Tools> {
@@ -205,7 +209,8 @@ impl Registry {
     /// Tells those who follow; called with the tools still locked, so that versions and tools agree.
     fn changed(&self, tools: &mut Tools) {
         tools.snapshot = None;
-        self.0.version.send_modify(|version| *version += 1);
+        let version = 1 + self.0.version.fetch_add(1, Ordering::AcqRel);
+        self.0.changed.send_replace(version);
     }
 }
 

@@ -94,8 +94,8 @@ impl ToolResult {
     /// Makes the result of a tool that succeeded.
     pub fn success(content: impl Into<Contents>) -> Self {
         Self {
-            call: CallId::empty(),
-            tool: ToolName::empty(),
+            call: CallId::EMPTY,
+            tool: ToolName::EMPTY,
             outcome: Outcome::Ok,
             error: None,
             content: content.into().0,

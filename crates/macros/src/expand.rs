@@ -126,7 +126,7 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
     let path = quote!(::core::concat!(::core::module_path!(), "::", #place));
     let (mut wirings, mut pushes) = (Vec::new(), Vec::new());
     for (index, definition) in definitions.iter().enumerate() {
-        let marker = format_ident!("__Tool{index}", span = Span::mixed_site());
+        let marker = format_ident!("__Tool{index}");
         let cfgs = &definition.cfgs;
         let wiring = definition.wire(&marker, Some(bundle), &path);
         wirings.push(quote! {
@@ -137,7 +137,7 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
         });
         pushes.push(quote! {
             #(#cfgs)*
-            tools.push(::toolwright::Tool::of::<#marker>(::toolwright::__private::Arc::clone(&bundle)));
+            __tools.push(::toolwright::Tool::of::<#marker>(::core::clone::Clone::clone(&__bundle)));
         });
     }
     let submit = submit(args, bundle, &place);
@@ -153,10 +153,10 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
 
             impl ::toolwright::Bundle for #bundle {
                 fn into_tools(self) -> ::std::vec::Vec<::toolwright::Tool> {
-                    let bundle = ::toolwright::__private::Arc::new(self);
-                    let mut tools = ::std::vec::Vec::new();
+                    let __bundle = ::toolwright::__private::Arc::new(self);
+                    let mut __tools = ::std::vec::Vec::new();
                     #(#pushes)*
-                    tools
+                    __tools
                 }
             }
 

@@ -2,36 +2,15 @@
 //!
 //! Two habits keep the compiler's own complaints few. Whatever a type must be able to do is asked
 //! for through the one trait that says so, always on the same tokens: the compiler drops an error
-//! that it has told word for word before. And a name that could meet one of the user's has a span of
-//! `mixed_site` or begins with `__`.
+//! that it has told word for word before. And a name that could meet one of the user's begins with `__`.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Index, LitStr, Type};
 
 use crate::check::text_literal;
 use crate::parse::{Definition, Extent, Param, peel_type};
-
-/// What the methods of a definition call their parameters.
-struct Locals {
-    receiver: Ident,
-    args: Ident,
-    cx: Ident,
-    encoders: Ident,
-}
-
-impl Locals {
-    fn new() -> Self {
-        let local = |name| Ident::new(name, Span::mixed_site());
-        Self {
-            receiver: local("receiver"),
-            args: local("args"),
-            cx: local("cx"),
-            encoders: local("encoders"),
-        }
-    }
-}
 
 /// Names a local variable so that the use of its only field is underlined from start to end.
 fn underlined(name: &str, place: Extent) -> (Ident, TokenStream) {
@@ -78,17 +57,11 @@ impl Definition {
         let reads = types.iter().enumerate().map(|(index, ty)| {
             let field = Index::from(index);
             let read = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::read_slot);
-            quote!(#index => #read(&mut self.#field, map),)
+            quote!(#index => #read(&mut self.#field, __map),)
         });
         let meta = self.meta(bundle);
         let (output, call) = (self.output_type(receiver), self.call(receiver));
         let receiver = receiver.map_or_else(|| quote!(()), |receiver| quote!(#receiver));
-        let Locals {
-            receiver: this,
-            args,
-            cx,
-            ..
-        } = Locals::new();
         quote! {
             #(#guards)*
             #(#defaults)*
@@ -101,10 +74,10 @@ impl Definition {
 
                 fn read<'de, __A: ::toolwright::__private::MapAccess<'de>>(
                     &mut self,
-                    index: usize,
-                    map: &mut __A,
+                    __index: usize,
+                    __map: &mut __A,
                 ) -> ::core::result::Result<(), __A::Error> {
-                    match index {
+                    match __index {
                         #(#reads)*
                         _ => ::core::result::Result::Ok(()),
                     }
@@ -117,16 +90,16 @@ impl Definition {
                 const META: ::toolwright::__private::Meta = #meta;
 
                 fn output(
-                    generator: &mut ::toolwright::__private::SchemaGenerator,
+                    __generator: &mut ::toolwright::__private::SchemaGenerator,
                 ) -> ::core::option::Option<::toolwright::__private::Schema> {
                     use ::toolwright::__private::PlainType as _;
                     #output
                 }
 
                 fn call(
-                    #this: &::toolwright::__private::Arc<Self::Receiver>,
-                    #args: __Args,
-                    #cx: &::toolwright::CallContext<'_>,
+                    __receiver: &::toolwright::__private::Arc<Self::Receiver>,
+                    __args: __Args,
+                    __cx: &::toolwright::CallContext<'_>,
                 ) -> ::core::result::Result<::toolwright::__private::Running, ::toolwright::ToolError> {
                     use ::toolwright::__private::Plain as _;
                     #call
@@ -175,23 +148,17 @@ impl Definition {
         } else {
             quote_spanned!(span=> ::toolwright::__private::returned(|| #call))
         };
-        let (ok, value) = underlined("ok", self.output);
+        let (ok, value) = underlined("__ok", self.output);
         let schema_of = method(quote!(::toolwright::Encode), "schema_of", self.output);
         quote! {
             let #ok = #returned.ok();
-            #schema_of(#value, generator)
+            #schema_of(#value, __generator)
         }
     }
 
     fn call(&self, receiver: Option<&Type>) -> TokenStream {
-        let Locals {
-            receiver: this,
-            cx,
-            encoders,
-            ..
-        } = Locals::new();
         let slots: Vec<Ident> = (0..self.params.len())
-            .map(|index| format_ident!("param_{index}", span = Span::mixed_site()))
+            .map(|index| format_ident!("__param_{index}"))
             .collect();
         let takes = self.params.iter().zip(&slots).enumerate();
         let takes = takes.map(|(index, (param, slot))| {
@@ -199,17 +166,17 @@ impl Definition {
             quote!(let #slot = #take;)
         });
         let arguments: Vec<TokenStream> = slots.iter().map(|slot| quote!(#slot)).collect();
-        let call = self.invocation(receiver, &quote!(#this), &arguments);
+        let call = self.invocation(receiver, &quote!(__receiver), &arguments);
         let span = self.output.start;
-        let (ok, value) = underlined("ok", self.output);
-        let (error, cause) = underlined("error", self.error);
+        let (ok, value) = underlined("__ok", self.output);
+        let (error, cause) = underlined("__error", self.error);
         let encode = method(quote!(::toolwright::Encode), "encode", self.output);
         let into = quote!(::toolwright::__private::IntoToolError);
         let into = method(into, "into_tool_error", self.error);
         let encode = |call: TokenStream| {
             quote! {
                 match ::toolwright::__private::Returned(#call).split() {
-                    ::core::result::Result::Ok(#ok) => #encode(#value, &#encoders),
+                    ::core::result::Result::Ok(#ok) => #encode(#value, &__encoders),
                     ::core::result::Result::Err(#error) => ::core::result::Result::Err(#into(#cause)),
                 }
             }
@@ -217,7 +184,7 @@ impl Definition {
         let own = self.args.blocking.is_some() || self.is_async;
         let run = if self.args.blocking.is_some() {
             let encode = encode(call);
-            quote!(::toolwright::__private::Running::blocking(#cx, move || #encode))
+            quote!(::toolwright::__private::Running::blocking(__cx, move || #encode))
         } else if self.is_async {
             let encode = encode(quote_spanned!(span=> #call.await));
             let function = self.function.span();
@@ -228,11 +195,11 @@ impl Definition {
         };
         let shared = if own {
             quote! {
-                let #encoders = ::core::clone::Clone::clone(#cx.encoders());
-                let #this = ::toolwright::__private::Arc::clone(#this);
+                let __encoders = ::core::clone::Clone::clone(__cx.encoders());
+                let __receiver = ::core::clone::Clone::clone(__receiver);
             }
         } else {
-            quote!(let #encoders = #cx.encoders();)
+            quote!(let __encoders = __cx.encoders();)
         };
         quote! {
             #(#takes)*
@@ -276,7 +243,6 @@ impl Param {
     }
 
     fn take(&self, index: usize) -> TokenStream {
-        let Locals { args, cx, .. } = Locals::new();
         let (ty, name, field) = (&self.ty, self.published_name(), Index::from(index));
         let default = match self.default() {
             Default::Value(_) => {
@@ -286,7 +252,7 @@ impl Param {
             Default::None | Default::Text(_) => quote!(::core::option::Option::None),
         };
         let take = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::take_slot);
-        quote!(#take(#args.#field, #name, #default, #cx)?)
+        quote!(#take(__args.#field, #name, #default, __cx)?)
     }
 
     /// Writes the default once, so that a mistake in it is one mistake.
@@ -308,7 +274,7 @@ impl Param {
         let is_string =
             matches!(peel_type(&self.ty), Type::Path(path) if path.path.is_ident("String"));
         if is_string && !text.value().contains("${") {
-            Default::Value(quote!(::std::string::String::from(#text)))
+            Default::Value(quote!(::std::borrow::ToOwned::to_owned(#text)))
         } else {
             Default::Text(text)
         }
@@ -333,5 +299,5 @@ impl Param {
 }
 
 fn default_name(index: usize) -> Ident {
-    format_ident!("__default_{index}", span = Span::mixed_site())
+    format_ident!("__default_{index}")
 }

@@ -10,8 +10,8 @@ use toolwright_schema::{Limits, Tape, Violation, coerce, redact};
 
 use super::run::panicked;
 use crate::context::CallContext;
-use crate::define::Ready;
-use crate::error::ErrorKind;
+use crate::define::{Ready, Running};
+use crate::error::{ErrorKind, ToolError};
 use crate::input::SESSION_ID_PARAM;
 use crate::options::{Extra, Malformed};
 use crate::registry::{Bound, Entry};
@@ -34,11 +34,32 @@ pub(super) struct Accepted {
     pub(super) ready: Box<dyn Ready>,
     /// What was read differently from how it was sent.
     pub(super) notes: Vec<String>,
-    /// The arguments as the tool receives them, where somebody has to see them.
-    pub(super) arguments: Option<Value>,
+    /// The arguments as the tool receives them.
+    pub(super) arguments: Value,
 }
 
-/// Reads and validates the arguments of a call.
+/// Starts a call whose arguments are right as they stand; `None` leaves it to the careful path.
+pub(super) fn start(
+    entry: &Entry,
+    cx: &CallContext<'_>,
+    limits: &Limits,
+) -> Option<Result<Running, ToolError>> {
+    let tool = &entry.tool.0;
+    let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
+    if tool.enforced {
+        let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
+        let bound = bound.as_ref().map(Tape::of);
+        let bound = bound.as_ref().map(Tape::root_lenient);
+        return tool.run.start(tape.root(), bound, cx).ok();
+    }
+    // An open schema would let a bound parameter be sent.
+    if entry.bound.is_some() || !entry.spec.input.is_valid(tape.root_lenient()) {
+        return None;
+    }
+    tool.run.start(tape.root_lenient(), None, cx).ok()
+}
+
+/// Reads and validates the arguments of a call, mending what can be mended.
 pub(super) fn accept(
     entry: &Entry,
     cx: &CallContext<'_>,
@@ -47,43 +68,9 @@ pub(super) fn accept(
 ) -> Result<Accepted, ToolResult> {
     // The types are the tool's, and so is what they do with a value.
     catch_unwind(AssertUnwindSafe(|| {
-        let text = cx.call.arguments.as_str();
-        let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
-        if let Some(ready) = fast(entry, text, bound.as_ref(), limits) {
-            return Ok(Accepted {
-                ready,
-                notes: Vec::new(),
-                arguments: None,
-            });
-        }
-        careful(entry, text, bound, cx, limits, coercing)
-            .map_err(|refusal| refusal.into_result(entry))
+        careful(entry, cx, limits, coercing).map_err(|refusal| refusal.into_result(entry))
     }))
     .unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
-}
-
-/// Takes arguments that are right as they stand.
-fn fast(
-    entry: &Entry,
-    text: &str,
-    bound: Option<&Value>,
-    limits: &Limits,
-) -> Option<Box<dyn Ready>> {
-    let tool = &entry.tool.0;
-    if tool.careful || entry.tool.needs_approval() {
-        return None;
-    }
-    let tape = Tape::parse(text, limits).ok()?;
-    if tool.enforced {
-        let bound = bound.map(Tape::of);
-        let bound = bound.as_ref().map(Tape::root_lenient);
-        return tool.run.read(tape.root(), bound).ok();
-    }
-    // An open schema would let a bound parameter be sent.
-    if bound.is_some() || !entry.spec.input.is_valid(tape.root_lenient()) {
-        return None;
-    }
-    tool.run.read(tape.root_lenient(), None).ok()
 }
 
 /// Why arguments were refused.
@@ -92,18 +79,15 @@ enum Refusal {
     Invalid(Vec<Violation>),
 }
 
-#[inline(never)]
 fn careful(
     entry: &Entry,
-    text: &str,
-    bound: Option<Value>,
     cx: &CallContext<'_>,
     limits: &Limits,
     coercing: bool,
 ) -> Result<Accepted, Refusal> {
     let tool = &entry.tool.0;
     let mut notes = Vec::new();
-    let mut value = parse(text, limits, &mut notes)?;
+    let mut value = parse(cx.call.arguments.as_str(), limits, &mut notes)?;
     let Value::Object(sent) = &mut value else {
         let message = format!("they must be an object, not {}", kind(&value));
         return Err(Refusal::Malformed(message));
@@ -116,7 +100,7 @@ fn careful(
         let coerced = coerce(&mut value, &entry.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
-    let bound = match bound {
+    let bound = match entry.bound.as_deref().map(|bound| bound_values(bound, cx)) {
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
     };
@@ -145,7 +129,7 @@ fn careful(
     Ok(Accepted {
         ready,
         notes,
-        arguments: Some(value),
+        arguments: value,
     })
 }
 

@@ -1,8 +1,12 @@
 //! Ready arguments in, a raw result out: whatever a tool does is contained here.
 
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
 use super::layer::{concurrency, timeout};
@@ -13,6 +17,22 @@ use crate::error::ToolError;
 use crate::result::ToolResult;
 use crate::tool::Tool;
 
+/// A tool that was started: most have returned already.
+pub(super) enum Started {
+    Done(ToolResult),
+    GoesOn(Running),
+}
+
+/// Starts a tool; a panic becomes a failure like any other.
+pub(super) fn start(run: impl FnOnce() -> Result<Running, ToolError>) -> Started {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(Running::Done(Ok(Encoded::Now(result))))) => Started::Done(result),
+        Ok(Ok(Running::Done(Err(error))) | Err(error)) => Started::Done(error.into()),
+        Ok(Ok(running)) => Started::GoesOn(running),
+        Err(panic) => Started::Done(panicked(panic.as_ref())),
+    }
+}
+
 /// Runs a tool within its limits.
 pub(super) async fn run(
     ready: Box<dyn Ready>,
@@ -20,8 +40,32 @@ pub(super) async fn run(
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
+    let work = async {
+        match start(|| ready.run(cx)) {
+            Started::Done(result) => result,
+            Started::GoesOn(running) => rest(running, cx).await,
+        }
+    };
+    within(tool, limit, cx, concurrency::around(tool, cx, work)).await
+}
+
+/// Goes on with a tool that was started, within its limits.
+pub(super) async fn go_on(
+    running: Running,
+    tool: &Tool,
+    limit: Option<Duration>,
+    cx: &CallContext<'_>,
+) -> ToolResult {
+    within(tool, limit, cx, rest(running, cx)).await
+}
+
+async fn within(
+    tool: &Tool,
+    limit: Option<Duration>,
+    cx: &CallContext<'_>,
+    work: impl Future<Output = ToolResult>,
+) -> ToolResult {
     let abandoned = Abandoned(cx.cancel);
-    let work = concurrency::around(tool, cx, contained(ready, cx));
     match timeout::around(tool, limit, cx.scope, work).await {
         Ok(result) => {
             // The tool has ended by itself: there is nobody left to tell.
@@ -41,21 +85,22 @@ impl Drop for Abandoned<'_> {
     }
 }
 
-/// Runs the function; a panic becomes a failure like any other.
-async fn contained(ready: Box<dyn Ready>, cx: &CallContext<'_>) -> ToolResult {
-    let started = catch_unwind(AssertUnwindSafe(|| ready.run(cx)));
-    let encoded = match started {
-        Err(panic) => return panicked(panic.as_ref()),
-        Ok(Err(error)) => return error.into(),
-        Ok(Ok(Running::Done(encoded))) => encoded,
-        Ok(Ok(Running::Later(future))) => match AssertUnwindSafe(future).catch_unwind().await {
-            Ok(encoded) => encoded,
-            Err(panic) => return panicked(panic.as_ref()),
-        },
+/// Awaits what a started tool has left to do.
+async fn rest(running: Running, cx: &CallContext<'_>) -> ToolResult {
+    let encoded = match running {
+        Running::Done(encoded) => encoded,
+        Running::Later(future) => {
+            let future = AssertUnwindSafe(Contained(Some(future)));
+            match future.catch_unwind().await {
+                Ok(encoded) => encoded,
+                Err(panic) => return panicked(panic.as_ref()),
+            }
+        }
     };
     match encoded {
         Ok(Encoded::Now(result)) => result,
         Ok(Encoded::Stream(updates)) => {
+            let updates = Contained(Some(updates));
             let last = AssertUnwindSafe(last_of(updates, cx)).catch_unwind().await;
             last.unwrap_or_else(|panic| panicked(panic.as_ref()))
         }
@@ -63,13 +108,37 @@ async fn contained(ready: Box<dyn Ready>, cx: &CallContext<'_>) -> ToolResult {
     }
 }
 
+/// What a tool left us, which may panic even when it is dropped.
+struct Contained<T>(Option<T>);
+
+impl<T> Drop for Contained<T> {
+    fn drop(&mut self) {
+        let left = self.0.take();
+        // Nobody waits for it any more: there is no result that could tell.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+    }
+}
+
+impl<F: Future + Unpin> Future for Contained<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match &mut self.0 {
+            Some(future) => Pin::new(future).poll(cx),
+            None => Poll::Pending,
+        }
+    }
+}
+
 /// Passes preliminary results on, and returns the last one.
 async fn last_of(
-    mut updates: futures::stream::BoxStream<'static, Result<ToolResult, ToolError>>,
+    mut updates: Contained<BoxStream<'static, Result<ToolResult, ToolError>>>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
     let mut last = None;
-    while let Some(update) = updates.next().await {
+    while let Some(updates) = &mut updates.0
+        && let Some(update) = updates.next().await
+    {
         let result = match update {
             Ok(result) => result,
             Err(error) => return error.into(),

@@ -120,6 +120,30 @@ async fn an_async_tool_that_never_returns_times_out_and_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_that_panics_when_it_is_dropped_is_contained() {
+    struct Spiteful;
+    impl Drop for Spiteful {
+        fn drop(&mut self) {
+            panic!("not yet");
+        }
+    }
+    let forever = |spite: Spiteful| async move {
+        std::future::pending::<()>().await;
+        drop(spite);
+        "never".to_owned()
+    };
+    let alone = Tool::builder("alone", "Never returns.")
+        .run_async(move |_, _| forever(Spiteful))
+        .unwrap();
+    let streamed = Tool::builder("streamed", "Never returns.")
+        .run(move |_, _| Updates(stream::once(forever(Spiteful))))
+        .unwrap();
+    for tool in [alone, streamed] {
+        assert_eq!(call(tool, "{}").await.outcome, Outcome::TimedOut);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_invokers_timeout_holds_where_the_tool_names_none() {
     /// Never returns.
     #[tool]

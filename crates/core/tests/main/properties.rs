@@ -1,1 +1,126 @@
-//! To come.
+//! What must hold for every text a model can send.
+//!
+//! Each tool exists twice: as it is, so that regular calls take the fast path, and behind an approver
+//! who always agrees, so that every call takes the careful one.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use serde_json::Value;
+use toolwright::{Outcome, ToolResult};
+
+#[path = "properties/mutant.rs"]
+mod mutant;
+#[path = "properties/sample.rs"]
+mod sample;
+#[path = "properties/twins.rs"]
+mod twins;
+
+use mutant::{spoil, spoil_text};
+use sample::{Dice, any_value, valid};
+use twins::{TWINS, Twin};
+
+/// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
+fn config(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases)
+    };
+    match config.rng_seed {
+        RngSeed::Random => ProptestConfig {
+            rng_seed: RngSeed::Fixed(7),
+            ..config
+        },
+        RngSeed::Fixed(_) => config,
+    }
+}
+
+/// The bytes that every choice of a case is drawn from: fewer and smaller ones make a simpler case.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..400)
+}
+
+fn twin() -> impl Strategy<Value = &'static Twin> {
+    (0..TWINS.len()).prop_map(|index| &TWINS[index])
+}
+
+/// What both paths make of a text; they have to agree, and what they accept has to be valid.
+fn outcome(twin: &Twin, text: &str) -> Result<ToolResult, TestCaseError> {
+    let (fast, careful) = twin.call(text);
+    let shown =
+        |result: &ToolResult| format!("{} {:?} {}", result.outcome, result.notes, result.text());
+    prop_assert_eq!(shown(&fast), shown(&careful), "{}: {}", twin.name, text);
+    match fast.outcome {
+        Outcome::Ok => {
+            let received: Value = serde_json::from_str(&fast.text()).unwrap();
+            let violations = twin.tool.spec().input.violations(&received);
+            prop_assert!(
+                violations.is_empty(),
+                "{}: {} was received as {}: {:?}",
+                twin.name,
+                text,
+                received,
+                violations
+            );
+        }
+        Outcome::InvalidArguments => {}
+        other => prop_assert!(false, "{}: {}: {}", twin.name, text, other),
+    }
+    Ok(fast)
+}
+
+proptest! {
+    #![proptest_config(config(3_000))]
+
+    #[test]
+    fn what_the_schema_describes_is_accepted_as_it_is(twin in twin(), bytes in bytes()) {
+        let schema = twin.tool.spec().input.as_value();
+        let value = valid(&mut Dice::new(&bytes), schema, schema, 0);
+        let text = value.to_string();
+        let violations = twin.tool.spec().input.violations(&value);
+        prop_assert!(violations.is_empty(), "{}: {}: {:?}", twin.name, text, violations);
+        let result = outcome(twin, &text)?;
+        prop_assert_eq!(result.outcome, Outcome::Ok, "{}: {}: {}", twin.name, text, result.text());
+        prop_assert!(result.notes.is_empty(), "{}: {}: {:?}", twin.name, text, result.notes);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(5_000))]
+
+    #[test]
+    fn what_is_almost_right_is_treated_alike_on_both_paths(twin in twin(), bytes in bytes()) {
+        let schema = twin.tool.spec().input.as_value();
+        let (first, second) = bytes.split_at(bytes.len() / 4);
+        let mut dice = Dice::new(first);
+        let mut value = valid(&mut Dice::new(second), schema, schema, 0);
+        for _ in 0..=dice.below(3) {
+            spoil(&mut dice, &mut value);
+        }
+        outcome(twin, &spoil_text(&mut dice, &value.to_string()))?;
+    }
+
+    #[test]
+    fn any_json_is_treated_alike_on_both_paths(twin in twin(), bytes in bytes()) {
+        let mut dice = Dice::new(&bytes);
+        let text = any_value(&mut dice, 0).to_string();
+        outcome(twin, &spoil_text(&mut dice, &text))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    #[test]
+    fn any_text_has_a_result(twin in twin(), text in any::<String>()) {
+        outcome(twin, &text)?;
+    }
+
+    #[test]
+    fn any_text_that_looks_like_json_has_a_result(
+        twin in twin(),
+        text in "([{}\\[\\]\":,' \n0-9aentrufls_\\\\/.-]|count|text|\"place\"|null|```|true|\\\\u00){0,40}",
+    ) {
+        outcome(twin, &text)?;
+    }
+}

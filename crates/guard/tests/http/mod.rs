@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use toolwright_guard::{FetchError, Page, SafeHttp, SafeHttpBuilder};
 
+mod address;
 mod answer;
 mod host;
 mod names;
@@ -34,4 +35,11 @@ fn assert_refused(fetched: Result<Page, FetchError>, as_wanted: Check) {
 
 fn is_address(error: &FetchError) -> bool {
     matches!(error, FetchError::Address { .. })
+}
+
+/// A client that knows one public address for every name, and never gets to connect to it.
+fn nowhere() -> (SafeHttp, Names) {
+    let names = Names::always(&[[1, 1, 1, 1].into()]);
+    let http = SafeHttp::builder().resolver(names.clone());
+    (http.build().unwrap(), names)
 }

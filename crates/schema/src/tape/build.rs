@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use super::{Item, Limits, Node, ParseError};
 
-/// Up to this many members, comparing all pairs of marks is cheaper than hashing the keys.
+/// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
 const PAIRWISE: usize = 16;
 
 /// serde_json gives keys that begin so a meaning of their own when it reads a `Value`: what the validator saw would not be
@@ -27,7 +27,6 @@ pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'
     let mut builder = Builder {
         items: Vec::with_capacity((text.len() / 6).clamp(8, 4096)),
         left: depth,
-        marks: Vec::with_capacity(16),
         fault: None,
     };
     let mut source = serde_json::Deserializer::from_str(text);
@@ -63,8 +62,6 @@ fn syntax(error: &serde_json::Error) -> ParseError {
 struct Builder<'t> {
     items: Vec<Item<'t>>,
     left: usize,
-    /// Fingerprints of the keys of the objects that are still open.
-    marks: Vec<u64>,
     /// What we refused ourselves: serde_json's error can only carry text.
     fault: Option<Fault>,
 }
@@ -81,12 +78,14 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<(), E> {
+    /// Adds a key, and returns its mark.
+    fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<u64, E> {
         if key.starts_with(RESERVED) {
             return Err(self.refuse(Fault::Reserved(key.into_owned())));
         }
-        self.marks.push(mark(&key));
-        self.push(Item::Text(key))
+        let mark = mark(&key);
+        self.items.push(Item::Text(key));
+        Ok(mark)
     }
 
     fn open<E: Error>(&mut self) -> Result<usize, E> {
@@ -125,25 +124,25 @@ impl<'t> DeserializeSeed<'t> for Push<'_, 't> {
 struct PushKey<'b, 't>(&'b mut Builder<'t>);
 
 impl<'t> DeserializeSeed<'t> for PushKey<'_, 't> {
-    type Value = ();
+    type Value = u64;
 
-    fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<u64, D::Error> {
         source.deserialize_str(self)
     }
 }
 
 impl<'t> Visitor<'t> for PushKey<'_, 't> {
-    type Value = ();
+    type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_borrowed_str<E: Error>(self, key: &'t str) -> Result<(), E> {
+    fn visit_borrowed_str<E: Error>(self, key: &'t str) -> Result<u64, E> {
         self.0.key(Cow::Borrowed(key))
     }
 
-    fn visit_str<E: Error>(self, key: &str) -> Result<(), E> {
+    fn visit_str<E: Error>(self, key: &str) -> Result<u64, E> {
         self.0.key(Cow::Owned(key.to_owned()))
     }
 }
@@ -197,16 +196,15 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
 
     fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
         let at = self.0.open()?;
-        let first = self.0.marks.len();
-        let mut len = 0;
-        while members.next_key_seed(PushKey(self.0))?.is_some() {
+        let (mut len, mut marks, mut suspect) = (0, 0, false);
+        while let Some(mark) = members.next_key_seed(PushKey(self.0))? {
             members.next_value_seed(Push(self.0))?;
+            suspect |= marks & mark != 0;
+            marks |= mark;
             len += 1;
         }
         let end = self.0.items.len() as u32;
         self.0.close(at, Item::Object { len, end });
-        let suspect = may_repeat(self.0.marks.get(first..).unwrap_or_default());
-        self.0.marks.truncate(first);
         let object = Node {
             items: &self.0.items,
             at: at as u32,
@@ -219,44 +217,26 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
     }
 }
 
-/// Equal keys have equal marks; different keys hardly ever do.
+/// One bit of 64: equal keys share theirs, different keys seldom do.
 fn mark(key: &str) -> u64 {
     let bytes = key.as_bytes();
-    let (head, tail) = if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
-    } else if let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        (
-            u32::from_le_bytes(*head).into(),
-            u32::from_le_bytes(*tail).into(),
-        )
-    } else {
-        (
-            bytes
-                .iter()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-            0,
-        )
-    };
-    head ^ tail.rotate_left(29) ^ (bytes.len() as u64) << 56
-}
-
-fn may_repeat(marks: &[u64]) -> bool {
-    let mut left = marks;
-    while let [mark, rest @ ..] = left {
-        if marks.len() > PAIRWISE || rest.contains(mark) {
-            return true;
-        }
-        left = rest;
-    }
-    false
+    let at = |index: usize| u32::from(bytes.get(index).copied().unwrap_or_default());
+    let last = at(bytes.len().wrapping_sub(1));
+    let middle = at(bytes.len() / 2);
+    let spread = at(0) ^ middle.wrapping_mul(5) ^ last.wrapping_mul(9) ^ (bytes.len() as u32) << 3;
+    1 << (spread & 63)
 }
 
 fn repeated(object: Node<'_>) -> Option<String> {
-    let mut seen = HashSet::with_capacity(object.len());
-    object
-        .members()
-        .find(|(key, _)| !seen.insert(*key))
-        .map(|(key, _)| key.to_owned())
+    let keys = || object.members().map(|(key, _)| key);
+    let twice = if object.len() <= PAIRWISE {
+        let repeats = |(count, key): &(usize, &str)| keys().take(*count).any(|other| other == *key);
+        keys().enumerate().find(repeats).map(|(_, key)| key)
+    } else {
+        let mut seen = HashSet::with_capacity(object.len());
+        keys().find(|key| !seen.insert(*key))
+    };
+    twice.map(str::to_owned)
 }
 
 pub(super) fn from_value(value: &Value) -> Vec<Item<'_>> {

@@ -3,9 +3,26 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio::sync::SemaphorePermit;
+
 use crate::context::CallContext;
 use crate::result::ToolResult;
 use crate::tool::Tool;
+
+/// Leave to run, for as long as it is held; a blocking tool's thread holds its own.
+pub(in crate::invoke) struct Leave<'a>(
+    #[expect(dead_code, reason = "held")] Option<SemaphorePermit<'a>>,
+);
+
+/// Takes a permit of the tool if one is free.
+pub(in crate::invoke) fn at_once<'a>(tool: &'a Tool, cx: &CallContext<'_>) -> Option<Leave<'a>> {
+    let permits = &tool.0.permits;
+    if tool.0.options.blocking {
+        cx.permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
+        return Some(Leave(None));
+    }
+    permits.try_acquire().ok().map(Some).map(Leave)
+}
 
 /// Waits for a permit of the tool, then for `next`.
 pub(in crate::invoke) async fn around(

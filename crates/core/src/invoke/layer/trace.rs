@@ -7,14 +7,16 @@ use tracing::{Instrument as _, Level, field, span};
 use crate::call::ToolCall;
 use crate::result::ToolResult;
 
-/// Runs the call in a span, if anybody listens; arguments and results are not in it.
+/// Tells whether anybody listens.
+pub(in crate::invoke) fn is_wanted() -> bool {
+    tracing::enabled!(Level::INFO)
+}
+
+/// Runs the call in a span; arguments and results are not in it.
 pub(in crate::invoke) async fn around(
     call: &ToolCall,
     next: impl Future<Output = ToolResult>,
 ) -> ToolResult {
-    if !tracing::enabled!(Level::INFO) {
-        return next.await;
-    }
     let span = span!(
         Level::INFO,
         "execute_tool",

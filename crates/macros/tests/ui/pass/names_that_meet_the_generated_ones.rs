@@ -67,8 +67,8 @@ mod bundle {
     impl bundle {
         /// A method of that name.
         #[tool]
-        fn tools(&self, bundle: String) -> String {
-            bundle
+        fn tools(&self, word: String) -> String {
+            word
         }
 
         /// A method of that name.

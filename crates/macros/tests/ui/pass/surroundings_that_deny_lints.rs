@@ -34,7 +34,7 @@ pub mod shop {
     use toolwright::{Caller, Json, Maybe, State, ToolError, Updates, tool, tools};
 
     /// A shop.
-    #[derive(Debug, Default)]
+    #[derive(Clone, Copy, Debug, Default)]
     pub struct Shop {
         open: bool,
     }

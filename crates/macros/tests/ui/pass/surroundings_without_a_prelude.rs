@@ -32,5 +32,6 @@ impl Shop {
 
 fn main() {
     let registry = ::toolwright::Registry::discover().unwrap();
-    ::std::assert_eq!(registry.snapshot().iter().count(), 3);
+    ::std::assert!(registry.get("open").is_some());
+    ::std::assert!(registry.get("later").is_some());
 }

@@ -1,3 +1,0 @@
-//! What the macros make, and what they refuse.
-
-mod ui;

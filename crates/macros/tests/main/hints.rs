@@ -1,0 +1,121 @@
+//! What a tool declares about its effects, and how its calls are treated.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolwright::{Outcome, Strict, Tool, tool};
+
+use crate::call::{call, text};
+
+/// Declares nothing.
+#[tool]
+fn declares_nothing() {}
+
+/// Declares everything.
+#[tool(read_only, destructive = false, idempotent = true, open_world)]
+fn declares_everything() {}
+
+/// Destroys something.
+#[tool(destructive)]
+fn destroys() {}
+
+/// Destroys something that nobody misses.
+#[tool(destructive, approval = never)]
+fn destroys_rubbish() {}
+
+/// Is always asked about.
+#[tool(approval = always)]
+fn always_asked() {}
+
+/// Is asked about when it destroys, which it does not.
+#[tool(approval = auto)]
+fn never_asked() {}
+
+/// Sleeps for too long.
+#[tool(timeout = "5ms")]
+async fn sleeps() {
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+}
+
+/// Takes more than it knows.
+#[tool(extra = ignore, errors = generic, strict = off, on_malformed = error, return_direct, concurrency = 3)]
+fn takes_anything(word: String) -> Result<String, String> {
+    match word.as_str() {
+        "" => Err("a secret reason".to_owned()),
+        _ => Ok(word),
+    }
+}
+
+/// Fills in its result.
+#[tool(expand_result)]
+fn fills_in(word: String) -> String {
+    drop(word);
+    "${word} and ${other}".to_owned()
+}
+
+fn hints(tool: &Tool) -> Value {
+    serde_json::to_value(tool.spec().hints).unwrap()
+}
+
+#[test]
+fn hints_are_published_only_where_declared() {
+    assert_eq!(hints(&declares_nothing::tool()), json!({}));
+    assert_eq!(
+        hints(&declares_everything::tool()),
+        json!({
+            "readOnlyHint": true,
+            "destructiveHint": false,
+            "idempotentHint": true,
+            "openWorldHint": true,
+        })
+    );
+    assert_eq!(hints(&destroys::tool()), json!({"destructiveHint": true}));
+}
+
+#[test]
+fn approval_is_asked_when_destructive_unless_the_tool_says_otherwise() {
+    for (tool, asked) in [
+        (declares_nothing::tool(), false),
+        (destroys::tool(), true),
+        (destroys_rubbish::tool(), false),
+        (always_asked::tool(), true),
+        (never_asked::tool(), false),
+    ] {
+        assert_eq!(tool.needs_approval(), asked, "{tool:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_the_answer_is_no() {
+    let result = call(destroys::tool(), "destroys", json!({})).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_ends_the_call() {
+    let result = call(sleeps::tool(), "sleeps", json!({})).await;
+    assert_eq!(result.outcome, Outcome::TimedOut);
+}
+
+#[tokio::test]
+async fn the_other_keys_reach_the_library() {
+    let tool = takes_anything::tool();
+    assert_eq!(tool.strict(), Strict::Off);
+    assert!(tool.returns_direct());
+    let extra = json!({"word": "hi", "more": 1});
+    assert_eq!(text(tool, "takes_anything", extra).await, "hi");
+    let failed = call(
+        takes_anything::tool(),
+        "takes_anything",
+        json!({"word": ""}),
+    )
+    .await;
+    assert!(failed.is_error());
+    assert!(!failed.text().contains("secret"), "{}", failed.text());
+}
+
+#[tokio::test]
+async fn a_result_is_expanded_only_when_asked_for() {
+    let text = text(fills_in::tool(), "fills_in", json!({"word": "hi"})).await;
+    assert_eq!(text, "hi and ${other}");
+}

@@ -1,0 +1,82 @@
+//! Generated code keeps quiet where its surroundings deny lints; clippy's here, the compiler's in `ui/pass`.
+
+#![deny(
+    clippy::all,
+    clippy::nursery,
+    clippy::pedantic,
+    clippy::absolute_paths,
+    clippy::as_conversions,
+    clippy::clone_on_ref_ptr,
+    clippy::default_trait_access,
+    clippy::exhaustive_enums,
+    clippy::expect_used,
+    clippy::implicit_return,
+    clippy::indexing_slicing,
+    clippy::missing_docs_in_private_items,
+    clippy::missing_inline_in_public_items,
+    clippy::panic,
+    clippy::pattern_type_mismatch,
+    clippy::pub_underscore_fields,
+    clippy::question_mark_used,
+    clippy::same_name_method,
+    clippy::shadow_reuse,
+    clippy::single_call_fn,
+    clippy::unreachable,
+    clippy::wildcard_enum_match_arm,
+    missing_docs,
+    unused
+)]
+
+use serde_json::json;
+use toolwright::{Caller, Json, State, tool, tools};
+
+use crate::call::{call_with, text};
+
+/// What the tools share.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    /// How many books it holds.
+    books: u32,
+}
+
+/// Tells how many books there are.
+#[tool(read_only, idempotent, title = "Count books")]
+pub(crate) async fn count_books(State(shelf): State<Shelf>, caller: Caller) -> Json<u32> {
+    drop(caller);
+    tokio::task::yield_now().await;
+    return Json(shelf.books);
+}
+
+#[tools]
+impl Shelf {
+    /// Finds a book.
+    #[tool(blocking)]
+    fn find_book(
+        &self,
+        #[param(default = "${project_dir:-any}")] title: String,
+    ) -> Result<String, String> {
+        return if self.books == 0 {
+            Ok(title)
+        } else {
+            Err(title)
+        };
+    }
+
+    /// Takes a book, one by default.
+    #[tool]
+    fn take_book(&self, #[param(default = 1)] books: u32, why: Option<String>) -> u32 {
+        drop(why);
+        return self.books.saturating_sub(books);
+    }
+}
+
+#[tokio::test]
+async fn such_tools_run() {
+    let shelf = Shelf { books: 3 };
+    let tool = count_books::tool();
+    let count = call_with(tool, |it| return it.state(shelf), "count_books", json!({})).await;
+    assert_eq!(count.text(), "3");
+    let books = json!({"books": 2});
+    assert_eq!(text(Shelf { books: 3 }, "take_book", books).await, "1");
+    assert_eq!(text(Shelf::default(), "find_book", json!({})).await, "any");
+}

@@ -1,0 +1,17 @@
+//! What the macros make, and what they refuse.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod bundles;
+mod call;
+mod defaults;
+mod descriptions;
+mod discovery;
+mod extractors;
+mod functions;
+mod hints;
+mod lints;
+mod nested;
+mod parameters;
+mod results;
+mod ui;
