@@ -471,6 +471,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             // `Args` takes anything: only a typed input can enforce its own schema.
             enforced: enforced && typed,
             careful,
+            untyped: !typed,
             defaults,
             defect: self.defect.or(defect),
         });

@@ -38,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) enforced: bool,
     /// Whether every call takes the careful path: to fill in defaults, or to show the arguments.
     pub(crate) careful: bool,
+    /// Whether the handler receives the arguments as JSON.
+    pub(crate) untyped: bool,
     /// What absent arguments become, in the order of the parameters.
     pub(crate) defaults: Vec<(String, Default)>,
     pub(crate) permits: Arc<Semaphore>,
@@ -162,6 +164,7 @@ impl Tool {
             checks: params.iter().map(|param| param.check).collect(),
             enforced,
             careful: D::META.expand_result,
+            untyped: false,
             defaults,
             defect,
         })
@@ -188,6 +191,7 @@ impl Tool {
             checks: parts.checks,
             enforced: parts.enforced,
             careful: parts.careful,
+            untyped: parts.untyped,
             defaults: parts.defaults,
             defect,
             fingerprint: OnceLock::new(),
@@ -258,6 +262,7 @@ pub(crate) struct Parts {
     pub(crate) checks: Vec<fn(&Setup) -> Result<(), ToolError>>,
     pub(crate) enforced: bool,
     pub(crate) careful: bool,
+    pub(crate) untyped: bool,
     pub(crate) defaults: Vec<(String, Default)>,
     pub(crate) defect: Option<DefineError>,
 }

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{
     Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Type, Visibility,
+    parse_quote,
 };
 
 use crate::args::{ParamArgs, ToolsArgs};
@@ -40,6 +41,7 @@ pub(crate) fn tool(attribute: TokenStream, item: Item) -> TokenStream {
     if !mistakes.is_empty() {
         return fallback::tool(&function, &name, &vis, mistakes);
     }
+    function.attrs.push(owned_arguments());
     free(&function, &name, &vis, &definition)
 }
 
@@ -188,6 +190,7 @@ fn method_definition(
         mistakes,
     );
     check::definition(&definition, prefix, mistakes);
+    method.attrs.push(owned_arguments());
     Some(definition)
 }
 
@@ -319,6 +322,11 @@ fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// A tool owns its arguments because we say so, not because its author likes it.
+fn owned_arguments() -> Attribute {
+    parse_quote!(#[allow(clippy::needless_pass_by_value)])
 }
 
 /// Generated code is nobody's style: whatever lints its surroundings deny, it is left alone.

@@ -9,6 +9,7 @@ use syn::parse_macro_input;
 
 mod args;
 mod check;
+mod default;
 mod expand;
 mod fallback;
 mod keys;
@@ -40,6 +41,8 @@ mod wire;
 /// Parameters take `#[param(name = "…", description = "…", default = …, required)]`. A text default
 /// may use `${earlier_parameter}` and `${project_dir}`.
 ///
+/// A method, even one without `self`, is a tool only inside `#[tools] impl`.
+///
 /// A function and its tool share one name, so `mod weather; use weather::weather;` collides: import
 /// the tool from a module of another name.
 #[proc_macro_attribute]
@@ -52,7 +55,7 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `new = path` | how discovery makes the bundle, in place of `Default` |
+/// | `new = path` | the function that discovery makes the bundle with, in place of `Default` |
 /// | `manual` | not discovered; only `registry.add(bundle)` adds it |
 /// | `prefix = "…"` | put before each name, with `_` |
 /// | `supported_for(App, …)` | discovered only for these applications |

@@ -9,7 +9,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Index, LitStr, Type};
 
-use crate::check::text_literal;
+use crate::default::text_literal;
 use crate::parse::{Definition, Extent, Param, peel_type};
 
 /// Names a local variable so that the use of its only field is underlined from start to end.

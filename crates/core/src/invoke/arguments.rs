@@ -20,11 +20,13 @@ use crate::result::{Outcome, ToolResult};
 mod fill;
 mod parse;
 mod unknown;
+mod whole;
 
 pub(super) use fill::argument_text;
 use fill::fill_defaults;
 use parse::parse;
 use unknown::ignore_unknown;
+use whole::holds_whole_float;
 
 /// How many notes one call keeps.
 const NOTED: usize = 50;
@@ -54,6 +56,10 @@ pub(super) fn start(
     }
     // An open schema would let a bound parameter be sent.
     if entry.bound.is_some() || !entry.spec.input.is_valid(tape.root_lenient()) {
+        return None;
+    }
+    // The validator takes `5.0` for an integer; only the careful path makes it one.
+    if tool.untyped && holds_whole_float(tape.root_lenient()) {
         return None;
     }
     tool.run.start(tape.root_lenient(), None, cx).ok()

@@ -207,6 +207,21 @@ async fn lossless_coercions_are_made_and_noted() {
 }
 
 #[tokio::test]
+async fn a_whole_number_written_as_a_float_is_an_integer_to_every_tool() {
+    let tool = Tool::builder("double", "Doubles.")
+        .param::<i64>("n", "What.")
+        .param::<Option<f64>>("by", "How much.")
+        .run(|args, _| Ok::<_, toolwright::ToolError>(args.get::<i64>("n")? * 2))
+        .unwrap();
+    let result = call(tool.clone(), r#"{"n": 21.0}"#).await;
+    assert_ok(&result, "42");
+    assert_eq!(result.notes, ["/n: 21.0 read as 21"]);
+    let result = call(tool, r#"{"n": 21, "by": 2.0}"#).await;
+    assert_ok(&result, "42");
+    assert_eq!(result.notes, [""; 0]);
+}
+
+#[tokio::test]
 async fn what_cannot_be_coerced_without_loss_is_refused() {
     for text in [
         r#"{"city": "Rome", "days": "seven"}"#,

@@ -2,38 +2,34 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::path::Path;
 
 use toolwright_guard::WriteMode;
 
-use super::{Prison, SECRET};
+use super::{Prison, SECRET, race};
 
-/// Runs `visit` until the door has been a link and a directory again a thousand times.
-fn while_the_door_is_swapped(prison: &Prison, mut visit: impl FnMut(usize)) {
-    let (door, aside) = (prison.inside("door"), prison.inside("aside"));
+fn while_the_door_is_swapped(prison: &Prison, visit: impl FnMut(usize)) {
+    let (door, other) = (prison.inside("door"), prison.inside("other"));
     fs::create_dir(&door).unwrap();
     fs::write(door.join("secret.txt"), "harmless").unwrap();
-    let swaps = AtomicUsize::new(0);
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                fs::rename(&door, &aside).unwrap();
-                symlink("..", &door).unwrap();
-                fs::remove_file(&door).unwrap();
-                fs::rename(&aside, &door).unwrap();
-                swaps.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-        for count in 0.. {
-            visit(count);
-            if count >= 1_000 && swaps.load(Ordering::Relaxed) >= 1_000 {
-                break;
-            }
-        }
-        done.store(true, Ordering::Relaxed);
-    });
+    symlink("..", &other).unwrap();
+    race(|| exchange(&door, &other), visit);
+}
+
+/// Swaps two names in one step, so that the door is always there and half the time leads out.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(one: &Path, other: &Path) {
+    let aside = one.with_extension("aside");
+    fs::rename(one, &aside).unwrap();
+    fs::rename(other, one).unwrap();
+    fs::rename(&aside, other).unwrap();
 }
 
 #[test]

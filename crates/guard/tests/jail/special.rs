@@ -4,12 +4,10 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use toolwright_guard::{EntryKind, Jail, JailError, WriteMode};
 
-use super::Prison;
+use super::{Prison, race};
 
 fn make_pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().unwrap();
@@ -45,22 +43,16 @@ fn a_file_swapped_for_a_pipe_blocks_nobody() {
     make_pipe(&prison.outside("pipe"));
     let (pipe, file) = (prison.outside("pipe"), prison.outside("file"));
     let name = prison.inside("note.txt");
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                fs::rename(&name, &file).unwrap();
-                fs::rename(&pipe, &name).unwrap();
-                fs::rename(&name, &pipe).unwrap();
-                fs::rename(&file, &name).unwrap();
-            }
-        });
-        for _ in 0..2_000 {
-            if let Ok(note) = prison.jail.read("note.txt") {
-                assert_eq!(note.text, "a note");
-            }
+    let swap = || {
+        fs::rename(&name, &file).unwrap();
+        fs::rename(&pipe, &name).unwrap();
+        fs::rename(&name, &pipe).unwrap();
+        fs::rename(&file, &name).unwrap();
+    };
+    race(swap, |_| {
+        if let Ok(note) = prison.jail.read("note.txt") {
+            assert_eq!(note.text, "a note");
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn call_with(
     name: &str,
     arguments: Value,
 ) -> ToolResult {
-    let invoker = set_up(Invoker::builder(&registry(bundle))).build().unwrap();
+    let invoker = set_up(Invoker::builder(registry(bundle))).build().unwrap();
     invoker
         .invoke(&ToolCall::new(name, arguments.to_string()))
         .await

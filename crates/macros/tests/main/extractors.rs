@@ -95,7 +95,7 @@ async fn state_may_be_destructured() {
 
 #[test]
 fn missing_state_is_told_when_the_invoker_is_built() {
-    let missing = Invoker::new(&registry(shop_name::tool())).unwrap_err();
+    let missing = Invoker::new(registry(shop_name::tool())).unwrap_err();
     assert!(missing.to_string().contains("`shop_name`"), "{missing}");
     assert!(missing.to_string().contains("Shop"), "{missing}");
 }
@@ -116,7 +116,7 @@ async fn an_extractor_may_be_missing() {
 
 #[tokio::test]
 async fn caller_session_and_call_come_from_the_scope() {
-    let invoker = Invoker::new(&registry(who::tool())).unwrap();
+    let invoker = Invoker::new(registry(who::tool())).unwrap();
     let scope = Scope::new().caller(Caller::new("ada")).session("talk-7");
     let call = ToolCall::new("who", "{}").with_id("call-1");
     let result = invoker.invoke_in(&scope, &call).await;
@@ -125,7 +125,7 @@ async fn caller_session_and_call_come_from_the_scope() {
 
 #[tokio::test]
 async fn an_extractor_of_ones_own_may_refuse() {
-    let invoker = Invoker::new(&registry(greet_signed_in::tool())).unwrap();
+    let invoker = Invoker::new(registry(greet_signed_in::tool())).unwrap();
     let call = ToolCall::new("greet_signed_in", "{}");
     let refused = invoker.invoke(&call).await;
     assert_eq!(refused.text(), "sign in first");
@@ -139,7 +139,7 @@ async fn progress_reaches_the_listener() {
     let heard: Arc<Mutex<Vec<CallEvent>>> = Arc::default();
     let keep = Arc::clone(&heard);
     let scope = Scope::new().on_event(move |event| keep.lock().unwrap().push(event));
-    let invoker = Invoker::new(&registry(half_way::tool())).unwrap();
+    let invoker = Invoker::new(registry(half_way::tool())).unwrap();
     invoker
         .invoke_in(&scope, &ToolCall::new("half_way", "{}"))
         .await;
@@ -154,7 +154,7 @@ async fn progress_reaches_the_listener() {
 async fn a_tool_hears_that_it_is_cancelled() {
     let token = CancellationToken::new();
     let scope = Scope::new().cancel_on(token.clone());
-    let invoker = Invoker::new(&registry(wait_for_nobody::tool())).unwrap();
+    let invoker = Invoker::new(registry(wait_for_nobody::tool())).unwrap();
     let call = ToolCall::new("wait_for_nobody", "{}");
     let waiting = invoker.invoke_in(&scope, &call);
     let (result, ()) = futures::future::join(waiting, async { token.cancel() }).await;

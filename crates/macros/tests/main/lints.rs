@@ -5,12 +5,13 @@
     clippy::nursery,
     clippy::pedantic,
     clippy::absolute_paths,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
     clippy::as_conversions,
     clippy::clone_on_ref_ptr,
     clippy::default_trait_access,
     clippy::exhaustive_enums,
     clippy::expect_used,
-    clippy::implicit_return,
     clippy::indexing_slicing,
     clippy::missing_docs_in_private_items,
     clippy::missing_inline_in_public_items,
@@ -20,7 +21,6 @@
     clippy::question_mark_used,
     clippy::same_name_method,
     clippy::shadow_reuse,
-    clippy::single_call_fn,
     clippy::unreachable,
     clippy::wildcard_enum_match_arm,
     missing_docs,
@@ -28,23 +28,24 @@
 )]
 
 use serde_json::json;
+use tokio::task::yield_now;
 use toolwright::{Caller, Json, State, tool, tools};
 
 use crate::call::{call_with, text};
 
 /// What the tools share.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+struct Shelf {
     /// How many books it holds.
     books: u32,
 }
 
 /// Tells how many books there are.
 #[tool(read_only, idempotent, title = "Count books")]
-pub(crate) async fn count_books(State(shelf): State<Shelf>, caller: Caller) -> Json<u32> {
-    drop(caller);
-    tokio::task::yield_now().await;
-    return Json(shelf.books);
+async fn count_books(State(shelf): State<Shelf>, caller: Caller) -> Json<u32> {
+    assert!(caller.name().is_none(), "nobody has signed in");
+    yield_now().await;
+    Json(shelf.books)
 }
 
 #[tools]
@@ -55,18 +56,18 @@ impl Shelf {
         &self,
         #[param(default = "${project_dir:-any}")] title: String,
     ) -> Result<String, String> {
-        return if self.books == 0 {
+        if self.books == 0 {
             Ok(title)
         } else {
-            Err(title)
-        };
+            Err(format!("{title} is not there"))
+        }
     }
 
     /// Takes a book, one by default.
     #[tool]
     fn take_book(&self, #[param(default = 1)] books: u32, why: Option<String>) -> u32 {
-        drop(why);
-        return self.books.saturating_sub(books);
+        let none = why.is_none();
+        self.books.saturating_sub(books) + u32::from(none)
     }
 }
 
@@ -74,9 +75,9 @@ impl Shelf {
 async fn such_tools_run() {
     let shelf = Shelf { books: 3 };
     let tool = count_books::tool();
-    let count = call_with(tool, |it| return it.state(shelf), "count_books", json!({})).await;
+    let count = call_with(tool, |it| it.state(shelf), "count_books", json!({})).await;
     assert_eq!(count.text(), "3");
     let books = json!({"books": 2});
-    assert_eq!(text(Shelf { books: 3 }, "take_book", books).await, "1");
+    assert_eq!(text(Shelf { books: 3 }, "take_book", books).await, "2");
     assert_eq!(text(Shelf::default(), "find_book", json!({})).await, "any");
 }

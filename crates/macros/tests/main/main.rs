@@ -1,6 +1,12 @@
 //! What the macros make, and what they refuse.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::too_many_arguments,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
 
 mod bundles;
 mod call;

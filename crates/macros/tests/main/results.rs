@@ -196,8 +196,8 @@ async fn text_is_content_as_it_is() {
 #[tokio::test]
 async fn content_is_content_as_it_is() {
     let picture = Content::image("image/png", b"png");
-    assert_eq!(result("content").await.content, [picture.clone()]);
     let both = [Content::text("a pixel"), picture];
+    assert_eq!(result("content").await.content, both[1..]);
     assert_eq!(result("contents").await.content, both);
 }
 
@@ -298,7 +298,7 @@ async fn listen(name: &str, arguments: Value) -> (Vec<String>, ToolResult) {
             keep.lock().unwrap().push(result.text().into_owned());
         }
     });
-    let invoker = Invoker::new(&registry(Results)).unwrap();
+    let invoker = Invoker::new(registry(Results)).unwrap();
     let call = ToolCall::new(name, arguments.to_string());
     let last = invoker.invoke_in(&scope, &call).await;
     let heard = heard.lock().unwrap().clone();
