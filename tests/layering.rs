@@ -11,7 +11,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-core", &["toolwright-schema"]),
     // What the macros write names `::toolwright` only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
-    ("toolwright-guard", &["toolwright-core", "toolwright-schema"]),
+    (
+        "toolwright-guard",
+        &["toolwright-core", "toolwright-schema"],
+    ),
     ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::failure::Failure;
 use crate::print;
 
-/// Every file of a new project; `{name}` and `{dependency}` are filled in.
+/// Every file of a new project; `@name@` and `@dependency@` are filled in.
 const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("new/Cargo.toml.txt")),
     ("README.md", include_str!("new/README.md.txt")),
@@ -27,7 +27,9 @@ pub(crate) fn execute(directory: &Path, published: bool) -> Result<ExitCode, Fai
     }
     let dependency = dependency(published);
     for (file, template) in FILES {
-        let text = template.replace("{name}", &name).replace("{dependency}", &dependency);
+        let text = template
+            .replace("@name@", &name)
+            .replace("@dependency@", &dependency);
         write(&directory.join(file), &text)?;
     }
     let shown = directory.display();
@@ -47,7 +49,9 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 
 /// The directory's own name, if Cargo takes it for a package.
 fn package_name(directory: &Path) -> Result<String, Failure> {
-    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = directory
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
@@ -61,7 +65,9 @@ fn package_name(directory: &Path) -> Result<String, Failure> {
 
 /// A checkout that this program was built from and that is still there is the newest there is.
 fn dependency(published: bool) -> String {
-    let checkout: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "toolwright"].iter().collect();
+    let checkout: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "toolwright"]
+        .iter()
+        .collect();
     match checkout.canonicalize() {
         Ok(path) if !published => format!("path = {:?}", path.display().to_string()),
         _ => format!("version = {:?}", env!("CARGO_PKG_VERSION")),

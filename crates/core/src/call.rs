@@ -1,6 +1,5 @@
 //! What the model asks for: one call of one tool, as plain data.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -48,49 +47,34 @@ impl ToolCall {
     }
 }
 
-/// Text that is shared, or that never had to be allocated.
-#[derive(Clone)]
-pub(crate) enum Text {
-    Fixed(&'static str),
-    Shared(Arc<str>),
-}
-
-impl Text {
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Fixed(text) => text,
-            Self::Shared(text) => text,
-        }
-    }
-}
-
 /// Declares a newtype over shared text: cheap to clone, because one call's id and name travel far.
 macro_rules! shared_text {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
+        // `None` is the empty text: a result without its call's id yet costs no shared counter.
         #[derive(Clone)]
-        pub struct $name($crate::call::Text);
+        pub struct $name(Option<std::sync::Arc<str>>);
 
         impl $name {
             /// Stands in until the invoker fills in the real one.
             #[allow(dead_code, reason = "only results carry a stand-in")]
-            pub(crate) const EMPTY: Self = Self($crate::call::Text::Fixed(""));
+            pub(crate) const EMPTY: Self = Self(None);
 
             /// Returns the text.
             pub fn as_str(&self) -> &str {
-                self.0.as_str()
+                self.0.as_deref().unwrap_or_default()
             }
         }
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self($crate::call::Text::Shared(text.into()))
+                Self(Some(text.into()))
             }
         }
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self($crate::call::Text::Shared(text.into()))
+                Self(Some(text.into()))
             }
         }
 

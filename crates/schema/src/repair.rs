@@ -79,8 +79,8 @@ pub fn repair(text: &str, limits: &Limits) -> Result<Repaired, Unrepairable> {
         Err(error) => return Err(Unrepairable::Refused(error)),
     };
     let text = outer::decoded(mended, limits, &mut notes);
-    match Tape::parse(&text, limits) {
-        Ok(_) => Ok(Repaired { text, notes }),
+    match Tape::parse(&text, limits).map(drop) {
+        Ok(()) => Ok(Repaired { text, notes }),
         Err(ParseError::Syntax {
             truncated: true, ..
         }) => Err(Unrepairable::Truncated),

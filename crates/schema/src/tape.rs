@@ -7,6 +7,7 @@ mod access;
 mod build;
 mod de;
 mod error;
+mod spare;
 mod validator;
 
 use std::borrow::Cow;
@@ -89,6 +90,12 @@ impl<'t> Tape<'t> {
             at: 0,
             strict: false,
         }
+    }
+}
+
+impl Drop for Tape<'_> {
+    fn drop(&mut self) {
+        spare::keep(std::mem::take(&mut self.items));
     }
 }
 

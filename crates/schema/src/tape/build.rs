@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use super::{Item, Limits, Node, ParseError};
+use super::{Item, Limits, Node, ParseError, spare};
 
 /// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
 const PAIRWISE: usize = 16;
@@ -25,15 +25,13 @@ pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'
     // serde_json itself gives up at the next level, without saying so.
     let depth = limits.depth.min(126);
     let mut builder = Builder {
-        items: Vec::with_capacity((text.len() / 6).clamp(8, 4096)),
+        items: spare::take(),
         left: depth,
         fault: None,
     };
     let mut source = serde_json::Deserializer::from_str(text);
-    match Push(&mut builder)
-        .deserialize(&mut source)
-        .and_then(|()| source.end())
-    {
+    let read = Push(&mut builder).deserialize(&mut source);
+    match read.and_then(|()| source.end()) {
         Ok(()) => Ok(builder.items),
         Err(error) => Err(match builder.fault {
             Some(Fault::Deep) => ParseError::TooDeep { limit: depth },
@@ -219,12 +217,15 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
 
 /// One bit of 64: equal keys share theirs, different keys seldom do.
 fn mark(key: &str) -> u64 {
-    let bytes = key.as_bytes();
-    let at = |index: usize| u32::from(bytes.get(index).copied().unwrap_or_default());
-    let last = at(bytes.len().wrapping_sub(1));
-    let middle = at(bytes.len() / 2);
-    let spread = at(0) ^ middle.wrapping_mul(5) ^ last.wrapping_mul(9) ^ (bytes.len() as u32) << 3;
-    1 << (spread & 63)
+    match key.as_bytes() {
+        [first, .., last] => {
+            let spread =
+                first.wrapping_mul(5) ^ last.wrapping_mul(3) ^ (key.len() as u8).wrapping_mul(11);
+            1 << (spread & 63)
+        }
+        [only] => 1 << (only & 63),
+        [] => 1,
+    }
 }
 
 fn repeated(object: Node<'_>) -> Option<String> {
