@@ -15,26 +15,20 @@ impl Approve for Terminal {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
             if self.yes {
-                return Decision::Approve;
+                return request.approve();
             }
             if !io::stdin().is_terminal() {
-                return deny("it needs approval: run it in a terminal, or pass --yes");
+                return request.deny("it needs approval: run it in a terminal, or pass --yes");
             }
             let question = question(&request);
             // Reading a line blocks, so it is left to a thread that may.
             let answer = tokio::task::spawn_blocking(move || ask(&question)).await;
             match answer {
-                Ok(Ok(answer)) if matches!(answer.trim(), "y" | "Y" | "yes") => Decision::Approve,
-                Ok(Ok(_)) => deny("not approved"),
-                _ => deny("the terminal did not answer"),
+                Ok(Ok(answer)) if matches!(answer.trim(), "y" | "Y" | "yes") => request.approve(),
+                Ok(Ok(_)) => request.deny("not approved"),
+                _ => request.deny("the terminal did not answer"),
             }
         })
-    }
-}
-
-fn deny(reason: &str) -> Decision {
-    Decision::Deny {
-        reason: reason.to_owned(),
     }
 }
 

@@ -1,11 +1,19 @@
-//! Who is asked before a dangerous call runs.
+//! Who is asked before a dangerous call runs, and what an approval is worth.
+//!
+//! An approval is a signed [`Grant`]: bound to the tool's fingerprint, the exact arguments and the
+//! caller, good for one call, and only for a while. Whatever is wrong with it, the answer is no.
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
 use crate::context::Caller;
+use crate::result::{Contents, ToolResult};
 use crate::tool::ToolSpec;
+
+mod grant;
+
+pub use grant::{Approvals, Grant};
 
 /// Somebody who allows or denies calls: a person at a terminal, a page, a policy.
 ///
@@ -14,6 +22,27 @@ use crate::tool::ToolSpec;
 /// # Cancellation
 ///
 /// The future is dropped when nobody waits for the call any more.
+///
+/// # Examples
+///
+/// ```
+/// use futures::future::BoxFuture;
+/// use toolwright::{ApprovalRequest, Approve, Decision};
+///
+/// /// Approves small refunds.
+/// struct Clerk;
+///
+/// impl Approve for Clerk {
+///     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+///         Box::pin(async move {
+///             match request.arguments["amount"].as_f64() {
+///                 Some(amount) if amount <= 20.0 => request.approve(),
+///                 _ => request.deny("ask the manager"),
+///             }
+///         })
+///     }
+/// }
+/// ```
 pub trait Approve: Send + Sync {
     /// Decides about one call whose arguments are known to be valid.
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision>;
@@ -31,33 +60,80 @@ pub struct ApprovalRequest<'a> {
     pub arguments: &'a Value,
     /// On whose behalf the call is made.
     pub caller: &'a Caller,
+    fingerprint: &'a str,
+    approvals: &'a Approvals,
 }
 
-/// What was decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What was decided; made by the methods of [`ApprovalRequest`].
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Decision {
-    /// The call runs.
-    Approve,
+    /// The call runs, if the grant is for it.
+    Approve(Grant),
+    /// The call runs with other arguments, if they are valid and the grant is for them.
+    Edit {
+        /// The arguments to run with.
+        arguments: Value,
+        /// The approval of these arguments.
+        grant: Grant,
+    },
     /// The call does not run; the model reads why.
     Deny {
         /// Why not.
         reason: String,
     },
+    /// The call does not run; the model reads this as its result.
+    Answer(Box<ToolResult>),
 }
 
-impl ApprovalRequest<'_> {
-    pub(crate) fn new<'a>(
+impl<'a> ApprovalRequest<'a> {
+    pub(crate) fn new(
         call: &'a ToolCall,
         tool: &'a ToolSpec,
         arguments: &'a Value,
         caller: &'a Caller,
-    ) -> ApprovalRequest<'a> {
-        ApprovalRequest {
+        fingerprint: &'a str,
+        approvals: &'a Approvals,
+    ) -> Self {
+        Self {
             call,
             tool,
             arguments,
             caller,
+            fingerprint,
+            approvals,
         }
+    }
+
+    /// Makes an approval of exactly this call, to be kept or brought later with
+    /// [`Scope::grant`](crate::Scope::grant).
+    pub fn grant(&self) -> Grant {
+        self.approvals
+            .grant(self.fingerprint, self.arguments, self.caller)
+    }
+
+    /// Allows the call.
+    pub fn approve(&self) -> Decision {
+        Decision::Approve(self.grant())
+    }
+
+    /// Allows the call with other arguments, which are validated again.
+    pub fn edit(&self, arguments: Value) -> Decision {
+        let grant = self
+            .approvals
+            .grant(self.fingerprint, &arguments, self.caller);
+        Decision::Edit { arguments, grant }
+    }
+
+    /// Refuses the call; the model reads why.
+    pub fn deny(&self, reason: impl Into<String>) -> Decision {
+        Decision::Deny {
+            reason: reason.into(),
+        }
+    }
+
+    /// Answers in the tool's place.
+    pub fn answer(&self, content: impl Into<Contents>) -> Decision {
+        Decision::Answer(Box::new(ToolResult::success(content)))
     }
 }

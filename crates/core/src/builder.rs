@@ -16,7 +16,7 @@ use crate::define::{Meta, Ready, Run, Running};
 use crate::error::{DefineError, ToolError};
 use crate::extract::Context;
 use crate::input::{Input, add_definitions, output_schema};
-use crate::options::{Approval, Errors, Extra, Hints, Malformed, Options, Strict};
+use crate::options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
 use crate::param::{self, Param};
 use crate::tool::{Parts, Tool, ToolSpec};
 
@@ -24,7 +24,7 @@ mod reply;
 mod schema;
 
 pub use reply::Reply;
-use schema::{JSON_TYPES, check_object, is_json_type, nullable, published_defaults};
+use schema::{JSON_TYPES, Published, check_object, is_json_type, nullable};
 
 /// A default of this text means: no default, the parameter is required.
 const NOT_DEFINED: &str = "___NOT_DEFINED___";
@@ -36,7 +36,7 @@ const NULL: &str = "___NULL___";
 /// Mistakes are kept until the handler is given, and told there.
 pub struct ToolBuilder<I = Args> {
     spec: ToolSpec,
-    options: Options,
+    policy: Policy,
     source: Source,
     output: Option<Value>,
     defect: Option<DefineError>,
@@ -45,11 +45,11 @@ pub struct ToolBuilder<I = Args> {
 
 /// Where the input schema comes from.
 enum Source {
-    Parameters(Vec<Parameter>, Input),
+    Parameters(Vec<Parameter>, Box<Input>),
     Whole { schema: Value, typed: bool },
 }
 
-/// A parameter that can still be changed by `.default(…)` or `.optional()`.
+/// A parameter that can still be given a default.
 struct Parameter {
     name: String,
     description: String,
@@ -97,7 +97,7 @@ impl Args {
 
 impl ToolBuilder {
     pub(crate) fn new(name: String, description: String) -> Self {
-        let input = Input::new(&name);
+        let input = Box::new(Input::new(&name));
         Self {
             spec: ToolSpec {
                 name: name.into(),
@@ -108,7 +108,7 @@ impl ToolBuilder {
                 hints: Hints::default(),
                 bundle: "built".into(),
             },
-            options: Options::from(&Meta::new("", "", "")),
+            policy: Policy::from(&Meta::new("", "", "")),
             source: Source::Parameters(Vec::new(), input),
             output: None,
             defect: None,
@@ -190,8 +190,9 @@ impl ToolBuilder {
 
     /// Gives the parameter added last a default, which is published.
     ///
-    /// A text may use `${earlier_parameter}` and `${project_dir}`. The texts `___NOT_DEFINED___`
-    /// and `___NULL___` mean "required" and "optional, absent".
+    /// A text may use `${earlier_parameter}` and `${project_dir}`; where one of them has no value and
+    /// no fallback (`${name:-fallback}`), the parameter has to be sent. The texts
+    /// `___NOT_DEFINED___` and `___NULL___` mean "required" and "optional, absent or `null`".
     #[must_use]
     pub fn default(mut self, default: impl Serialize) -> Self {
         let default = serde_json::to_value(default);
@@ -229,7 +230,7 @@ impl ToolBuilder {
         }
         ToolBuilder {
             spec: self.spec,
-            options: self.options,
+            policy: self.policy,
             source: Source::Whole {
                 schema,
                 typed: true,
@@ -307,23 +308,23 @@ options! {
     /// Declares whether the tool reaches beyond this system.
     open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
     /// Sets who has to be asked before a call runs.
-    approval(approval: Approval) => |tool| tool.options.approval = approval;
+    approval(approval: Approval) => |tool| tool.policy.approval = approval;
     /// Sets whether providers may hold the model to the schema.
-    strict(strict: Strict) => |tool| tool.options.strict = strict;
+    strict(strict: Strict) => |tool| tool.policy.strict = strict;
     /// Sets what becomes of unknown arguments.
-    extra(extra: Extra) => |tool| tool.options.extra = extra;
+    extra(extra: Extra) => |tool| tool.policy.extra = extra;
     /// Sets what the model reads of an error.
-    errors(errors: Errors) => |tool| tool.options.errors = errors;
+    errors(errors: Errors) => |tool| tool.policy.errors = errors;
     /// Sets what becomes of arguments that are not JSON.
-    on_malformed(malformed: Malformed) => |tool| tool.options.malformed = malformed;
+    on_malformed(malformed: Malformed) => |tool| tool.policy.on_malformed = malformed;
     /// Sets whether placeholders in a text result are filled in.
-    expand_result(yes: bool) => |tool| tool.options.expand_result = yes;
+    expand_result(yes: bool) => |tool| tool.policy.expand_result = yes;
     /// Sets whether the result answers the person without another model step.
-    return_direct(yes: bool) => |tool| tool.options.return_direct = yes;
+    return_direct(yes: bool) => |tool| tool.policy.return_direct = yes;
     /// Sets how long a call may take.
-    timeout(timeout: Duration) => |tool| tool.options.timeout = Some(timeout);
+    timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
     /// Sets how many calls may run at once.
-    concurrency(most: usize) => |tool| tool.options.concurrency = most;
+    concurrency(most: usize) => |tool| tool.policy.concurrency = most;
     /// Declares the structured output by a whole JSON Schema.
     output_schema(schema: Value) => |tool| tool.output = Some(schema);
 }
@@ -395,7 +396,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         F: Fn(I, Context) -> R + Send + Sync + 'static,
         R: Reply,
     {
-        self.options.blocking = true;
+        self.policy.blocking = true;
         let handler = Arc::new(handler);
         self.finish(move |input, cx| {
             let (handler, encoders) = (Arc::clone(&handler), cx.encoders().clone());
@@ -448,8 +449,8 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                     close_objects(&mut schema);
                 }
                 let schema = Schema::trusted(schema);
-                let (defaults, unfit) = published_defaults(&schema);
-                let unfit = unfit.filter(|_| !typed).map(|(parameter, message)| {
+                let Published { defaults, unfit } = Published::by(&schema);
+                let defect = unfit.filter(|_| !typed).map(|(parameter, message)| {
                     let tool = self.spec.name.to_string();
                     DefineError::Parameter {
                         tool,
@@ -457,15 +458,15 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                         message,
                     }
                 });
-                (schema, enforced, defaults, unfit)
+                (schema, enforced, defaults, defect)
             }
         };
         self.spec.input = input;
         // Only a type of the user's fills in its own defaults.
-        let careful = self.options.expand_result || (!typed && !defaults.is_empty());
+        let careful = self.policy.expand_result || (!typed && !defaults.is_empty());
         let tool = Tool::assemble(Parts {
             spec: self.spec,
-            options: self.options,
+            policy: self.policy,
             run: Box::new(Closure(Arc::new(handler), PhantomData)),
             checks: Vec::new(),
             // `Args` takes anything: only a typed input can enforce its own schema.

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
+use crate::approve::Grant;
 use crate::call::{CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
 use crate::encode::Encoders;
@@ -66,6 +67,7 @@ pub struct Scope {
     pub(crate) session: Option<SessionId>,
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) listener: Option<Listener>,
+    pub(crate) grants: Vec<Grant>,
 }
 
 /// Hears what happens during a call; called on whatever thread the tool runs on.
@@ -95,6 +97,13 @@ impl Scope {
     #[must_use]
     pub fn cancel_on(mut self, token: CancellationToken) -> Self {
         self.cancel = Some(token);
+        self
+    }
+
+    /// Brings an approval that was given before; it serves one call of exactly what was approved.
+    #[must_use]
+    pub fn grant(mut self, grant: Grant) -> Self {
+        self.grants.push(grant);
         self
     }
 

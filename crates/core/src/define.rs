@@ -145,15 +145,18 @@ pub struct ParamSpec {
     pub(crate) published: bool,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
     pub(crate) optional: fn() -> bool,
-    pub(crate) check: fn(&Setup) -> Result<(), ToolError>,
+    pub(crate) check: Check,
 }
+
+/// Checks that an invoker provides what a parameter needs.
+pub(crate) type Check = fn(&Setup) -> Result<(), ToolError>;
 
 /// What a definition keeps of a parameter's type.
 pub struct ParamKind {
     pub(crate) published: bool,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
     pub(crate) optional: fn() -> bool,
-    pub(crate) check: fn(&Setup) -> Result<(), ToolError>,
+    pub(crate) check: Check,
 }
 
 /// What an argument is when it is not sent.

@@ -173,6 +173,12 @@ pub enum RegistryError {
         /// The bundle that asks for it too.
         second: String,
     },
+    /// A setting for a tool cannot be followed.
+    #[error("{message}")]
+    Setting {
+        /// Which one, where it is set, and what is wrong with it.
+        message: String,
+    },
     /// A view binds a value that a parameter cannot take.
     #[error("tool `{tool}`: cannot bind `{parameter}`: {message}")]
     Bind {
@@ -192,6 +198,12 @@ pub enum InvokerError {
     /// The tools cannot be listed.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// Approvals cannot be signed.
+    #[error("no random numbers for a signing key: {message}; give one with `.approvals(…)`")]
+    NoRandomness {
+        /// What the system says.
+        message: String,
+    },
     /// A tool asks for something that nobody provides.
     #[error("tool `{tool}` cannot run here: {message}")]
     Missing {

@@ -14,12 +14,14 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use toolwright_schema::Limits;
 
-use crate::approve::{ApprovalRequest, Approve, Decision};
+use crate::approve::{ApprovalRequest, Approvals, Approve, Decision, Grant};
+use crate::audit::{Audit, Watch};
 use crate::call::ToolCall;
 use crate::config::Config;
 use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
 use crate::error::{ErrorKind, InvokerError, RegistryError, ToolError};
 use crate::input::PROJECT_DIR;
+use crate::layer::{Invocation, Layer, Next};
 use crate::registry::{Entry, Snapshot, View};
 use crate::result::{Outcome, ToolResult};
 
@@ -32,6 +34,7 @@ mod run;
 
 use arguments::Accepted;
 use layer::concurrency;
+use layer::timeout::{self, GivenUp};
 use run::Started;
 
 /// How long a call may take, unless its tool says otherwise.
@@ -44,7 +47,7 @@ const DEFAULT_PARALLEL: usize = 8;
 /// Runs calls; cheap to clone, all clones are one invoker.
 ///
 /// Whatever a model sends, the answer is a [`ToolResult`]: unknown tools, broken arguments, panics
-/// and timeouts included.
+/// and timeouts included. A tool that does not return at once needs tokio's runtime and its timer.
 ///
 /// # Cancellation
 ///
@@ -78,6 +81,8 @@ struct Shared {
     source: Source,
     setup: Arc<Setup>,
     approver: Option<Arc<dyn Approve>>,
+    approvals: Arc<Approvals>,
+    audit: Option<Arc<dyn Audit>>,
     limits: Limits,
     coerce: bool,
     timeout: Option<Duration>,
@@ -107,6 +112,8 @@ impl Invoker {
             tools: tools.into(),
             shared: Setup::default(),
             approver: None,
+            approvals: None,
+            audit: None,
             limits: Limits::default(),
             coerce: true,
             timeout: Some(DEFAULT_TIMEOUT),
@@ -148,6 +155,11 @@ impl Invoker {
 
     /// Runs one call on behalf of the scope's caller.
     pub async fn invoke_in(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
+        let watch = self
+            .0
+            .audit
+            .as_deref()
+            .map(|audit| Watch::new(audit, call, scope));
         let mut result = if layer::trace::is_wanted() {
             Box::pin(layer::trace::around(call, self.dispatch(scope, call))).await
         } else {
@@ -155,7 +167,23 @@ impl Invoker {
         };
         result.call = call.id.clone();
         result.tool = call.name.clone();
+        if let Some(watch) = watch {
+            watch.end(&result);
+        }
         result
+    }
+
+    /// Returns the tools that the scope's caller may see.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub fn list(&self, scope: &Scope) -> Result<Vec<Entry>, RegistryError> {
+        let snapshot = self.snapshot()?;
+        let shown = snapshot
+            .iter()
+            .filter(|entry| entry.shows_to(&scope.caller));
+        Ok(shown.cloned().collect())
     }
 
     /// Most calls are right as they stand and return at once: they cost no future. What does wait is
@@ -182,10 +210,10 @@ impl Invoker {
             Some((Started::Done(result), _)) => finish::finish(result, entry, None, &cx),
             Some((Started::GoesOn(running), _leave)) => {
                 let limit = self.limit(entry);
-                let result = Box::pin(run::go_on(running, &entry.tool, limit, &cx)).await;
+                let result = Box::pin(run::go_on(running, entry, limit, &cx)).await;
                 finish::finish(result, entry, None, &cx)
             }
-            None => Box::pin(self.perform(entry, &cx)).await,
+            None => Box::pin(self.layered(entry, &cx)).await,
         };
         if let Some(note) = note {
             result.notes.insert(0, note);
@@ -195,7 +223,7 @@ impl Invoker {
     }
 
     fn limit(&self, entry: &Entry) -> Option<Duration> {
-        entry.tool.0.options.timeout.or(self.0.timeout)
+        entry.policy.timeout.or(self.0.timeout)
     }
 
     /// Starts a call that needs nobody's approval and nothing mended, if its tool is free.
@@ -209,10 +237,10 @@ impl Invoker {
             .cancel
             .as_ref()
             .is_some_and(|token| token.is_cancelled());
-        if entry.tool.0.careful || entry.tool.needs_approval() || cancelled {
+        if entry.tool.0.careful || entry.needs_approval() || cancelled || !entry.layers.is_empty() {
             return None;
         }
-        let leave = concurrency::at_once(&entry.tool, cx)?;
+        let leave = concurrency::at_once(entry, cx)?;
         let mut untidy = false;
         let started = run::start(|| {
             arguments::start(entry, cx, &self.0.limits).unwrap_or_else(|| {
@@ -228,74 +256,178 @@ impl Invoker {
         Some((started, leave))
     }
 
-    /// Goes all the way, one stage after the other.
-    async fn perform(&self, entry: &Entry, cx: &CallContext<'_>) -> ToolResult {
-        let accepted = match arguments::accept(entry, cx, &self.0.limits, self.0.coerce) {
+    /// Goes through the layers that stand before the arguments are read.
+    async fn layered(&self, entry: &Entry, cx: &CallContext<'_>) -> ToolResult {
+        let (outer, inner) = entry.layers.split();
+        if outer.is_empty() {
+            return self.perform(entry, cx, inner).await;
+        }
+        let perform = || self.perform(entry, cx, inner).boxed();
+        Next::new(outer, invocation(entry, cx, None), &perform)
+            .run()
+            .await
+    }
+
+    /// Reads the arguments, asks whoever has to be asked, and runs the tool.
+    async fn perform(
+        &self,
+        entry: &Entry,
+        cx: &CallContext<'_>,
+        inner: &[Arc<dyn Layer>],
+    ) -> ToolResult {
+        let accept = |text: &str| arguments::accept(entry, text, cx, &self.0.limits, self.0.coerce);
+        let mut accepted = match accept(cx.call.arguments.as_str()) {
             Ok(accepted) => accepted,
             Err(refused) => return refused,
         };
+        if entry.needs_approval() {
+            match self.permission(entry, cx, &accepted.arguments).await {
+                Permission::Granted => {}
+                Permission::Edited(edited) => match accept(&unbound(edited, entry, &accepted)) {
+                    Ok(edited) => accepted = edited,
+                    Err(refused) => return refused,
+                },
+                Permission::Answered(result) => return result,
+            }
+        }
         let Accepted {
             ready,
             notes,
             arguments,
         } = accepted;
-        if let Some(denied) = self.denied(entry, cx, &arguments).await {
-            return denied;
-        }
-        let mut result = run::run(ready, &entry.tool, self.limit(entry), cx).await;
+        let limit = self.limit(entry);
+        let mut result = if inner.is_empty() {
+            run::run(ready, entry, limit, cx).await
+        } else {
+            let run = || self.run_again(entry, cx, &arguments).boxed();
+            Next::new(inner, invocation(entry, cx, Some(&arguments)), &run)
+                .run()
+                .await
+        };
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
         }
         finish::finish(result, entry, Some(&arguments), cx)
     }
 
-    /// Asks whoever has to be asked; without anybody to ask, the answer is no.
-    async fn denied(
+    /// Runs a tool with arguments that were accepted, as often as a layer likes.
+    async fn run_again(
         &self,
         entry: &Entry,
         cx: &CallContext<'_>,
         arguments: &Value,
-    ) -> Option<ToolResult> {
-        if !entry.tool.needs_approval() {
-            return None;
+    ) -> ToolResult {
+        match arguments::read(entry, arguments) {
+            Ok(ready) => run::run(ready, entry, self.limit(entry), cx).await,
+            Err(refused) => refused,
         }
-        let decision = match &self.0.approver {
-            Some(approver) => {
-                let caller = cx.caller();
-                let request = ApprovalRequest::new(cx.call, &entry.spec, arguments, caller);
-                let asked = AssertUnwindSafe(async { approver.approve(request).await });
-                let decided = match &cx.scope.cancel {
-                    Some(token) => token.run_until_cancelled(asked.catch_unwind()).await,
-                    None => Some(asked.catch_unwind().await),
-                };
-                match decided {
-                    Some(Ok(decision)) => decision,
-                    // Whoever cannot decide has not approved.
-                    Some(Err(panic)) => return Some(undecided(panic.as_ref())),
-                    None => return Some(layer::timeout::cancelled()),
-                }
-            }
-            None => Decision::Deny {
-                reason: "it needs approval, and there is nobody to ask".to_owned(),
-            },
+    }
+
+    /// Asks whoever has to be asked; whoever cannot decide has not approved.
+    async fn permission(
+        &self,
+        entry: &Entry,
+        cx: &CallContext<'_>,
+        arguments: &Value,
+    ) -> Permission {
+        let (approvals, fingerprint) = (&*self.0.approvals, entry.tool.fingerprint());
+        let take = |grant: &Grant, arguments: &Value| {
+            approvals.take(grant, fingerprint, arguments, cx.caller())
+        };
+        if cx
+            .scope
+            .grants
+            .iter()
+            .any(|grant| take(grant, arguments).is_ok())
+        {
+            return Permission::Granted;
+        }
+        let Some(approver) = &self.0.approver else {
+            return denied("it needs approval, and there is nobody to ask");
+        };
+        let request = ApprovalRequest::new(
+            cx.call,
+            &entry.spec,
+            arguments,
+            cx.caller(),
+            fingerprint,
+            approvals,
+        );
+        let asked = AssertUnwindSafe(async { approver.approve(request).await }).catch_unwind();
+        let patience = Some(approvals.patience());
+        let decision = match timeout::wait(patience, cx.scope, asked).await {
+            Ok(Ok(decision)) => decision,
+            Ok(Err(panic)) => return undecided(panic.as_ref()),
+            Err(GivenUp::Expired(_)) => return denied("nobody answered in time"),
+            Err(GivenUp::Cancelled) => return Permission::Answered(timeout::cancelled()),
         };
         match decision {
-            Decision::Approve => None,
-            Decision::Deny { reason } => Some(denied(&reason)),
+            Decision::Approve(grant) => match take(&grant, arguments) {
+                Ok(()) => Permission::Granted,
+                Err(why) => denied(why),
+            },
+            Decision::Edit {
+                arguments: edited,
+                grant,
+            } => match take(&grant, &edited) {
+                Ok(()) => Permission::Edited(edited),
+                Err(why) => denied(why),
+            },
+            Decision::Deny { reason } => denied(&reason),
+            Decision::Answer(result) => Permission::Answered(*result),
         }
     }
 }
 
-fn denied(reason: &str) -> ToolResult {
+fn invocation<'a>(
+    entry: &'a Entry,
+    cx: &CallContext<'a>,
+    arguments: Option<&'a Value>,
+) -> Invocation<'a> {
+    Invocation {
+        call: cx.call,
+        spec: &entry.spec,
+        tool: &entry.tool,
+        scope: cx.scope,
+        arguments,
+    }
+}
+
+/// Takes out what the view has bound and the editor left alone: it is not for anybody to send.
+fn unbound(mut edited: Value, entry: &Entry, accepted: &Accepted) -> String {
+    if let Value::Object(edited) = &mut edited {
+        edited.retain(|name, value| {
+            !entry.hides(name) || accepted.arguments.get(name) != Some(&*value)
+        });
+    }
+    edited.to_string()
+}
+
+/// What came of asking.
+enum Permission {
+    Granted,
+    Edited(Value),
+    /// The call does not run: this is its result.
+    Answered(ToolResult),
+}
+
+fn denied(reason: &str) -> Permission {
     let message = format!("the call was denied: {reason}");
-    ToolResult::refused(Outcome::Denied, ErrorKind::Failed, message)
+    Permission::Answered(ToolResult::refused(
+        Outcome::Denied,
+        ErrorKind::Failed,
+        message,
+    ))
 }
 
 #[cold]
-fn undecided(panic: &(dyn Any + Send)) -> ToolResult {
-    ToolResult {
-        cause: run::panicked(panic).cause,
-        ..denied("the one who was asked could not decide")
+fn undecided(panic: &(dyn Any + Send)) -> Permission {
+    match denied("the one who was asked could not decide") {
+        Permission::Answered(result) => Permission::Answered(ToolResult {
+            cause: run::panicked(panic).cause,
+            ..result
+        }),
+        other => other,
     }
 }
 
@@ -312,6 +444,8 @@ pub struct InvokerBuilder {
     tools: View,
     shared: Setup,
     approver: Option<Arc<dyn Approve>>,
+    approvals: Option<Approvals>,
+    audit: Option<Arc<dyn Audit>>,
     limits: Limits,
     coerce: bool,
     timeout: Option<Duration>,
@@ -371,6 +505,21 @@ impl InvokerBuilder {
         self
     }
 
+    /// Sets who makes and takes approvals: give several invokers the same key, and they accept each
+    /// other's.
+    #[must_use]
+    pub fn approvals(mut self, approvals: Approvals) -> Self {
+        self.approvals = Some(approvals);
+        self
+    }
+
+    /// Keeps a record of every call, however it ends.
+    #[must_use]
+    pub fn audit(mut self, audit: impl Audit + 'static) -> Self {
+        self.audit = Some(Arc::new(audit));
+        self
+    }
+
     /// Sets how long and how deeply nested arguments may be.
     #[must_use]
     pub fn argument_limits(mut self, limits: Limits) -> Self {
@@ -412,7 +561,13 @@ impl InvokerBuilder {
     ///
     /// When the tools cannot be listed, or one needs something that was not given.
     pub fn build(self) -> Result<Invoker, InvokerError> {
-        let mut tools = self.tools.bind_session();
+        let approvals = match self.approvals {
+            Some(approvals) => approvals,
+            None => Approvals::new().map_err(|error| InvokerError::NoRandomness {
+                message: error.to_string(),
+            })?,
+        };
+        let mut tools = self.tools.bind_session().settings(&self.shared.config);
         if let Some(directory) = self.shared.project_dir() {
             tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
         }
@@ -428,6 +583,8 @@ impl InvokerBuilder {
             source: Source::Live(tools),
             setup: Arc::new(self.shared),
             approver: self.approver,
+            approvals: Arc::new(approvals),
+            audit: self.audit,
             limits: self.limits,
             coerce: self.coerce,
             timeout: self.timeout,

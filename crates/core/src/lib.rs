@@ -22,12 +22,15 @@ mod options;
 mod template;
 mod tool;
 
+mod layer;
 mod registry;
 
 mod approve;
+mod audit;
 mod invoke;
 
-pub use approve::{ApprovalRequest, Approve, Decision};
+pub use approve::{ApprovalRequest, Approvals, Approve, Decision, Grant};
+pub use audit::{Audit, AuditRecord};
 pub use builder::{Args, Reply, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{
@@ -40,7 +43,8 @@ pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
 pub use extract::{CallInfo, Cancel, Context, Maybe, Progress, ProjectDir, State};
 pub use input::{PROJECT_DIR, SESSION_ID_PARAM};
 pub use invoke::{Invoker, InvokerBuilder};
-pub use options::{Approval, Errors, Extra, Hints, Malformed, Strict};
+pub use layer::{Authorise, Cache, Invocation, Layer, Next, Place, RateLimit, Retry};
+pub use options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
 pub use param::Param;
 pub use registry::{App, Bundle, Entry, Registry, Snapshot, View};
 pub use result::{Contents, Full, Outcome, Structured, ToolResult};

@@ -6,32 +6,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::define::Meta;
 
-/// How calls of a tool are treated.
+/// How calls of a tool are treated: what its author says, and what a view changes of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) approval: Approval,
-    pub(crate) strict: Strict,
-    pub(crate) extra: Extra,
-    pub(crate) errors: Errors,
-    pub(crate) malformed: Malformed,
+#[non_exhaustive]
+pub struct Policy {
+    /// Whether somebody has to be asked before a call runs.
+    pub approval: Approval,
+    /// Whether providers may hold the model to the schema.
+    pub strict: Strict,
+    /// What becomes of unknown arguments.
+    pub extra: Extra,
+    /// What the model reads of an error.
+    pub errors: Errors,
+    /// What becomes of arguments that are not JSON.
+    pub on_malformed: Malformed,
+    /// Whether the result answers the person without another model step.
+    pub return_direct: bool,
+    /// How long a call may take; `None` leaves it to the invoker.
+    pub timeout: Option<Duration>,
+    /// How many calls may run at once.
+    pub concurrency: usize,
     pub(crate) expand_result: bool,
-    pub(crate) return_direct: bool,
     pub(crate) blocking: bool,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) concurrency: usize,
 }
 
 /// How many calls of one tool run at once, unless it says otherwise.
 const DEFAULT_CONCURRENCY: usize = 64;
 
-impl From<&Meta> for Options {
+impl From<&Meta> for Policy {
     fn from(meta: &Meta) -> Self {
         Self {
             approval: meta.approval,
             strict: meta.strict,
             extra: meta.extra,
             errors: meta.errors,
-            malformed: meta.malformed,
+            on_malformed: meta.malformed,
             expand_result: meta.expand_result,
             return_direct: meta.return_direct,
             blocking: meta.blocking,
@@ -76,6 +85,11 @@ pub struct Hints {
 }
 
 impl Hints {
+    /// Tells whether running it twice does no more than running it once.
+    pub fn is_repeatable(&self) -> bool {
+        self.read_only == Some(true) || self.idempotent == Some(true)
+    }
+
     pub(crate) const NONE: Self = Self {
         read_only: None,
         destructive: None,
@@ -85,7 +99,8 @@ impl Hints {
 }
 
 /// Whether somebody has to be asked before a call runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Approval {
     /// Asked when the tool is declared destructive.
@@ -95,6 +110,16 @@ pub enum Approval {
     Always,
     /// Never asked.
     Never,
+}
+
+impl Approval {
+    pub(crate) fn is_needed(self, hints: &Hints) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => hints.destructive == Some(true),
+        }
+    }
 }
 
 /// Whether providers may hold the model to the schema while it writes.
@@ -111,7 +136,8 @@ pub enum Strict {
 }
 
 /// What becomes of an argument that no parameter has the name of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Extra {
     /// The call is refused, because a dropped `dry_run` must never become a real run.
@@ -122,7 +148,8 @@ pub enum Extra {
 }
 
 /// What the model reads of an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Errors {
     /// The error's own message, after redaction.

@@ -19,6 +19,7 @@ use crate::result::ToolResult;
 use crate::tool::Tool;
 
 mod discover;
+mod settings;
 mod snapshot;
 mod view;
 

@@ -12,11 +12,10 @@ use toolwright_schema::{Schema, canonical};
 
 use crate::builder::ToolBuilder;
 use crate::call::ToolName;
-use crate::context::Setup;
-use crate::define::{Definition, Run, Slots as _, Typed};
-use crate::error::{DefineError, ToolError};
+use crate::define::{Check, Definition, Run, Slots as _, Typed};
+use crate::error::DefineError;
 use crate::input::{Default, Input, output_schema};
-use crate::options::{Approval, Hints, Options, Strict};
+use crate::options::{Hints, Policy, Strict};
 
 mod params;
 
@@ -30,10 +29,10 @@ pub struct Tool(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) spec: Arc<ToolSpec>,
-    pub(crate) options: Options,
+    pub(crate) policy: Arc<Policy>,
     pub(crate) run: Box<dyn Run>,
     /// What its extractors need of an invoker.
-    pub(crate) checks: Vec<fn(&Setup) -> Result<(), ToolError>>,
+    pub(crate) checks: Vec<Check>,
     /// Whether reading the arguments into their types enforces the whole schema.
     pub(crate) enforced: bool,
     /// Whether every call takes the careful path: to fill in defaults, or to show the arguments.
@@ -159,7 +158,7 @@ impl Tool {
                 hints: D::META.hints,
                 bundle: D::META.bundle.into(),
             },
-            options: Options::from(&D::META),
+            policy: Policy::from(&D::META),
             run: Box::new(Typed::<D> { receiver, required }),
             checks: params.iter().map(|param| param.check).collect(),
             enforced,
@@ -185,8 +184,8 @@ impl Tool {
         };
         Self(Arc::new(Inner {
             spec: Arc::new(parts.spec),
-            permits: Arc::new(Semaphore::new(parts.options.concurrency.max(1))),
-            options: parts.options,
+            permits: Arc::new(Semaphore::new(parts.policy.concurrency.max(1))),
+            policy: Arc::new(parts.policy),
             run: parts.run,
             checks: parts.checks,
             enforced: parts.enforced,
@@ -215,35 +214,24 @@ impl Tool {
 
     /// Tells whether somebody has to be asked before a call runs.
     pub fn needs_approval(&self) -> bool {
-        match self.0.options.approval {
-            Approval::Always => true,
-            Approval::Never => false,
-            Approval::Auto => self.0.spec.hints.destructive == Some(true),
-        }
+        self.0.policy.approval.is_needed(&self.0.spec.hints)
     }
 
     /// Tells whether providers may hold the model to the schema.
     pub fn strict(&self) -> Strict {
-        self.0.options.strict
+        self.0.policy.strict
     }
 
     /// Tells whether the result answers the person without another model step.
     pub fn returns_direct(&self) -> bool {
-        self.0.options.return_direct
+        self.0.policy.return_direct
     }
 
     /// Returns a digest that changes whenever what the model sees changes.
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
             let seen = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            let digest = Sha256::digest(canonical(&seen));
-            digest
-                .iter()
-                .fold(String::with_capacity(64), |mut hex, byte| {
-                    // Writing to a `String` cannot fail.
-                    let _ = write!(hex, "{byte:02x}");
-                    hex
-                })
+            hex(&Sha256::digest(canonical(&seen)))
         })
     }
 }
@@ -257,12 +245,23 @@ impl fmt::Debug for Tool {
 /// Everything a tool is made of.
 pub(crate) struct Parts {
     pub(crate) spec: ToolSpec,
-    pub(crate) options: Options,
+    pub(crate) policy: Policy,
     pub(crate) run: Box<dyn Run>,
-    pub(crate) checks: Vec<fn(&Setup) -> Result<(), ToolError>>,
+    pub(crate) checks: Vec<Check>,
     pub(crate) enforced: bool,
     pub(crate) careful: bool,
     pub(crate) untyped: bool,
     pub(crate) defaults: Vec<(String, Default)>,
     pub(crate) defect: Option<DefineError>,
+}
+
+/// Writes bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+            // Writing to a `String` cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
 }

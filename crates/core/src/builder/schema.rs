@@ -53,25 +53,30 @@ fn is_object(schema: &Value, root: &Value, visits: &mut usize) -> bool {
     !object.contains_key("const") && !object.contains_key("enum")
 }
 
-/// Collects the defaults that a whole schema publishes for its top-level properties, and the first
-/// that its own property refuses.
-pub(super) fn published_defaults(
-    schema: &Schema,
-) -> (Vec<(String, Default)>, Option<(String, String)>) {
-    let (mut defaults, mut unfit) = (Vec::new(), None);
-    let properties = schema.as_value().get("properties");
-    for (name, property) in properties.and_then(Value::as_object).into_iter().flatten() {
-        let Some(default) = property.get("default") else {
-            continue;
-        };
-        match fit(schema, name, default.clone()) {
-            Ok(default) => defaults.push((name.clone(), Default::Value(default))),
-            Err(message) => {
-                unfit.get_or_insert((name.clone(), format!("its default: {message}")));
+/// The defaults that a whole schema publishes for its top-level properties.
+pub(super) struct Published {
+    pub(super) defaults: Vec<(String, Default)>,
+    /// The first property that refuses its own default, and why.
+    pub(super) unfit: Option<(String, String)>,
+}
+
+impl Published {
+    pub(super) fn by(schema: &Schema) -> Self {
+        let (mut defaults, mut unfit) = (Vec::new(), None);
+        let properties = schema.as_value().get("properties");
+        for (name, property) in properties.and_then(Value::as_object).into_iter().flatten() {
+            let Some(default) = property.get("default") else {
+                continue;
+            };
+            match fit(schema, name, default.clone()) {
+                Ok(default) => defaults.push((name.clone(), Default::Value(default))),
+                Err(message) => {
+                    unfit.get_or_insert((name.clone(), format!("its default: {message}")));
+                }
             }
         }
+        Self { defaults, unfit }
     }
-    (defaults, unfit)
 }
 
 /// Lets a schema take `null` too.

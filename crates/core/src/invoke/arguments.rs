@@ -3,6 +3,7 @@
 //! The fast path takes what is right as it stands. Anything irregular takes the careful path, which
 //! alone repairs, coerces, fills in late defaults and refuses. Both accept the same values.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value};
@@ -50,7 +51,7 @@ pub(super) fn start(
     let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
     if tool.enforced {
         let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
-        let bound = bound.as_ref().map(Tape::of);
+        let bound = bound.as_deref().map(Tape::of);
         let bound = bound.as_ref().map(Tape::root_lenient);
         return tool.run.start(tape.root(), bound, cx).ok();
     }
@@ -66,17 +67,22 @@ pub(super) fn start(
 }
 
 /// Reads and validates the arguments of a call, mending what can be mended.
+#[expect(clippy::result_large_err, reason = "it is the result of the call")]
 pub(super) fn accept(
     entry: &Entry,
+    text: &str,
     cx: &CallContext<'_>,
     limits: &Limits,
     coercing: bool,
 ) -> Result<Accepted, ToolResult> {
     // The types are the tool's, and so is what they do with a value.
-    catch_unwind(AssertUnwindSafe(|| {
-        careful(entry, cx, limits, coercing).map_err(|refusal| refusal.into_result(entry))
-    }))
-    .unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+    match catch_unwind(AssertUnwindSafe(|| {
+        careful(entry, text, cx, limits, coercing)
+    })) {
+        Ok(Ok(accepted)) => Ok(accepted),
+        Ok(Err(refusal)) => Err(refusal.into_result(entry)),
+        Err(panic) => Err(panicked(panic.as_ref())),
+    }
 }
 
 /// Why arguments were refused.
@@ -87,26 +93,27 @@ enum Refusal {
 
 fn careful(
     entry: &Entry,
+    text: &str,
     cx: &CallContext<'_>,
     limits: &Limits,
     coercing: bool,
 ) -> Result<Accepted, Refusal> {
-    let tool = &entry.tool.0;
     let mut notes = Vec::new();
-    let mut value = parse(cx.call.arguments.as_str(), limits, &mut notes)?;
+    let mut value = parse(text, limits, &mut notes)?;
     let Value::Object(sent) = &mut value else {
         let message = format!("they must be an object, not {}", kind(&value));
         return Err(Refusal::Malformed(message));
     };
     refuse_bound(sent, entry)?;
-    if tool.options.extra == Extra::Ignore {
+    if entry.policy.extra == Extra::Ignore {
         ignore_unknown(sent, entry.spec.input.as_value(), &mut notes);
     }
     if coercing {
         let coerced = coerce(&mut value, &entry.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
-    let bound = match entry.bound.as_deref().map(|bound| bound_values(bound, cx)) {
+    let bound = entry.bound.as_deref().map(|bound| bound_values(bound, cx));
+    let bound = match bound.map(Cow::into_owned) {
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
     };
@@ -121,22 +128,36 @@ fn careful(
     if let Value::Object(all) = &mut value {
         all.extend(bound);
     }
-    let tape = Tape::of(&value);
-    let ready = tool.run.read(tape.root_lenient(), None).map_err(|error| {
-        Refusal::Invalid(vec![Violation {
-            pointer: error.pointer().to_owned(),
-            keyword: "type".to_owned(),
-            // A type of the user's may say anything.
-            message: redact(error.message()).into_owned(),
-        }])
-    })?;
-    drop(tape);
+    let ready = typed(entry, &value)?;
     shorten(&mut notes);
     Ok(Accepted {
         ready,
         notes,
         arguments: value,
     })
+}
+
+/// Reads arguments that were accepted before, for another run.
+pub(super) fn read(entry: &Entry, arguments: &Value) -> Result<Box<dyn Ready>, ToolResult> {
+    let read = || typed(entry, arguments).map_err(|refusal| refusal.into_result(entry));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+}
+
+fn typed(entry: &Entry, arguments: &Value) -> Result<Box<dyn Ready>, Refusal> {
+    let tape = Tape::of(arguments);
+    entry
+        .tool
+        .0
+        .run
+        .read(tape.root_lenient(), None)
+        .map_err(|error| {
+            Refusal::Invalid(vec![Violation {
+                pointer: error.pointer().to_owned(),
+                keyword: "type".to_owned(),
+                // A type of the user's may say anything.
+                message: redact(error.message()).into_owned(),
+            }])
+        })
 }
 
 /// Words violations without the defaults, so that a misspelt name can be told to mean one of them.
@@ -167,15 +188,15 @@ fn shorten(notes: &mut Vec<String>) {
     }
 }
 
-fn bound_values(bound: &Bound, cx: &CallContext<'_>) -> Value {
-    let mut values = bound.fixed.clone();
-    if bound.session {
-        values.insert(
-            SESSION_ID_PARAM.to_owned(),
-            Value::from(cx.session().as_str()),
-        );
+/// Returns what the view fills in.
+fn bound_values<'e>(bound: &'e Bound, cx: &CallContext<'_>) -> Cow<'e, Value> {
+    let mut values = Cow::Borrowed(&bound.fixed);
+    if bound.session
+        && let Some(session) = values.to_mut().get_mut(SESSION_ID_PARAM)
+    {
+        *session = Value::from(cx.session().as_str());
     }
-    Value::Object(values)
+    values
 }
 
 /// A hidden parameter is not the model's to set.
@@ -215,7 +236,7 @@ impl Refusal {
         let name = &entry.spec.name;
         let (kind, message) = match self {
             Self::Malformed(fault) => {
-                let kind = match entry.tool.0.options.malformed {
+                let kind = match entry.policy.on_malformed {
                     Malformed::Tell => ErrorKind::Retry,
                     Malformed::Error => ErrorKind::Fatal,
                 };

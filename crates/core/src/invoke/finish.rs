@@ -23,7 +23,7 @@ pub(super) fn finish(
 ) -> ToolResult {
     let tool = &entry.tool.0;
     if result.is_error() {
-        if result.outcome == Outcome::Failed && tool.options.errors == Errors::Generic {
+        if result.outcome == Outcome::Failed && entry.policy.errors == Errors::Generic {
             hide(&mut result);
         }
         return result;
@@ -31,7 +31,7 @@ pub(super) fn finish(
     if result.structured.is_some() {
         return result;
     }
-    if tool.options.expand_result {
+    if entry.policy.expand_result {
         expand(&mut result, entry, arguments, cx);
     }
     if let Some(output) = &tool.spec.output {

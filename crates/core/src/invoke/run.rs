@@ -14,8 +14,8 @@ use crate::context::{CallContext, CallEvent, CancelSlot};
 use crate::define::{Ready, Running};
 use crate::encode::Encoded;
 use crate::error::ToolError;
+use crate::registry::Entry;
 use crate::result::ToolResult;
-use crate::tool::Tool;
 
 /// A tool that was started: most have returned already.
 pub(super) enum Started {
@@ -36,7 +36,7 @@ pub(super) fn start(run: impl FnOnce() -> Result<Running, ToolError>) -> Started
 /// Runs a tool within its limits.
 pub(super) async fn run(
     ready: Box<dyn Ready>,
-    tool: &Tool,
+    entry: &Entry,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
@@ -46,27 +46,27 @@ pub(super) async fn run(
             Started::GoesOn(running) => rest(running, cx).await,
         }
     };
-    within(tool, limit, cx, concurrency::around(tool, cx, work)).await
+    within(entry, limit, cx, concurrency::around(entry, cx, work)).await
 }
 
 /// Goes on with a tool that was started, within its limits.
 pub(super) async fn go_on(
     running: Running,
-    tool: &Tool,
+    entry: &Entry,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
-    within(tool, limit, cx, rest(running, cx)).await
+    within(entry, limit, cx, rest(running, cx)).await
 }
 
 async fn within(
-    tool: &Tool,
+    entry: &Entry,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
     work: impl Future<Output = ToolResult>,
 ) -> ToolResult {
     let abandoned = Abandoned(cx.cancel);
-    match timeout::around(tool, limit, cx.scope, work).await {
+    match timeout::around(entry, limit, cx.scope, work).await {
         Ok(result) => {
             // The tool has ended by itself: there is nobody left to tell.
             std::mem::forget(abandoned);

@@ -4,12 +4,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+use tokio::sync::Semaphore;
 use toolwright_schema::{fold_name, nearest};
 
 use crate::call::ToolName;
+use crate::context::Caller;
 use crate::encode::Encoders;
 use crate::input::SESSION_ID_PARAM;
+use crate::layer::Layer;
+use crate::options::Policy;
 use crate::tool::{Tool, ToolSpec};
 
 /// All tools of a registry or view at one moment, in stable order.
@@ -28,12 +32,51 @@ pub struct Entry {
     pub(crate) spec: Arc<ToolSpec>,
     pub(crate) tool: Tool,
     pub(crate) bound: Option<Arc<Bound>>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) layers: Layers,
+}
+
+/// The layers around one tool, in the order of their places.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Option<Arc<[Arc<dyn Layer>]>>);
+
+impl Layers {
+    pub(crate) fn add(&mut self, layer: &Arc<dyn Layer>) {
+        let mut all = self.0.as_deref().unwrap_or_default().to_vec();
+        let at = all.partition_point(|held| held.place() <= layer.place());
+        all.insert(at, Arc::clone(layer));
+        self.0 = Some(all.into());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Layer>> {
+        self.0.as_deref().unwrap_or_default().iter()
+    }
+
+    /// Splits those that run before the arguments are read from those that run after approval.
+    pub(crate) fn split(&self) -> (&[Arc<dyn Layer>], &[Arc<dyn Layer>]) {
+        let all = self.0.as_deref().unwrap_or_default();
+        all.split_at(all.partition_point(|layer| layer.place().is_outer()))
+    }
+}
+
+impl fmt::Debug for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.iter().map(|layer| layer.place()))
+            .finish()
+    }
 }
 
 /// Parameters that a view fills in, hidden from the model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bound {
-    pub(crate) fixed: Map<String, Value>,
+    /// An object: the tape that arguments are read from is laid out from a value.
+    pub(crate) fixed: Value,
     /// Whether [`SESSION_ID_PARAM`] is filled in from the call.
     pub(crate) session: bool,
 }
@@ -42,8 +85,11 @@ impl Entry {
     pub(crate) fn of(tool: Tool) -> Self {
         Self {
             spec: Arc::clone(&tool.0.spec),
+            policy: Arc::clone(&tool.0.policy),
+            permits: Arc::clone(&tool.0.permits),
             tool,
             bound: None,
+            layers: Layers::default(),
         }
     }
 
@@ -57,10 +103,27 @@ impl Entry {
         &self.tool
     }
 
+    /// Returns how calls are treated.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Tells whether somebody has to be asked before a call runs.
+    pub fn needs_approval(&self) -> bool {
+        self.policy.approval.is_needed(&self.spec.hints)
+    }
+
+    /// Tells whether a caller may see it in a list.
+    pub(crate) fn shows_to(&self, caller: &Caller) -> bool {
+        self.layers
+            .iter()
+            .all(|layer| layer.shows(&self.spec, caller))
+    }
+
     /// Tells whether the parameter is filled in here, and so not the model's to know.
     pub(crate) fn hides(&self, parameter: &str) -> bool {
         self.bound.as_deref().is_some_and(|bound| {
-            bound.fixed.contains_key(parameter) || (bound.session && parameter == SESSION_ID_PARAM)
+            bound.fixed.get(parameter).is_some() || (bound.session && parameter == SESSION_ID_PARAM)
         })
     }
 }

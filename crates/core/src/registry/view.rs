@@ -5,14 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
 
+use super::settings::Settings;
 use super::snapshot::{Bound, Entry, Snapshot};
 use super::{Registry, duplicate};
 use crate::call::ToolName;
+use crate::config::Config;
+use crate::context::SessionId;
 use crate::error::{DefineError, RegistryError};
 use crate::input::{SESSION_ID_PARAM, fit, publishes};
+use crate::layer::Layer;
+use crate::options::Policy;
 use crate::tool::ToolSpec;
 
 /// A lens on a registry; follows the registry's changes.
@@ -48,9 +54,21 @@ enum Step {
     Exclude(HashSet<String>),
     Filter(Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>),
     Prefix(String),
-    Rename { from: String, to: String },
-    Bind { parameter: String, value: Value },
+    Rename {
+        from: String,
+        to: String,
+    },
+    Bind {
+        parameter: String,
+        value: Value,
+    },
     BindSession,
+    Adjust(Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>),
+    Layer {
+        layer: Arc<dyn Layer>,
+        around: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,
+    },
+    Settings(Arc<Settings>),
 }
 
 impl View {
@@ -106,6 +124,47 @@ impl View {
     pub fn bind(self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
         let (parameter, value) = (parameter.into(), value.into());
         self.then(Step::Bind { parameter, value })
+    }
+
+    /// Changes how calls are treated, tool by tool.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Approval, Registry};
+    ///
+    /// // Ask before each call, whatever the tools say.
+    /// let registry = Registry::new();
+    /// let view = registry.all().adjust(|_, policy| policy.approval = Approval::Always);
+    /// ```
+    #[must_use]
+    pub fn adjust(self, change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static) -> Self {
+        self.then(Step::Adjust(Arc::new(change)))
+    }
+
+    /// Puts a layer around every tool.
+    #[must_use]
+    pub fn layer(self, layer: impl Layer) -> Self {
+        self.layer_where(layer, |_| true)
+    }
+
+    /// Puts a layer around the tools that `around` accepts: one tool, a bundle, whatever has a hint.
+    #[must_use]
+    pub fn layer_where(
+        self,
+        layer: impl Layer,
+        around: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.then(Step::Layer {
+            layer: Arc::new(layer),
+            around: Arc::new(around),
+        })
+    }
+
+    /// Treats calls as the settings under `tools`, `bundles` and `defaults` say.
+    #[must_use]
+    pub fn settings(self, config: &Config) -> Self {
+        self.then(Step::Settings(Arc::new(Settings::new(config.clone()))))
     }
 
     /// Fills in the session parameter from each call.
@@ -164,15 +223,36 @@ impl Step {
             }
             Self::BindSession => {
                 for entry in entries {
-                    entry.bind_session();
+                    entry.bind_session()?;
                 }
             }
+            Self::Adjust(change) => {
+                for entry in entries {
+                    entry.adjust(|spec, policy| change(spec, policy));
+                }
+            }
+            Self::Layer { layer, around } => {
+                for entry in entries.iter_mut().filter(|entry| around(&entry.spec)) {
+                    entry.layers.add(layer);
+                }
+            }
+            Self::Settings(settings) => settings.apply(entries)?,
         }
         Ok(())
     }
 }
 
 impl Entry {
+    pub(super) fn adjust(&mut self, change: impl FnOnce(&ToolSpec, &mut Policy)) {
+        let before = self.policy.concurrency;
+        let policy = Arc::make_mut(&mut self.policy);
+        change(&self.spec, policy);
+        policy.concurrency = policy.concurrency.max(1);
+        if policy.concurrency != before {
+            self.permits = Arc::new(Semaphore::new(policy.concurrency));
+        }
+    }
+
     fn bind(&mut self, parameter: &str, value: &Value) -> Result<(), RegistryError> {
         if !publishes(&self.spec.input, parameter) {
             return Ok(());
@@ -184,20 +264,33 @@ impl Entry {
                 message,
             }
         })?;
-        self.bound_mut().fixed.insert(parameter.to_owned(), value);
+        if let Value::Object(fixed) = &mut self.bound_mut().fixed {
+            fixed.insert(parameter.to_owned(), value);
+        }
         self.hide(parameter);
         Ok(())
     }
 
-    fn bind_session(&mut self) {
+    /// Binds as [`bind`](Entry::bind) does, but to what each call brings.
+    fn bind_session(&mut self) -> Result<(), RegistryError> {
         if publishes(&self.spec.input, SESSION_ID_PARAM) {
+            self.bind(
+                SESSION_ID_PARAM,
+                &Value::from(SessionId::of_process().as_str()),
+            )?;
             self.bound_mut().session = true;
-            self.hide(SESSION_ID_PARAM);
         }
+        Ok(())
     }
 
     fn bound_mut(&mut self) -> &mut Bound {
-        Arc::make_mut(self.bound.get_or_insert_default())
+        let none = || {
+            Arc::new(Bound {
+                fixed: json!({}),
+                session: false,
+            })
+        };
+        Arc::make_mut(self.bound.get_or_insert_with(none))
     }
 
     /// Takes a parameter out of what the model sees.

@@ -475,6 +475,19 @@ async fn the_session_parameter_is_filled_in_hidden_and_not_the_models_to_set() {
 }
 
 #[test]
+fn a_session_parameter_that_cannot_hold_a_session_is_an_error() {
+    let tool = Tool::builder("visits", "Counts visits.")
+        .param::<u8>(SESSION_ID_PARAM, "Whose.")
+        .run(|_, _| "")
+        .unwrap();
+    let refused = Invoker::new(registry(tool)).unwrap_err().to_string();
+    assert!(
+        refused.contains("cannot bind `mcp_client_session_id`"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_registry_refuses_a_macro_made_default_that_does_not_fit() {
     #[derive(serde::Serialize, Deserialize, JsonSchema)]
     struct Percent(#[schemars(range(min = 0, max = 100))] u8);

@@ -23,7 +23,8 @@ fn delete(paths: Vec<String>, #[param(default = true)] dry_run: bool) -> String 
 type Shown = Arc<Mutex<Vec<(String, Value, Option<String>)>>>;
 
 struct Answer {
-    decision: Decision,
+    /// Why not, unless the answer is yes.
+    objection: Option<&'static str>,
     shown: Shown,
 }
 
@@ -34,14 +35,19 @@ impl Approve for Answer {
             request.arguments.clone(),
             request.caller.name().map(str::to_owned),
         ));
-        Box::pin(async { self.decision.clone() })
+        Box::pin(async move {
+            match self.objection {
+                None => request.approve(),
+                Some(reason) => request.deny(reason),
+            }
+        })
     }
 }
 
-fn answering(tool: Tool, decision: Decision) -> (Invoker, Shown) {
+fn answering(tool: Tool, objection: Option<&'static str>) -> (Invoker, Shown) {
     let shown = Shown::default();
     let approver = Answer {
-        decision,
+        objection,
         shown: Arc::clone(&shown),
     };
     let invoker = Invoker::builder(registry(tool)).approver(approver);
@@ -58,7 +64,7 @@ async fn without_anybody_to_ask_the_call_is_denied() {
 
 #[tokio::test]
 async fn the_one_who_decides_sees_the_arguments_as_they_will_run() {
-    let (invoker, shown) = answering(delete::tool(), Decision::Approve);
+    let (invoker, shown) = answering(delete::tool(), None);
     let scope = Scope::new().caller(Caller::new("ada"));
     let call = ToolCall::new("delete", "{'paths': '/a',}");
     let result = invoker.invoke_in(&scope, &call).await;
@@ -77,7 +83,7 @@ async fn the_one_who_decides_sees_the_arguments_as_they_will_run() {
 async fn bound_arguments_are_shown_too() {
     let shown = Shown::default();
     let approver = Answer {
-        decision: Decision::Approve,
+        objection: None,
         shown: Arc::clone(&shown),
     };
     let view = registry(delete::tool()).all().bind("dry_run", false);
@@ -90,7 +96,7 @@ async fn bound_arguments_are_shown_too() {
 
 #[tokio::test]
 async fn nobody_is_asked_about_a_call_that_cannot_run() {
-    let (invoker, shown) = answering(delete::tool(), Decision::Approve);
+    let (invoker, shown) = answering(delete::tool(), None);
     let call = ToolCall::new("delete", r#"{"dry_run": true}"#);
     assert_refused(&invoker.invoke(&call).await, &["/paths: missing"]);
     assert!(shown.lock().unwrap().is_empty());
@@ -98,8 +104,7 @@ async fn nobody_is_asked_about_a_call_that_cannot_run() {
 
 #[tokio::test]
 async fn the_reason_for_a_denial_reaches_the_model() {
-    let reason = "not on a Friday".to_owned();
-    let (invoker, _) = answering(delete::tool(), Decision::Deny { reason });
+    let (invoker, _) = answering(delete::tool(), Some("not on a Friday"));
     let call = ToolCall::new("delete", r#"{"paths": []}"#);
     let result = invoker.invoke(&call).await;
     assert_eq!(result.outcome, Outcome::Denied);
@@ -126,13 +131,16 @@ async fn a_tool_says_for_itself_whether_somebody_is_asked() {
 }
 
 /// Hands each question to the test, and waits for its answer.
-struct Pending(mpsc::UnboundedSender<oneshot::Sender<Decision>>);
+struct Pending(mpsc::UnboundedSender<oneshot::Sender<()>>);
 
 impl Approve for Pending {
-    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         let (answer, answered) = oneshot::channel();
         self.0.send(answer).unwrap();
-        Box::pin(async { answered.await.unwrap() })
+        Box::pin(async move {
+            answered.await.unwrap();
+            request.approve()
+        })
     }
 }
 
@@ -152,8 +160,8 @@ async fn waiting_for_approval_spends_no_timeout() {
     let call = ToolCall::new("act", "");
     let running = tokio::spawn(async move { invoker.invoke(&call).await });
     let answer = questions.recv().await.unwrap();
-    tokio::time::advance(Duration::from_secs(3_600)).await;
-    answer.send(Decision::Approve).unwrap();
+    tokio::time::advance(Duration::from_secs(300)).await;
+    answer.send(()).unwrap();
     assert_ok(&running.await.unwrap(), "acted");
 }
 

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright::{
-    DefineError, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall, View, tool,
+    Approval, DefineError, Extra, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
+    View, tool,
 };
 
 use crate::scene::{assert_ok, assert_refused, named, registry};
@@ -137,6 +138,29 @@ async fn a_pinned_invoker_goes_on_with_the_tools_it_had() {
     let result = live.invoke(&ToolCall::new("a", "{}")).await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
     assert_ok(&live.invoke(&ToolCall::new("d", "{}")).await, "d");
+}
+
+#[tokio::test]
+async fn a_view_changes_how_calls_are_treated_and_the_tool_does_not() {
+    let tool = Tool::builder("greet", "Greets.")
+        .param::<String>("name", "Whom.")
+        .run(|args, _| args.get::<String>("name"))
+        .unwrap();
+    let registry = registry(tool);
+    let call = ToolCall::new("greet", r#"{"name": "Ada", "mood": "good"}"#);
+    let generous = registry
+        .all()
+        .adjust(|_, policy| policy.extra = Extra::Ignore);
+    let result = Invoker::new(generous).unwrap().invoke(&call).await;
+    assert_ok(&result, "Ada");
+    let asking = registry.all().adjust(|_, policy| {
+        policy.approval = Approval::Always;
+        policy.extra = Extra::Ignore;
+    });
+    let result = Invoker::new(asking).unwrap().invoke(&call).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    let result = Invoker::new(&registry).unwrap().invoke(&call).await;
+    assert_refused(&result, &["/mood: unknown argument"]);
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -47,8 +47,8 @@ impl Prison {
 
 /// Runs `visit` while another thread runs `swap`, until both have run often enough.
 ///
-/// How often and with what pauses was tried out with a jail that checks a path and then opens it: such
-/// a one gives the secret away twice in a run.
+/// How often and with what pauses was tried out on a jail that checks a path and then opens it: such a
+/// one gives the secret away in nine runs of ten.
 fn race(swap: impl Fn() + Sync, mut visit: impl FnMut(usize)) {
     /// Ends the other thread also when an assertion ends this one.
     struct End<'a>(&'a AtomicBool);

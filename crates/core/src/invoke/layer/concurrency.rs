@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::SemaphorePermit;
 
 use crate::context::CallContext;
+use crate::registry::Entry;
 use crate::result::ToolResult;
-use crate::tool::Tool;
 
 /// Leave to run, for as long as it is held; a blocking tool's thread holds its own.
 pub(in crate::invoke) struct Leave<'a>(
@@ -15,9 +15,9 @@ pub(in crate::invoke) struct Leave<'a>(
 );
 
 /// Takes a permit of the tool if one is free.
-pub(in crate::invoke) fn at_once<'a>(tool: &'a Tool, cx: &CallContext<'_>) -> Option<Leave<'a>> {
-    let permits = &tool.0.permits;
-    if tool.0.options.blocking {
+pub(in crate::invoke) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> Option<Leave<'a>> {
+    let permits = &entry.permits;
+    if entry.policy.blocking {
         cx.permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
         return Some(Leave(None));
     }
@@ -26,12 +26,12 @@ pub(in crate::invoke) fn at_once<'a>(tool: &'a Tool, cx: &CallContext<'_>) -> Op
 
 /// Waits for a permit of the tool, then for `next`.
 pub(in crate::invoke) async fn around(
-    tool: &Tool,
+    entry: &Entry,
     cx: &CallContext<'_>,
     next: impl Future<Output = ToolResult>,
 ) -> ToolResult {
-    let permits = &tool.0.permits;
-    if tool.0.options.blocking {
+    let permits = &entry.permits;
+    if entry.policy.blocking {
         // The thread takes it along, and gives it back when it really ends.
         if let Ok(permit) = Arc::clone(permits).acquire_owned().await {
             cx.permit.put(permit);

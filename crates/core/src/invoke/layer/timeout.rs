@@ -9,31 +9,52 @@ use tokio::time::sleep;
 
 use crate::context::Scope;
 use crate::error::ErrorKind;
+use crate::registry::Entry;
 use crate::result::{Outcome, ToolResult};
-use crate::tool::Tool;
 
-/// Waits for `next`, but not for ever; `Err` is the result of a call that was given up.
+/// Waits for a tool, but not for ever; `Err` is the result of a call that was given up.
 pub(in crate::invoke) async fn around(
-    tool: &Tool,
+    entry: &Entry,
     limit: Option<Duration>,
     scope: &Scope,
     next: impl Future<Output = ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
+    wait(limit, scope, next).await.map_err(|why| match why {
+        GivenUp::Cancelled => cancelled(),
+        GivenUp::Expired(limit) => timed_out(entry, limit),
+    })
+}
+
+/// Why nobody waits any more.
+pub(in crate::invoke) enum GivenUp {
+    Cancelled,
+    Expired(Duration),
+}
+
+/// Waits for `next` until the time is up or the scope is cancelled.
+pub(in crate::invoke) async fn wait<T>(
+    limit: Option<Duration>,
+    scope: &Scope,
+    next: impl Future<Output = T>,
+) -> Result<T, GivenUp> {
     if scope
         .cancel
         .as_ref()
         .is_some_and(|token| token.is_cancelled())
     {
-        return Err(cancelled());
+        return Err(GivenUp::Cancelled);
     }
     let mut next = pin!(next);
-    // Most tools return at once: only those that do not are worth a timer.
-    if let Poll::Ready(result) = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
-        return Ok(result);
+    // What is ready at once is not worth a timer.
+    if let Poll::Ready(value) = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+        return Ok(value);
     }
     let expired = async {
         match limit {
-            Some(limit) => sleep(limit).await,
+            Some(limit) => {
+                sleep(limit).await;
+                limit
+            }
             None => std::future::pending().await,
         }
     };
@@ -45,9 +66,9 @@ pub(in crate::invoke) async fn around(
     };
     tokio::select! {
         biased;
-        result = next => Ok(result),
-        () = gone => Err(cancelled()),
-        () = expired => Err(timed_out(tool, limit.unwrap_or_default())),
+        value = next => Ok(value),
+        () = gone => Err(GivenUp::Cancelled),
+        limit = expired => Err(GivenUp::Expired(limit)),
     }
 }
 
@@ -56,9 +77,9 @@ pub(in crate::invoke) fn cancelled() -> ToolResult {
     ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, message)
 }
 
-fn timed_out(tool: &Tool, limit: Duration) -> ToolResult {
+fn timed_out(entry: &Entry, limit: Duration) -> ToolResult {
     let mut message = format!("timed out after {limit:?}");
-    if tool.0.options.blocking {
+    if entry.policy.blocking {
         message.push_str("; it may still be running");
     }
     ToolResult::refused(Outcome::TimedOut, ErrorKind::Failed, message)

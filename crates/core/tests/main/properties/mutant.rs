@@ -25,7 +25,7 @@ pub(super) fn spoil(dice: &mut Dice<'_>, value: &mut Value) {
 }
 
 fn spoil_here(dice: &mut Dice<'_>, value: &mut Value) {
-    match dice.below(6) {
+    match dice.below(10) {
         0 => *value = any_value(dice, 2),
         1 => *value = Value::from(value.to_string()),
         2 => *value = Value::Array(vec![value.take()]),
@@ -38,18 +38,20 @@ fn spoil_here(dice: &mut Dice<'_>, value: &mut Value) {
                 _ => *value = elements.first().cloned().unwrap_or_default(),
             },
             Value::String(text) => {
-                *value = match (dice.below(3), text.parse::<Number>()) {
+                *value = match (dice.below(4), text.parse::<Number>()) {
                     (0, Ok(number)) => Value::Number(number),
-                    (1, _) => Value::from(text.to_uppercase()),
+                    (0 | 1, _) => Value::from(text.to_uppercase()),
+                    (2, _) => Value::from("7"),
                     _ => Value::from(format!("{text} ")),
                 }
             }
             Value::Number(number) => {
                 let float = number.as_f64().unwrap_or_default();
-                *value = match dice.below(4) {
+                *value = match dice.below(5) {
                     0 => Value::from(float),
                     1 => Value::from(number.to_string()),
                     2 => Value::from(float + 0.5),
+                    3 => Value::from(7),
                     _ => Value::from(-1_000_000_000_000_i64),
                 }
             }

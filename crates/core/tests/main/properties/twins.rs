@@ -8,6 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
 use toolwright::{
     Approval, ApprovalRequest, Approve, Decision, Invoker, JsonSchema, Tool, ToolCall, ToolResult,
     tool,
@@ -27,8 +28,8 @@ pub(super) struct Twin {
 struct Agrees;
 
 impl Approve for Agrees {
-    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(async { Decision::Approve })
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async move { request.approve() })
     }
 }
 
@@ -47,6 +48,12 @@ impl Twin {
 
     /// Takes both paths.
     pub(super) fn call(&self, text: &str) -> (ToolResult, ToolResult) {
+        // Whoever is asked is not waited for longer than a timer allows.
+        static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_time().build().unwrap()
+        });
+        let _entered = RUNTIME.enter();
         let call = ToolCall::new("echo", text);
         let result = |invoker: &Invoker| invoker.invoke(&call).now_or_never().unwrap();
         (result(&self.fast), result(&self.careful))
@@ -210,13 +217,54 @@ struct Tree(Vec<Tree>);
 
 pub(super) static TWINS: LazyLock<Vec<Twin>> = LazyLock::new(|| {
     vec![
-        twin!(scalars, (a: u8, b: i64, c: u64, d: f64, e: bool, text: String, f: Option<i32>, path: PathBuf), [a, b, c, d, e, text, f, path]),
-        twin!(nested, (place: Place, places: Vec<Place>, unit: Option<Unit>, labels: BTreeMap<String, Vec<Unit>>), [place, places, unit, labels]),
-        twin!(defaults, (#[param(default = 3)] count: u16, #[param(default = "x")] text: String, #[param(default = Unit::Celsius)] unit: Unit, #[param(default = "${text}")] path: String, inner: Option<Inner>), [count, text, unit, path, inner]),
+        twin!(
+            scalars,
+            (a: u8, b: i64, c: u64, d: f64, e: bool, text: String, path: Option<PathBuf>),
+            [a, b, c, d, e, text, path]
+        ),
+        twin!(
+            nested,
+            (
+                place: Place,
+                places: Vec<Place>,
+                unit: Option<Unit>,
+                labels: BTreeMap<String, Vec<Unit>>
+            ),
+            [place, places, unit, labels]
+        ),
+        twin!(
+            defaults,
+            (
+                #[param(default = 3)] count: u16,
+                #[param(default = "x")] text: String,
+                #[param(default = Unit::Celsius)] unit: Unit,
+                #[param(default = "${text}")] path: String,
+                inner: Option<Inner>
+            ),
+            [count, text, unit, path, inner]
+        ),
         twin!(limits, (it: Limited), [it]),
-        twin!(enums, (external: External, internal: Internal, adjacent: Adjacent, untagged: Untagged, unit: Option<Unit>), [external, internal, adjacent, untagged, unit]),
+        twin!(
+            enums,
+            (
+                external: External,
+                internal: Internal,
+                adjacent: Adjacent,
+                untagged: Untagged,
+                unit: Option<Unit>
+            ),
+            [external, internal, adjacent, untagged, unit]
+        ),
         twin!(flattened, (flat: Flat, more: Vec<Flat>), [flat, more]),
-        twin!(required, (#[param(required)] text: Option<String>, #[param(required)] inner: Option<Inner>, any: Value), [text, inner, any]),
+        twin!(
+            required,
+            (
+                #[param(required)] text: Option<String>,
+                #[param(required)] inner: Option<Inner>,
+                any: Value
+            ),
+            [text, inner, any]
+        ),
         typed::<Place>("typed place"),
         typed::<Limited>("typed limits"),
         typed::<Defaulted>("typed defaults"),

@@ -1,0 +1,89 @@
+//! One record per call, however it ended.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::call::{CallId, ToolCall, ToolName};
+use crate::context::{Scope, SessionId};
+use crate::result::{Outcome, ToolResult};
+use crate::tool::hex;
+
+/// Somebody who keeps a record of every call.
+///
+/// Any function that takes an [`AuditRecord`] is one.
+pub trait Audit: Send + Sync {
+    /// Takes one record; called on whatever thread the call ended on.
+    fn record(&self, record: AuditRecord);
+}
+
+impl<F: Fn(AuditRecord) + Send + Sync> Audit for F {
+    fn record(&self, record: AuditRecord) {
+        self(record);
+    }
+}
+
+/// What is kept of one call: who called what, when, and how it ended; never what was said.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct AuditRecord {
+    /// When it began.
+    pub at: SystemTime,
+    /// The call's id.
+    pub call: CallId,
+    /// The tool's name as the model sent it.
+    pub tool: ToolName,
+    /// On whose behalf; `None` for an anonymous caller.
+    pub caller: Option<String>,
+    /// In which session, if any.
+    pub session: Option<SessionId>,
+    /// The SHA-256 of the argument text, which tells equal calls without telling what they were.
+    pub arguments: String,
+    /// How it ended; `cancelled` also when nobody waited for its end.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// A call that is being watched; dropped without an end, it was cancelled.
+pub(crate) struct Watch<'a> {
+    audit: &'a dyn Audit,
+    call: &'a ToolCall,
+    scope: &'a Scope,
+    at: SystemTime,
+    since: Instant,
+    outcome: Outcome,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(audit: &'a dyn Audit, call: &'a ToolCall, scope: &'a Scope) -> Self {
+        Self {
+            audit,
+            call,
+            scope,
+            at: SystemTime::now(),
+            since: Instant::now(),
+            outcome: Outcome::Cancelled,
+        }
+    }
+
+    pub(crate) fn end(mut self, result: &ToolResult) {
+        self.outcome = result.outcome;
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.audit.record(AuditRecord {
+            at: self.at,
+            call: self.call.id.clone(),
+            tool: self.call.name.clone(),
+            caller: self.scope.caller.name().map(str::to_owned),
+            session: self.scope.session.clone(),
+            arguments: hex(&Sha256::digest(self.call.arguments.as_str())),
+            outcome: self.outcome,
+            elapsed: self.since.elapsed(),
+        });
+    }
+}

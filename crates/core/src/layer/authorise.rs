@@ -1,0 +1,49 @@
+//! Who may see and call a tool.
+
+use futures::future::BoxFuture;
+
+use super::{Invocation, Layer, Next, Place};
+use crate::context::Caller;
+use crate::error::ErrorKind;
+use crate::result::{Outcome, ToolResult};
+use crate::tool::ToolSpec;
+
+/// Lets a caller see and call only what `allow` says.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::{Authorise, Registry};
+///
+/// let registry = Registry::new();
+/// let view = registry.all().layer(Authorise::new(|caller, tool| {
+///     caller.name() == Some("ada") || tool.hints.read_only == Some(true)
+/// }));
+/// ```
+pub struct Authorise<F>(F);
+
+impl<F: Fn(&Caller, &ToolSpec) -> bool + Send + Sync + 'static> Authorise<F> {
+    /// Asks `allow` for every listing and every call.
+    pub fn new(allow: F) -> Self {
+        Self(allow)
+    }
+}
+
+impl<F: Fn(&Caller, &ToolSpec) -> bool + Send + Sync + 'static> Layer for Authorise<F> {
+    fn place(&self) -> Place {
+        Place::Authorise
+    }
+
+    fn shows(&self, tool: &ToolSpec, caller: &Caller) -> bool {
+        (self.0)(caller, tool)
+    }
+
+    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+        if (self.0)(call.caller(), call.tool()) {
+            return next.run();
+        }
+        let message = format!("you may not call `{}`", call.tool().name);
+        let denied = ToolResult::refused(Outcome::Denied, ErrorKind::Failed, message);
+        Box::pin(std::future::ready(denied))
+    }
+}

@@ -1,0 +1,83 @@
+//! Results that are known already.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use indexmap::IndexMap;
+use tokio::time::Instant;
+use toolwright_schema::canonical;
+
+use super::{Invocation, Layer, Next, Place};
+use crate::result::ToolResult;
+
+/// Keeps the results of successful calls for a while: same tool, same arguments, same caller.
+///
+/// Only tools declared read-only or idempotent are cached; any other runs every time.
+pub struct Cache {
+    keep: Duration,
+    most: usize,
+    results: Mutex<IndexMap<String, (Instant, ToolResult)>>,
+}
+
+impl Cache {
+    /// Keeps results for `keep`, the last 1,000 of them.
+    pub fn new(keep: Duration) -> Self {
+        Self {
+            keep,
+            most: 1_000,
+            results: Mutex::default(),
+        }
+    }
+
+    /// Sets how many results are kept.
+    #[must_use]
+    pub fn most(mut self, most: usize) -> Self {
+        self.most = most.max(1);
+        self
+    }
+
+    fn get(&self, key: &str) -> Option<ToolResult> {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, result) = results.get(key)?;
+        (since.elapsed() < self.keep).then(|| result.clone())
+    }
+
+    fn put(&self, key: String, result: &ToolResult) {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        results.shift_remove(&key);
+        if results.len() >= self.most {
+            results.shift_remove_index(0);
+        }
+        results.insert(key, (Instant::now(), result.clone()));
+    }
+}
+
+impl Layer for Cache {
+    fn place(&self) -> Place {
+        Place::Cache
+    }
+
+    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+        let Some(arguments) = call
+            .arguments()
+            .filter(|_| call.tool().hints.is_repeatable())
+        else {
+            return next.run();
+        };
+        // A changed tool has another fingerprint, and so another key.
+        let caller = call.caller().name().unwrap_or_default();
+        let key = format!("{}\n{caller}\n{}", call.fingerprint(), canonical(arguments));
+        Box::pin(async move {
+            if let Some(mut result) = self.get(&key) {
+                result.notes.push("from the cache".to_owned());
+                return result;
+            }
+            let result = next.run().await;
+            if !result.is_error() {
+                self.put(key, &result);
+            }
+            result
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! Once more, if it failed and can be repeated.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::time::sleep;
+
+use super::{Invocation, Layer, Next, Place};
+use crate::error::ErrorKind;
+use crate::result::{Outcome, ToolResult};
+
+/// The longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Runs a tool again when it failed or timed out, with pauses that double.
+///
+/// Only tools declared read-only or idempotent are repeated; any other runs once. What the model has
+/// to mend (`ToolError::retry`) and what ends the turn (`ToolError::fatal`) is not repeated.
+#[derive(Clone, Debug)]
+pub struct Retry {
+    retries: u32,
+    pause: Duration,
+}
+
+impl Retry {
+    /// Repeats a failed run up to `retries` times, at first after 200 ms.
+    pub fn new(retries: u32) -> Self {
+        Self {
+            retries,
+            pause: Duration::from_millis(200),
+        }
+    }
+
+    /// Sets the first pause; each further one is twice as long, up to 30 s.
+    #[must_use]
+    pub fn pause(mut self, first: Duration) -> Self {
+        self.pause = first;
+        self
+    }
+}
+
+impl Layer for Retry {
+    fn place(&self) -> Place {
+        Place::Retry
+    }
+
+    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+        if !call.tool().hints.is_repeatable() {
+            return next.run();
+        }
+        Box::pin(async move {
+            let mut pause = self.pause;
+            for tried in 1..=self.retries {
+                let result = next.run().await;
+                let passing = match result.outcome {
+                    Outcome::TimedOut => true,
+                    Outcome::Failed => result.error == Some(ErrorKind::Failed),
+                    _ => false,
+                };
+                if !passing {
+                    return noted(result, tried - 1);
+                }
+                sleep(pause).await;
+                pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            }
+            noted(next.run().await, self.retries)
+        })
+    }
+}
+
+fn noted(mut result: ToolResult, retries: u32) -> ToolResult {
+    if retries > 0 {
+        result.notes.push(format!("tried {} times", retries + 1));
+    }
+    result
+}

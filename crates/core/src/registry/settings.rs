@@ -1,0 +1,225 @@
+//! `[tools.NAME]`, `[bundles.NAME]` and `[defaults]`: how calls are treated, from a file.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use toolwright_schema::nearest;
+
+use super::Entry;
+use crate::config::Config;
+use crate::error::RegistryError;
+use crate::layer::{Cache, Layer, RateLimit, Retry};
+use crate::options::{Approval, Errors, Extra};
+
+/// What can be set for a tool.
+const SETTINGS: [&str; 9] = [
+    "enabled",
+    "timeout",
+    "approval",
+    "concurrency",
+    "errors",
+    "extra",
+    "rate_limit",
+    "retries",
+    "cache",
+];
+
+/// Settings, and the layers made from them: a layer keeps its counts when the registry changes.
+pub(super) struct Settings {
+    config: Config,
+    layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
+}
+
+impl Settings {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            layers: Mutex::default(),
+        }
+    }
+
+    /// Applies what is set for each tool; the tool's own settings count before its bundle's, and
+    /// those before the defaults.
+    pub(super) fn apply(&self, entries: &mut Vec<Entry>) -> Result<(), RegistryError> {
+        self.refuse_unknown(entries)?;
+        let mut kept = Vec::with_capacity(entries.len());
+        for mut entry in entries.drain(..) {
+            if self
+                .find(&entry, "enabled", Ok::<bool, String>)?
+                .is_some_and(|(_, on)| !on)
+            {
+                continue;
+            }
+            self.adjust(&mut entry)?;
+            self.add_layers(&mut entry)?;
+            kept.push(entry);
+        }
+        *entries = kept;
+        Ok(())
+    }
+
+    fn adjust(&self, entry: &mut Entry) -> Result<(), RegistryError> {
+        let timeout = self.find(entry, "timeout", |text: String| duration(&text))?;
+        let approval = self.find(entry, "approval", Ok::<Approval, String>)?;
+        let concurrency = self.find(entry, "concurrency", |most: usize| match most {
+            0 => Err("no call could ever run: use at least 1".to_owned()),
+            most => Ok(most),
+        })?;
+        let errors = self.find(entry, "errors", Ok::<Errors, String>)?;
+        let extra = self.find(entry, "extra", Ok::<Extra, String>)?;
+        entry.adjust(|_, policy| {
+            policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);
+            policy.approval = approval.map_or(policy.approval, |(_, approval)| approval);
+            policy.concurrency = concurrency.map_or(policy.concurrency, |(_, most)| most);
+            policy.errors = errors.map_or(policy.errors, |(_, errors)| errors);
+            policy.extra = extra.map_or(policy.extra, |(_, extra)| extra);
+        });
+        Ok(())
+    }
+
+    fn add_layers(&self, entry: &mut Entry) -> Result<(), RegistryError> {
+        if let Some((key, (calls, period))) =
+            self.find(entry, "rate_limit", |text: String| rate(&text))?
+        {
+            self.add(entry, key, || RateLimit::new(calls, period));
+        }
+        if let Some((key, retries)) = self.find(entry, "retries", Ok::<u32, String>)? {
+            self.must_be_repeatable(entry, &key)?;
+            self.add(entry, key, || Retry::new(retries));
+        }
+        if let Some((key, keep)) = self.find(entry, "cache", |text: String| duration(&text))? {
+            self.must_be_repeatable(entry, &key)?;
+            self.add(entry, key, || Cache::new(keep));
+        }
+        Ok(())
+    }
+
+    fn add<L: Layer>(&self, entry: &mut Entry, key: String, make: impl FnOnce() -> L) {
+        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let layer = layers.entry(key).or_insert_with(|| Arc::new(make()));
+        entry.layers.add(layer);
+    }
+
+    /// A default or a bundle's setting skips tools that cannot be repeated; asking for one is a mistake.
+    fn must_be_repeatable(&self, entry: &Entry, key: &str) -> Result<(), RegistryError> {
+        if entry.spec().hints.is_repeatable() || !key.starts_with("tools.") {
+            return Ok(());
+        }
+        let name = &entry.spec().name;
+        Err(self.wrong(
+            key,
+            format!("`{name}` runs once only: declare it `read_only` or `idempotent`, or drop the setting"),
+        ))
+    }
+
+    /// Reads a setting of a tool, with the key that sets it.
+    fn find<T: DeserializeOwned, U>(
+        &self,
+        entry: &Entry,
+        setting: &str,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<(String, U)>, RegistryError> {
+        let keys = [
+            format!("tools.{}.{setting}", entry.spec().name),
+            format!("bundles.{}.{setting}", entry.spec().bundle),
+            format!("defaults.{setting}"),
+        ];
+        for key in keys {
+            let found = self
+                .config
+                .find::<T>(&key)
+                .map_err(|error| RegistryError::Setting {
+                    message: error.to_string(),
+                })?;
+            if let Some(found) = found {
+                let value = read(found).map_err(|message| self.wrong(&key, message))?;
+                return Ok(Some((key, value)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn wrong(&self, key: &str, message: String) -> RegistryError {
+        let place = self.config.origin(key).map(|origin| format!(" ({origin})"));
+        RegistryError::Setting {
+            message: format!("setting `{key}`{}: {message}", place.unwrap_or_default()),
+        }
+    }
+
+    /// A misspelt tool or setting would silently protect nothing.
+    fn refuse_unknown(&self, entries: &[Entry]) -> Result<(), RegistryError> {
+        let tools: Vec<&str> = entries
+            .iter()
+            .map(|entry| entry.spec().name.as_str())
+            .collect();
+        let bundles: Vec<&str> = entries.iter().map(|entry| &*entry.spec().bundle).collect();
+        for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
+            for key in self.config.keys_under(group) {
+                let rest = key
+                    .strip_prefix(group)
+                    .and_then(|rest| rest.strip_prefix('.'));
+                let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
+                    continue;
+                };
+                if !known.contains(&name) {
+                    let kind = group.trim_end_matches('s');
+                    return Err(self.wrong(key, unknown(kind, name, known)));
+                }
+                self.refuse_unknown_setting(key, setting)?;
+            }
+        }
+        for key in self.config.keys_under("defaults") {
+            let setting = key.strip_prefix("defaults.").unwrap_or(key);
+            self.refuse_unknown_setting(key, setting)?;
+        }
+        Ok(())
+    }
+
+    fn refuse_unknown_setting(&self, key: &str, setting: &str) -> Result<(), RegistryError> {
+        if SETTINGS.contains(&setting) {
+            return Ok(());
+        }
+        Err(self.wrong(key, unknown("setting", setting, &SETTINGS)))
+    }
+}
+
+fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied(), 1).first() {
+        Some(near) => format!("there is no {kind} `{name}`; did you mean `{near}`?"),
+        None => format!("there is no {kind} `{name}`"),
+    }
+}
+
+/// Reads `500ms`, `30s`, `5m` or `1h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("expected a duration such as `30s` (ms, s, m or h), found `{text}`");
+    let at = text
+        .find(|c: char| !c.is_ascii_digit())
+        .ok_or_else(expected)?;
+    let (number, unit) = text.split_at(at);
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let millis = match unit.trim() {
+        "ms" => Some(number),
+        "s" => number.checked_mul(1_000),
+        "m" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    let millis = millis.filter(|millis| *millis > 0).ok_or_else(expected)?;
+    Ok(Duration::from_millis(millis))
+}
+
+/// Reads `10/s`, `100/m` or `1000/h`.
+fn rate(text: &str) -> Result<(u32, Duration), String> {
+    let expected =
+        || format!("expected a number of calls per s, m or h, such as `10/m`, found `{text}`");
+    let (calls, unit) = text.split_once('/').ok_or_else(expected)?;
+    let calls: u32 = calls.trim().parse().map_err(|_| expected())?;
+    let period = duration(&format!("1{}", unit.trim())).map_err(|_| expected())?;
+    if calls == 0 {
+        return Err("no call could ever run: use `enabled = false`".to_owned());
+    }
+    Ok((calls, period))
+}

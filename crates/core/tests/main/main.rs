@@ -1,0 +1,22 @@
+//! The core as its users meet it: tools in, calls in, results out.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+mod arguments;
+mod batch;
+mod builder;
+mod containment;
+mod defaults;
+mod errors;
+mod find;
+mod output;
+mod permission;
+mod properties;
+mod registry;
+mod scene;
+mod views;
