@@ -3,10 +3,7 @@
 //! find → parse → default & coerce → validate → approve → inject → run → encode → cap & redact.
 //! Each stage is a file; this one is their order.
 
-use std::any::{Any, TypeId};
 use std::fmt;
-use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -14,35 +11,28 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use toolwright_schema::Limits;
 
-use crate::approve::{ApprovalRequest, Approvals, Approve, Decision, Grant};
+use crate::approve::{Approvals, Approve};
 use crate::audit::{Audit, Watch};
 use crate::call::ToolCall;
-use crate::config::Config;
 use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
-use crate::error::{ErrorKind, InvokerError, RegistryError, ToolError};
-use crate::input::PROJECT_DIR;
-use crate::layer::{Invocation, Layer, Next};
+use crate::error::{InvokerError, RegistryError, ToolError};
+use crate::layer::{Invocation, Layer, Next, concurrency, trace};
 use crate::registry::{Entry, Snapshot, View};
-use crate::result::{Outcome, ToolResult};
+use crate::result::ToolResult;
 
 mod arguments;
 mod batch;
+mod builder;
 mod find;
 mod finish;
-mod layer;
+mod permission;
 mod run;
 
-use arguments::Accepted;
-use layer::concurrency;
-use layer::timeout::{self, GivenUp};
-use run::Started;
+pub use builder::InvokerBuilder;
 
-/// How long a call may take, unless its tool says otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How many bytes of a result the model is sent.
-const DEFAULT_OUTPUT: usize = 100_000;
-/// How many calls of a batch run at once.
-const DEFAULT_PARALLEL: usize = 8;
+use arguments::Accepted;
+use permission::Permission;
+use run::Started;
 
 /// Runs calls; cheap to clone, all clones are one invoker.
 ///
@@ -108,18 +98,7 @@ impl Invoker {
 
     /// Starts an invoker of a registry or view.
     pub fn builder(tools: impl Into<View>) -> InvokerBuilder {
-        InvokerBuilder {
-            tools: tools.into(),
-            shared: Setup::default(),
-            approver: None,
-            approvals: None,
-            audit: None,
-            limits: Limits::default(),
-            coerce: true,
-            timeout: Some(DEFAULT_TIMEOUT),
-            output: DEFAULT_OUTPUT,
-            parallel: DEFAULT_PARALLEL,
-        }
+        InvokerBuilder::new(tools.into())
     }
 
     /// Returns the tools as calls find them now.
@@ -160,8 +139,8 @@ impl Invoker {
             .audit
             .as_deref()
             .map(|audit| Watch::new(audit, call, scope));
-        let mut result = if layer::trace::is_wanted() {
-            Box::pin(layer::trace::around(call, self.dispatch(scope, call))).await
+        let mut result = if trace::is_wanted() {
+            Box::pin(trace::around(call, self.dispatch(scope, call))).await
         } else {
             self.dispatch(scope, call).await
         };
@@ -322,61 +301,6 @@ impl Invoker {
             Err(refused) => refused,
         }
     }
-
-    /// Asks whoever has to be asked; whoever cannot decide has not approved.
-    async fn permission(
-        &self,
-        entry: &Entry,
-        cx: &CallContext<'_>,
-        arguments: &Value,
-    ) -> Permission {
-        let (approvals, fingerprint) = (&*self.0.approvals, entry.tool.fingerprint());
-        let take = |grant: &Grant, arguments: &Value| {
-            approvals.take(grant, fingerprint, arguments, cx.caller())
-        };
-        if cx
-            .scope
-            .grants
-            .iter()
-            .any(|grant| take(grant, arguments).is_ok())
-        {
-            return Permission::Granted;
-        }
-        let Some(approver) = &self.0.approver else {
-            return denied("it needs approval, and there is nobody to ask");
-        };
-        let request = ApprovalRequest::new(
-            cx.call,
-            &entry.spec,
-            arguments,
-            cx.caller(),
-            fingerprint,
-            approvals,
-        );
-        let asked = AssertUnwindSafe(async { approver.approve(request).await }).catch_unwind();
-        let patience = Some(approvals.patience());
-        let decision = match timeout::wait(patience, cx.scope, asked).await {
-            Ok(Ok(decision)) => decision,
-            Ok(Err(panic)) => return undecided(panic.as_ref()),
-            Err(GivenUp::Expired(_)) => return denied("nobody answered in time"),
-            Err(GivenUp::Cancelled) => return Permission::Answered(timeout::cancelled()),
-        };
-        match decision {
-            Decision::Approve(grant) => match take(&grant, arguments) {
-                Ok(()) => Permission::Granted,
-                Err(why) => denied(why),
-            },
-            Decision::Edit {
-                arguments: edited,
-                grant,
-            } => match take(&grant, &edited) {
-                Ok(()) => Permission::Edited(edited),
-                Err(why) => denied(why),
-            },
-            Decision::Deny { reason } => denied(&reason),
-            Decision::Answer(result) => Permission::Answered(*result),
-        }
-    }
 }
 
 fn invocation<'a>(
@@ -403,193 +327,10 @@ fn unbound(mut edited: Value, entry: &Entry, accepted: &Accepted) -> String {
     edited.to_string()
 }
 
-/// What came of asking.
-enum Permission {
-    Granted,
-    Edited(Value),
-    /// The call does not run: this is its result.
-    Answered(ToolResult),
-}
-
-fn denied(reason: &str) -> Permission {
-    let message = format!("the call was denied: {reason}");
-    Permission::Answered(ToolResult::refused(
-        Outcome::Denied,
-        ErrorKind::Failed,
-        message,
-    ))
-}
-
-#[cold]
-fn undecided(panic: &(dyn Any + Send)) -> Permission {
-    match denied("the one who was asked could not decide") {
-        Permission::Answered(result) => Permission::Answered(ToolResult {
-            cause: run::panicked(panic).cause,
-            ..result
-        }),
-        other => other,
-    }
-}
-
 impl fmt::Debug for Invoker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Invoker")
             .field("setup", &self.0.setup)
             .finish_non_exhaustive()
-    }
-}
-
-/// An invoker under construction.
-pub struct InvokerBuilder {
-    tools: View,
-    shared: Setup,
-    approver: Option<Arc<dyn Approve>>,
-    approvals: Option<Approvals>,
-    audit: Option<Arc<dyn Audit>>,
-    limits: Limits,
-    coerce: bool,
-    timeout: Option<Duration>,
-    output: usize,
-    parallel: usize,
-}
-
-impl InvokerBuilder {
-    /// Gives tools a value to share, which they take as [`State<T>`](crate::State).
-    #[must_use]
-    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
-        let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
-        self.shared.state.insert(TypeId::of::<T>(), state);
-        self
-    }
-
-    /// Sets the directory that tools work in; parameters named `project_dir` are filled in with it.
-    #[must_use]
-    pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.shared.project_dir = Some(directory.into().into());
-        self
-    }
-
-    /// Sets the settings that tools take as [`Config`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
-    ///
-    /// /// Greets somebody.
-    /// #[tool(read_only)]
-    /// fn greet(name: String, config: Config) -> Result<String, ToolError> {
-    ///     let greeting: String = config.get("greet.greeting")?;
-    ///     Ok(format!("{greeting}, {name}!"))
-    /// }
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let sources = Sources::new().defaults([("greet.greeting", "Good morning")]);
-    /// let registry = Registry::new();
-    /// registry.add(greet::tool())?;
-    /// let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;
-    /// let result = invoker.invoke(&ToolCall::new("greet", r#"{"name": "Ada"}"#)).await;
-    /// assert_eq!(result.text(), "Good morning, Ada!");
-    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
-    /// ```
-    #[must_use]
-    pub fn config(mut self, config: Config) -> Self {
-        self.shared.config = config;
-        self
-    }
-
-    /// Sets who is asked before calls that need approval.
-    #[must_use]
-    pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
-        self.approver = Some(Arc::new(approver));
-        self
-    }
-
-    /// Sets who makes and takes approvals: give several invokers the same key, and they accept each
-    /// other's.
-    #[must_use]
-    pub fn approvals(mut self, approvals: Approvals) -> Self {
-        self.approvals = Some(approvals);
-        self
-    }
-
-    /// Keeps a record of every call, however it ends.
-    #[must_use]
-    pub fn audit(mut self, audit: impl Audit + 'static) -> Self {
-        self.audit = Some(Arc::new(audit));
-        self
-    }
-
-    /// Sets how long and how deeply nested arguments may be.
-    #[must_use]
-    pub fn argument_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets whether arguments of another type are converted where nothing is lost by it.
-    #[must_use]
-    pub fn coerce(mut self, yes: bool) -> Self {
-        self.coerce = yes;
-        self
-    }
-
-    /// Sets how long a call may take where its tool does not say; `None` is as long as it likes.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets how many bytes of a result the model is sent; the whole is kept in the result.
-    #[must_use]
-    pub fn output_limit(mut self, bytes: usize) -> Self {
-        self.output = bytes;
-        self
-    }
-
-    /// Sets how many calls of a batch run at once.
-    #[must_use]
-    pub fn parallel(mut self, most: usize) -> Self {
-        self.parallel = most.max(1);
-        self
-    }
-
-    /// Checks that every tool will have what it needs, and makes the invoker.
-    ///
-    /// # Errors
-    ///
-    /// When the tools cannot be listed, or one needs something that was not given.
-    pub fn build(self) -> Result<Invoker, InvokerError> {
-        let approvals = match self.approvals {
-            Some(approvals) => approvals,
-            None => Approvals::new().map_err(|error| InvokerError::NoRandomness {
-                message: error.to_string(),
-            })?,
-        };
-        let mut tools = self.tools.bind_session().settings(&self.shared.config);
-        if let Some(directory) = self.shared.project_dir() {
-            tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
-        }
-        for entry in tools.snapshot()?.iter() {
-            for check in &entry.tool.0.checks {
-                check(&self.shared).map_err(|error| InvokerError::Missing {
-                    tool: entry.spec.name.to_string(),
-                    message: error.message().to_owned(),
-                })?;
-            }
-        }
-        Ok(Invoker(Arc::new(Shared {
-            source: Source::Live(tools),
-            setup: Arc::new(self.shared),
-            approver: self.approver,
-            approvals: Arc::new(approvals),
-            audit: self.audit,
-            limits: self.limits,
-            coerce: self.coerce,
-            timeout: self.timeout,
-            output: self.output,
-            parallel: self.parallel,
-        })))
     }
 }

@@ -1,7 +1,8 @@
 //! What can be put around calls: the next stage in, a result out.
 //!
-//! Layers stand in one fixed order, whatever order they are added in: audit, authorise, rate limit,
-//! outer, (parse … approve), cache, retry, inner, timeout, concurrency, run. So waiting for approval
+//! Layers stand in one fixed order, whatever order they are added in: audit, trace, authorise, rate
+//! limit, outer, (parse … approve), cache, retry, inner, timeout, concurrency, run. Trace, timeout and
+//! concurrency stand around every call and so are plain futures; the others are [`Layer`]s. So waiting for approval
 //! spends no timeout, a retry asks no second approval, and a cache hit bypasses neither
 //! authorisation nor approval.
 
@@ -17,8 +18,11 @@ use crate::tool::{Tool, ToolSpec};
 
 mod authorise;
 mod cache;
+pub(crate) mod concurrency;
 mod rate_limit;
 mod retry;
+pub(crate) mod timeout;
+pub(crate) mod trace;
 
 pub use authorise::Authorise;
 pub use cache::Cache;

@@ -9,11 +9,11 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
-use super::layer::{concurrency, timeout};
 use crate::context::{CallContext, CallEvent, CancelSlot};
 use crate::define::{Ready, Running};
 use crate::encode::Encoded;
 use crate::error::ToolError;
+use crate::layer::{concurrency, timeout};
 use crate::registry::Entry;
 use crate::result::ToolResult;
 

@@ -10,12 +10,10 @@ use crate::registry::Entry;
 use crate::result::ToolResult;
 
 /// Leave to run, for as long as it is held; a blocking tool's thread holds its own.
-pub(in crate::invoke) struct Leave<'a>(
-    #[expect(dead_code, reason = "held")] Option<SemaphorePermit<'a>>,
-);
+pub(crate) struct Leave<'a>(#[expect(dead_code, reason = "held")] Option<SemaphorePermit<'a>>);
 
 /// Takes a permit of the tool if one is free.
-pub(in crate::invoke) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> Option<Leave<'a>> {
+pub(crate) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> Option<Leave<'a>> {
     let permits = &entry.permits;
     if entry.policy.blocking {
         cx.permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
@@ -25,7 +23,7 @@ pub(in crate::invoke) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> 
 }
 
 /// Waits for a permit of the tool, then for `next`.
-pub(in crate::invoke) async fn around(
+pub(crate) async fn around(
     entry: &Entry,
     cx: &CallContext<'_>,
     next: impl Future<Output = ToolResult>,

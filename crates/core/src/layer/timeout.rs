@@ -13,7 +13,7 @@ use crate::registry::Entry;
 use crate::result::{Outcome, ToolResult};
 
 /// Waits for a tool, but not for ever; `Err` is the result of a call that was given up.
-pub(in crate::invoke) async fn around(
+pub(crate) async fn around(
     entry: &Entry,
     limit: Option<Duration>,
     scope: &Scope,
@@ -26,13 +26,13 @@ pub(in crate::invoke) async fn around(
 }
 
 /// Why nobody waits any more.
-pub(in crate::invoke) enum GivenUp {
+pub(crate) enum GivenUp {
     Cancelled,
     Expired(Duration),
 }
 
 /// Waits for `next` until the time is up or the scope is cancelled.
-pub(in crate::invoke) async fn wait<T>(
+pub(crate) async fn wait<T>(
     limit: Option<Duration>,
     scope: &Scope,
     next: impl Future<Output = T>,
@@ -72,7 +72,7 @@ pub(in crate::invoke) async fn wait<T>(
     }
 }
 
-pub(in crate::invoke) fn cancelled() -> ToolResult {
+pub(crate) fn cancelled() -> ToolResult {
     let message = "the call was cancelled".to_owned();
     ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, message)
 }

@@ -8,15 +8,12 @@ use crate::call::ToolCall;
 use crate::result::ToolResult;
 
 /// Tells whether anybody listens.
-pub(in crate::invoke) fn is_wanted() -> bool {
+pub(crate) fn is_wanted() -> bool {
     tracing::enabled!(Level::INFO)
 }
 
 /// Runs the call in a span; arguments and results are not in it.
-pub(in crate::invoke) async fn around(
-    call: &ToolCall,
-    next: impl Future<Output = ToolResult>,
-) -> ToolResult {
+pub(crate) async fn around(call: &ToolCall, next: impl Future<Output = ToolResult>) -> ToolResult {
     let span = span!(
         Level::INFO,
         "execute_tool",

@@ -1,0 +1,194 @@
+//! What an invoker is made with.
+
+use std::any::{Any, TypeId};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolwright_schema::Limits;
+
+use super::{Invoker, Shared, Source};
+use crate::approve::{Approvals, Approve};
+use crate::audit::Audit;
+use crate::config::Config;
+use crate::context::Setup;
+use crate::error::InvokerError;
+use crate::input::PROJECT_DIR;
+use crate::registry::View;
+
+/// How long a call may take, unless its tool says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How many bytes of a result the model is sent.
+const DEFAULT_OUTPUT: usize = 100_000;
+/// How many calls of a batch run at once.
+const DEFAULT_PARALLEL: usize = 8;
+
+/// An invoker under construction.
+pub struct InvokerBuilder {
+    tools: View,
+    shared: Setup,
+    approver: Option<Arc<dyn Approve>>,
+    approvals: Option<Approvals>,
+    audit: Option<Arc<dyn Audit>>,
+    limits: Limits,
+    coerce: bool,
+    timeout: Option<Duration>,
+    output: usize,
+    parallel: usize,
+}
+
+impl InvokerBuilder {
+    pub(super) fn new(tools: View) -> Self {
+        Self {
+            tools,
+            shared: Setup::default(),
+            approver: None,
+            approvals: None,
+            audit: None,
+            limits: Limits::default(),
+            coerce: true,
+            timeout: Some(DEFAULT_TIMEOUT),
+            output: DEFAULT_OUTPUT,
+            parallel: DEFAULT_PARALLEL,
+        }
+    }
+
+    /// Gives tools a value to share, which they take as [`State<T>`](crate::State).
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
+        self.shared.state.insert(TypeId::of::<T>(), state);
+        self
+    }
+
+    /// Sets the directory that tools work in; parameters named `project_dir` are filled in with it.
+    #[must_use]
+    pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.shared.project_dir = Some(directory.into().into());
+        self
+    }
+
+    /// Sets the settings that tools take as [`Config`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
+    ///
+    /// /// Greets somebody.
+    /// #[tool(read_only)]
+    /// fn greet(name: String, config: Config) -> Result<String, ToolError> {
+    ///     let greeting: String = config.get("greet.greeting")?;
+    ///     Ok(format!("{greeting}, {name}!"))
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let sources = Sources::new().defaults([("greet.greeting", "Good morning")]);
+    /// let registry = Registry::new();
+    /// registry.add(greet::tool())?;
+    /// let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;
+    /// let result = invoker.invoke(&ToolCall::new("greet", r#"{"name": "Ada"}"#)).await;
+    /// assert_eq!(result.text(), "Good morning, Ada!");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.shared.config = config;
+        self
+    }
+
+    /// Sets who is asked before calls that need approval.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets who makes and takes approvals: give several invokers the same key, and they accept each
+    /// other's.
+    #[must_use]
+    pub fn approvals(mut self, approvals: Approvals) -> Self {
+        self.approvals = Some(approvals);
+        self
+    }
+
+    /// Keeps a record of every call, however it ends.
+    #[must_use]
+    pub fn audit(mut self, audit: impl Audit + 'static) -> Self {
+        self.audit = Some(Arc::new(audit));
+        self
+    }
+
+    /// Sets how long and how deeply nested arguments may be.
+    #[must_use]
+    pub fn argument_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets whether arguments of another type are converted where nothing is lost by it.
+    #[must_use]
+    pub fn coerce(mut self, yes: bool) -> Self {
+        self.coerce = yes;
+        self
+    }
+
+    /// Sets how long a call may take where its tool does not say; `None` is as long as it likes.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of a result the model is sent; the whole is kept in the result.
+    #[must_use]
+    pub fn output_limit(mut self, bytes: usize) -> Self {
+        self.output = bytes;
+        self
+    }
+
+    /// Sets how many calls of a batch run at once.
+    #[must_use]
+    pub fn parallel(mut self, most: usize) -> Self {
+        self.parallel = most.max(1);
+        self
+    }
+
+    /// Checks that every tool will have what it needs, and makes the invoker.
+    ///
+    /// # Errors
+    ///
+    /// When the tools cannot be listed, or one needs something that was not given.
+    pub fn build(self) -> Result<Invoker, InvokerError> {
+        let approvals = match self.approvals {
+            Some(approvals) => approvals,
+            None => Approvals::new().map_err(|error| InvokerError::NoRandomness {
+                message: error.to_string(),
+            })?,
+        };
+        let mut tools = self.tools.bind_session().settings(&self.shared.config);
+        if let Some(directory) = self.shared.project_dir() {
+            tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
+        }
+        for entry in tools.snapshot()?.iter() {
+            for check in &entry.tool.0.checks {
+                check(&self.shared).map_err(|error| InvokerError::Missing {
+                    tool: entry.spec.name.to_string(),
+                    message: error.message().to_owned(),
+                })?;
+            }
+        }
+        Ok(Invoker(Arc::new(Shared {
+            source: Source::Live(tools),
+            setup: Arc::new(self.shared),
+            approver: self.approver,
+            approvals: Arc::new(approvals),
+            audit: self.audit,
+            limits: self.limits,
+            coerce: self.coerce,
+            timeout: self.timeout,
+            output: self.output,
+            parallel: self.parallel,
+        })))
+    }
+}
