@@ -32,6 +32,9 @@ pub(crate) struct Global {
     /// The directory that tools work in; fills parameters named `project_dir`
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project_dir: Option<PathBuf>,
+    /// The config file [default: toolwright.toml or toolwright.properties in the project directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -39,6 +42,9 @@ pub(crate) enum Command {
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(Tools),
+    /// Show the settings in force
+    #[command(subcommand)]
+    Config(Settings),
     /// Make a project with one tool and one test of it
     New {
         /// The project's directory, which must be new or empty; its name becomes the package's
@@ -47,6 +53,15 @@ pub(crate) enum Command {
         #[arg(long)]
         published: bool,
     },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Settings {
+    /// Print every setting, its value and where it comes from; secrets are masked
+    #[command(after_help = "\
+Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
+for each dot); toolwright.toml, else toolwright.properties; defaults.")]
+    Show,
 }
 
 #[derive(Subcommand)]

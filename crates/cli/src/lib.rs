@@ -19,12 +19,14 @@ use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
 mod approve;
 mod args;
 mod call;
+mod config;
 mod failure;
 mod new;
 mod print;
 mod tools;
 
 use args::{Command, Options};
+use config::Surroundings;
 use failure::Failure;
 
 /// Runs the command line with every linked tool that is not restricted to an application.
@@ -97,11 +99,19 @@ fn execute(
     let Some(command) = options.command else {
         return Ok(ExitCode::SUCCESS);
     };
+    // A new project needs none, and must not fail because of those where it is made.
+    if let Command::New {
+        directory,
+        published,
+    } = command
+    {
+        return new::execute(&directory, published);
+    }
+    let surroundings = Surroundings::load(&options.global)?;
+    let json = options.global.json;
     match command {
-        Command::Tools(command) => tools::execute(command, &options.global, registry, setup),
-        Command::New {
-            directory,
-            published,
-        } => new::execute(&directory, published),
+        Command::Tools(command) => tools::execute(command, json, &surroundings, registry, setup),
+        Command::Config(args::Settings::Show) => surroundings.show(json),
+        Command::New { .. } => Ok(ExitCode::SUCCESS),
     }
 }

@@ -5,23 +5,19 @@ use std::process::ExitCode;
 use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
 
 use crate::approve::Terminal;
-use crate::args::{Global, Tools};
+use crate::args::Tools;
+use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::{call, print};
 
 pub(crate) fn execute(
     command: Tools,
-    global: &Global,
+    json: bool,
+    surroundings: &Surroundings,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
-    let mut builder = setup(Invoker::builder(registry));
-    if let Some(directory) = &global.project_dir {
-        let directory = directory.canonicalize().map_err(|error| {
-            Failure::usage(format!("--project-dir {}: {error}", directory.display()))
-        })?;
-        builder = builder.project_dir(directory);
-    }
+    let mut builder = setup(surroundings.apply(Invoker::builder(registry)));
     if let Tools::Call { yes, .. } = &command {
         builder = builder.approver(Terminal { yes: *yes });
     }
@@ -30,14 +26,14 @@ pub(crate) fn execute(
         .snapshot()
         .map_err(|error| Failure::finding(&error))?;
     match command {
-        Tools::List => list(&snapshot, global.json)?,
-        Tools::Show { name } => show(find(&snapshot, &name)?, global.json)?,
+        Tools::List => list(&snapshot, json)?,
+        Tools::Show { name } => show(find(&snapshot, &name)?, json)?,
         Tools::Schema { name } => print::json(&find(&snapshot, &name)?.spec().input)?,
         Tools::Call {
             name, arguments, ..
         } => {
             let entry = find(&snapshot, &name)?;
-            return call::call(&invoker, entry.spec(), &arguments, global.json);
+            return call::call(&invoker, entry.spec(), &arguments, json);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -67,7 +67,6 @@ pub(super) fn start(
 }
 
 /// Reads and validates the arguments of a call, mending what can be mended.
-#[expect(clippy::result_large_err, reason = "it is the result of the call")]
 pub(super) fn accept(
     entry: &Entry,
     text: &str,

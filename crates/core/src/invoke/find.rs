@@ -8,7 +8,6 @@ use crate::result::{Outcome, ToolResult};
 const LISTED: usize = 20;
 
 /// Finds the tool that a call means, with a note where the name had to be read generously.
-#[expect(clippy::result_large_err, reason = "it is the result of the call")]
 pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
     name: &str,

@@ -48,6 +48,9 @@ pub struct View {
     cache: Arc<ArcSwapOption<Snapshot>>,
 }
 
+/// Changes how calls of a tool are treated.
+type Adjustment = Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>;
+
 #[derive(Clone)]
 enum Step {
     Select(HashSet<String>),
@@ -63,7 +66,7 @@ enum Step {
         value: Value,
     },
     BindSession,
-    Adjust(Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>),
+    Adjust(Adjustment),
     Layer {
         layer: Arc<dyn Layer>,
         around: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,

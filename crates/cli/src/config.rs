@@ -1,0 +1,76 @@
+//! `config show`, and the settings that every command runs under.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use toolwright_core::{Config, InvokerBuilder, Sources};
+
+use crate::args::Global;
+use crate::failure::Failure;
+use crate::print;
+
+/// Where and under which settings a command runs.
+pub(crate) struct Surroundings {
+    config: Config,
+    project_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads the settings, telling stderr what is odd about them.
+    pub(crate) fn load(global: &Global) -> Result<Self, Failure> {
+        let project_dir = match &global.project_dir {
+            None => None,
+            Some(directory) => Some(directory.canonicalize().map_err(|error| {
+                Failure::usage(format!("--project-dir {}: {error}", directory.display()))
+            })?),
+        };
+        let mut sources = Sources::from_process();
+        sources = match (&global.config, &project_dir) {
+            (Some(file), _) => sources.file(file),
+            (None, Some(directory)) => sources.directory(directory),
+            (None, None) => sources.directory("."),
+        };
+        let loaded = Config::load(sources).map_err(|error| Failure::finding(&error))?;
+        for warning in &loaded.warnings {
+            eprintln!("warning: {warning}");
+        }
+        Ok(Self {
+            config: loaded.config,
+            project_dir,
+        })
+    }
+
+    /// Sets an invoker up with them.
+    pub(crate) fn apply(&self, invoker: InvokerBuilder) -> InvokerBuilder {
+        let invoker = invoker.config(self.config.clone());
+        match &self.project_dir {
+            Some(directory) => invoker.project_dir(directory),
+            None => invoker,
+        }
+    }
+
+    /// Prints every setting; those that are read as groups are checked as such.
+    pub(crate) fn show(&self, json: bool) -> Result<ExitCode, Failure> {
+        self.config
+            .web_search()
+            .map_err(|error| Failure::finding(&error))?;
+        self.config
+            .mcp_groups()
+            .map_err(|error| Failure::finding(&error))?;
+        let entries = self.config.entries();
+        if json {
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|entry| json!({ "key": entry.key, "value": entry.value, "origin": entry.origin.to_string() }))
+                .collect();
+            print::json(&entries)?;
+        } else if entries.is_empty() {
+            eprintln!("no settings: write toolwright.toml, or set TOOLWRIGHT_… variables");
+        } else {
+            let lines: Vec<String> = entries.iter().map(|entry| format!("{entry}\n")).collect();
+            print::text(&lines.concat())?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
