@@ -1,5 +1,6 @@
 //! One record per call, however it ended.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
@@ -75,7 +76,7 @@ impl<'a> Watch<'a> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        self.audit.record(AuditRecord {
+        let record = AuditRecord {
             at: self.at,
             call: self.call.id.clone(),
             tool: self.call.name.clone(),
@@ -84,6 +85,11 @@ impl Drop for Watch<'_> {
             arguments: hex(&Sha256::digest(self.call.arguments.as_str())),
             outcome: self.outcome,
             elapsed: self.since.elapsed(),
-        });
+        };
+        // A call may end while another panic unwinds: a second one would end the process.
+        let recorded = catch_unwind(AssertUnwindSafe(|| self.audit.record(record)));
+        if recorded.is_err() {
+            tracing::error!(call = self.call.id.as_str(), "a call could not be recorded");
+        }
     }
 }

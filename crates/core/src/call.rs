@@ -31,9 +31,8 @@ impl ToolCall {
     /// Makes a call with an id of its own, unique in this process.
     pub fn new(name: impl Into<ToolName>, arguments: impl Into<Arguments>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
-            id: CallId::from(format!("call_{id}")),
+            id: CallId::numbered(NEXT.fetch_add(1, Ordering::Relaxed)),
             name: name.into(),
             arguments: arguments.into(),
         }
@@ -173,6 +172,28 @@ shared_text! {
     Arguments
 }
 
+impl CallId {
+    /// Makes `call_7` of 7, without a text in between: every call of a program's own has one.
+    fn numbered(mut number: u64) -> Self {
+        let mut text = *b"call_00000000000000000000";
+        let mut from = text.len();
+        for digit in text.iter_mut().skip(5).rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+            from -= 1;
+            if number == 0 {
+                break;
+            }
+        }
+        text.copy_within(from.., 5);
+        let length = 5 + text.len() - from;
+        let written = text
+            .get(..length)
+            .and_then(|text| std::str::from_utf8(text).ok());
+        Self::from(written.unwrap_or_default())
+    }
+}
+
 impl ToolName {
     /// Tells whether every provider takes the name: 1 to 64 letters, digits, `_` or `-`.
     ///
@@ -201,5 +222,17 @@ impl From<&serde_json::Value> for Arguments {
 impl From<serde_json::Value> for Arguments {
     fn from(value: serde_json::Value) -> Self {
         Self::from(&value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallId;
+
+    #[test]
+    fn numbers_are_written_out() {
+        for number in [1, 9, 10, 123_456, u64::MAX] {
+            assert_eq!(CallId::numbered(number).as_str(), format!("call_{number}"));
+        }
     }
 }

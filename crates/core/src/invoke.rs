@@ -15,6 +15,7 @@ use crate::approve::{Approvals, Approve};
 use crate::audit::{Audit, Watch};
 use crate::call::ToolCall;
 use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
+use crate::define::Ready;
 use crate::error::{InvokerError, RegistryError, ToolError};
 use crate::layer::{Invocation, Layer, Next, concurrency, trace};
 use crate::registry::{Entry, Snapshot, View};
@@ -172,7 +173,7 @@ impl Invoker {
             Ok(snapshot) => snapshot,
             Err(error) => return ToolError::from(error).into(),
         };
-        let (entry, note) = match find::find(&snapshot, call.name.as_str()) {
+        let (entry, note) = match find::find(&snapshot, call.name.as_str(), &scope.caller) {
             Ok(found) => found,
             Err(unknown) => return unknown,
         };
@@ -187,9 +188,9 @@ impl Invoker {
         };
         let mut result = match self.at_once(entry, &cx) {
             Some((Started::Done(result), _)) => finish::finish(result, entry, None, &cx),
-            Some((Started::GoesOn(running), _leave)) => {
+            Some((Started::GoesOn(running), leave)) => {
                 let limit = self.limit(entry);
-                let result = Box::pin(run::go_on(running, entry, limit, &cx)).await;
+                let result = Box::pin(run::go_on(running, leave, entry, limit, &cx)).await;
                 finish::finish(result, entry, None, &cx)
             }
             None => Box::pin(self.layered(entry, &cx)).await,
@@ -242,9 +243,8 @@ impl Invoker {
             return self.perform(entry, cx, inner).await;
         }
         let perform = || self.perform(entry, cx, inner).boxed();
-        Next::new(outer, invocation(entry, cx, None), &perform)
-            .run()
-            .await
+        let next = Next::new(outer, invocation(entry, cx, None), &perform);
+        run::through(next, cx.scope).await
     }
 
     /// Reads the arguments, asks whoever has to be asked, and runs the tool.
@@ -274,14 +274,12 @@ impl Invoker {
             notes,
             arguments,
         } = accepted;
-        let limit = self.limit(entry);
         let mut result = if inner.is_empty() {
-            run::run(ready, entry, limit, cx).await
+            self.run(ready, entry, cx).await
         } else {
             let run = || self.run_again(entry, cx, &arguments).boxed();
-            Next::new(inner, invocation(entry, cx, Some(&arguments)), &run)
-                .run()
-                .await
+            let next = Next::new(inner, invocation(entry, cx, Some(&arguments)), &run);
+            run::through(next, cx.scope).await
         };
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
@@ -297,9 +295,25 @@ impl Invoker {
         arguments: &Value,
     ) -> ToolResult {
         match arguments::read(entry, arguments) {
-            Ok(ready) => run::run(ready, entry, self.limit(entry), cx).await,
+            Ok(ready) => self.run(ready, entry, cx).await,
             Err(refused) => refused,
         }
+    }
+
+    async fn run(
+        &self,
+        ready: Box<dyn Ready>,
+        entry: &Entry,
+        cx: &CallContext<'_>,
+    ) -> ToolResult {
+        // A try that was given up is told so, and only that one.
+        let (cancel, permit) = (CancelSlot::default(), PermitSlot::default());
+        let cx = CallContext {
+            cancel: &cancel,
+            permit: &permit,
+            ..*cx
+        };
+        run::run(ready, entry, self.limit(entry), &cx).await
     }
 }
 

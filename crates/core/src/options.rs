@@ -31,7 +31,7 @@ pub struct Policy {
 }
 
 /// How many calls of one tool run at once, unless it says otherwise.
-const DEFAULT_CONCURRENCY: usize = 64;
+pub(crate) const DEFAULT_CONCURRENCY: usize = 64;
 
 impl From<&Meta> for Policy {
     fn from(meta: &Meta) -> Self {

@@ -184,7 +184,7 @@ impl Tool {
         };
         Self(Arc::new(Inner {
             spec: Arc::new(parts.spec),
-            permits: Arc::new(Semaphore::new(parts.policy.concurrency.max(1))),
+            permits: Arc::new(permits(parts.policy.concurrency)),
             policy: Arc::new(parts.policy),
             run: parts.run,
             checks: parts.checks,
@@ -253,6 +253,11 @@ pub(crate) struct Parts {
     pub(crate) untyped: bool,
     pub(crate) defaults: Vec<(String, Default)>,
     pub(crate) defect: Option<DefineError>,
+}
+
+/// Makes as many permits as calls may run at once: at least one, and no more than can be counted.
+pub(crate) fn permits(most: usize) -> Semaphore {
+    Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
 }
 
 /// Writes bytes as lower-case hexadecimal digits.

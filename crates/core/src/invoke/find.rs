@@ -1,5 +1,8 @@
 //! A name in, a tool out; or a result that says which names there are.
 
+use toolwright_schema::nearest;
+
+use crate::context::Caller;
 use crate::error::ErrorKind;
 use crate::registry::{Entry, Found, Snapshot};
 use crate::result::{Outcome, ToolResult};
@@ -11,6 +14,7 @@ const LISTED: usize = 20;
 pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
     name: &str,
+    caller: &Caller,
 ) -> Result<(&'a Entry, Option<String>), ToolResult> {
     match snapshot.find(name) {
         Found::Exactly(entry) => Ok((entry, None)),
@@ -18,30 +22,29 @@ pub(super) fn find<'a>(
             let note = format!("tool name `{name}` read as `{}`", entry.spec().name);
             Ok((entry, Some(note)))
         }
-        Found::Not => Err(unknown(snapshot, name)),
+        Found::Not => Err(unknown(snapshot, name, caller)),
     }
 }
 
 #[cold]
-fn unknown(snapshot: &Snapshot, name: &str) -> ToolResult {
+fn unknown(snapshot: &Snapshot, name: &str, caller: &Caller) -> ToolResult {
     // A model can send any text as a name: what is echoed is bounded.
     let shown: String = name.chars().take(64).collect();
     let mut message = format!("there is no tool `{shown}`");
-    let near = snapshot.nearest(name, 3);
+    // What the caller may not see is not told by the way.
+    let shown_to = snapshot.iter().filter(|entry| entry.shows_to(caller));
+    let names: Vec<&str> = shown_to.map(|entry| entry.spec().name.as_str()).collect();
+    let near = nearest(name, names.iter().copied(), 3);
     if !near.is_empty() {
         let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
         message.push_str(&format!("; did you mean {}?", near.join(" or ")));
     }
-    if snapshot.is_empty() {
+    if names.is_empty() {
         message.push_str("\nno tools are available");
     } else {
-        let names: Vec<&str> = snapshot
-            .iter()
-            .take(LISTED)
-            .map(|entry| entry.spec().name.as_str())
-            .collect();
-        message.push_str(&format!("\navailable tools: {}", names.join(", ")));
-        let more = snapshot.len().saturating_sub(LISTED);
+        let listed: Vec<&str> = names.iter().copied().take(LISTED).collect();
+        message.push_str(&format!("\navailable tools: {}", listed.join(", ")));
+        let more = names.len().saturating_sub(LISTED);
         if more > 0 {
             message.push_str(&format!(" and {more} more"));
         }

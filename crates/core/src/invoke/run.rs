@@ -13,7 +13,8 @@ use crate::context::{CallContext, CallEvent, CancelSlot};
 use crate::define::{Ready, Running};
 use crate::encode::Encoded;
 use crate::error::ToolError;
-use crate::layer::{concurrency, timeout};
+use crate::layer::concurrency::{self, Leave};
+use crate::layer::timeout;
 use crate::registry::Entry;
 use crate::result::ToolResult;
 
@@ -52,11 +53,16 @@ pub(super) async fn run(
 /// Goes on with a tool that was started, within its limits.
 pub(super) async fn go_on(
     running: Running,
+    leave: Leave<'_>,
     entry: &Entry,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
-    within(entry, limit, cx, rest(running, cx)).await
+    let rest = rest(running, cx);
+    match leave {
+        Leave::NotYet => within(entry, limit, cx, concurrency::around(entry, cx, rest)).await,
+        Leave::Held(_) | Leave::WithThread => within(entry, limit, cx, rest).await,
+    }
 }
 
 async fn within(
@@ -108,7 +114,24 @@ async fn rest(running: Running, cx: &CallContext<'_>) -> ToolResult {
     }
 }
 
-/// What a tool left us, which may panic even when it is dropped.
+/// Goes through layers, which may do what a tool may: whatever it is, it is contained here.
+pub(super) async fn through(next: Next<'_>, scope: &Scope) -> ToolResult {
+    let going = async {
+        let going = Contained(Some(next.run()));
+        going.await
+    };
+    let going = AssertUnwindSafe(going).catch_unwind();
+    match timeout::wait(None, scope, going).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => ToolResult {
+            cause: panicked(panic.as_ref()).cause,
+            ..ToolResult::failure("something around the tool panicked")
+        },
+        Err(_) => timeout::cancelled(),
+    }
+}
+
+/// What a tool or a layer left us, which may panic even when it is dropped.
 struct Contained<T>(Option<T>);
 
 impl<T> Drop for Contained<T> {

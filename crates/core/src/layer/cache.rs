@@ -9,9 +9,11 @@ use tokio::time::Instant;
 use toolwright_schema::canonical;
 
 use super::{Invocation, Layer, Next, Place};
+use crate::context::SessionId;
 use crate::result::ToolResult;
 
-/// Keeps the results of successful calls for a while: same tool, same arguments, same caller.
+/// Keeps the results of successful calls for a while: same tool, same arguments, same caller, same
+/// session.
 ///
 /// Only tools declared read-only or idempotent are cached; any other runs every time.
 pub struct Cache {
@@ -65,9 +67,15 @@ impl Layer for Cache {
         else {
             return next.run();
         };
-        // A changed tool has another fingerprint, and so another key.
-        let caller = call.caller().name().unwrap_or_default();
-        let key = format!("{}\n{caller}\n{}", call.fingerprint(), canonical(arguments));
+        // A changed tool has another fingerprint, and so another key. Caller and session are quoted:
+        // an anonymous caller is not one whose name is empty.
+        let key = format!(
+            "{}\n{:?}\n{:?}\n{}",
+            call.fingerprint(),
+            call.caller().name(),
+            call.scope.session.as_ref().map(SessionId::as_str),
+            canonical(arguments)
+        );
         Box::pin(async move {
             if let Some(mut result) = self.get(&key) {
                 result.notes.push("from the cache".to_owned());

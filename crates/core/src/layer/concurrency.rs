@@ -6,20 +6,31 @@ use std::sync::Arc;
 use tokio::sync::SemaphorePermit;
 
 use crate::context::CallContext;
+use crate::options::DEFAULT_CONCURRENCY;
 use crate::registry::Entry;
 use crate::result::ToolResult;
 
-/// Leave to run, for as long as it is held; a blocking tool's thread holds its own.
-pub(crate) struct Leave<'a>(#[expect(dead_code, reason = "held")] Option<SemaphorePermit<'a>>);
+/// Leave to run.
+pub(crate) enum Leave<'a> {
+    /// For as long as it is held.
+    Held(#[expect(dead_code, reason = "held, not looked at")] SemaphorePermit<'a>),
+    /// Held by a thread of the tool's own.
+    WithThread,
+    /// To be waited for by what does not return at once: only that can pile up.
+    NotYet,
+}
 
-/// Takes a permit of the tool if one is free.
+/// Takes a permit of the tool if it needs one now and one is free.
 pub(crate) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> Option<Leave<'a>> {
     let permits = &entry.permits;
     if entry.policy.blocking {
         cx.permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
-        return Some(Leave(None));
+        return Some(Leave::WithThread);
     }
-    permits.try_acquire().ok().map(Some).map(Leave)
+    if entry.policy.concurrency == DEFAULT_CONCURRENCY {
+        return Some(Leave::NotYet);
+    }
+    permits.try_acquire().ok().map(Leave::Held)
 }
 
 /// Waits for a permit of the tool, then for `next`.

@@ -20,8 +20,11 @@ const REMEMBERED: usize = 10_000;
 pub struct RateLimit {
     calls: u32,
     period: Duration,
-    seen: Mutex<HashMap<(String, Option<String>), Window>>,
+    seen: Mutex<Seen>,
 }
+
+/// Windows by tool and caller.
+type Seen = HashMap<(String, Option<String>), Window>;
 
 /// What one caller has used of the current period.
 struct Window {
@@ -49,6 +52,7 @@ impl RateLimit {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= REMEMBERED && !seen.contains_key(&key) {
             seen.retain(|_, window| now.duration_since(window.since) < self.period);
+            forget_oldest(&mut seen);
         }
         let window = seen.entry(key).or_insert(Window {
             since: now,
@@ -66,6 +70,17 @@ impl RateLimit {
         window.used += 1;
         Ok(())
     }
+}
+
+/// Makes room, a tenth at a time, where more callers are seen in one period than are remembered.
+fn forget_oldest(seen: &mut Seen) {
+    if seen.len() < REMEMBERED {
+        return;
+    }
+    let mut ages: Vec<Instant> = seen.values().map(|window| window.since).collect();
+    let (_, oldest, _) = ages.select_nth_unstable(REMEMBERED / 10);
+    let oldest = *oldest;
+    seen.retain(|_, window| window.since > oldest);
 }
 
 impl Layer for RateLimit {

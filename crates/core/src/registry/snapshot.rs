@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -20,7 +21,7 @@ use crate::tool::{Tool, ToolSpec};
 pub struct Snapshot {
     version: u64,
     entries: Vec<Entry>,
-    by_name: HashMap<ToolName, usize>,
+    by_name: HashMap<ToolName, usize, ahash::RandomState>,
     /// Names folded for the second look; made when a name is not found as it is.
     by_fold: OnceLock<HashMap<String, Option<usize>>>,
     pub(crate) encoders: Encoders,
@@ -39,7 +40,10 @@ pub struct Entry {
 
 /// The layers around one tool, in the order of their places.
 #[derive(Clone, Default)]
-pub(crate) struct Layers(Option<Arc<[Arc<dyn Layer>]>>);
+pub(crate) struct Layers(Option<Arc<Stack>>);
+
+/// Layers, the outermost first.
+pub(crate) type Stack = [Arc<dyn Layer>];
 
 impl Layers {
     pub(crate) fn add(&mut self, layer: &Arc<dyn Layer>) {
@@ -58,7 +62,7 @@ impl Layers {
     }
 
     /// Splits those that run before the arguments are read from those that run after approval.
-    pub(crate) fn split(&self) -> (&[Arc<dyn Layer>], &[Arc<dyn Layer>]) {
+    pub(crate) fn split(&self) -> (&Stack, &Stack) {
         let all = self.0.as_deref().unwrap_or_default();
         all.split_at(all.partition_point(|layer| layer.place().is_outer()))
     }
@@ -115,9 +119,13 @@ impl Entry {
 
     /// Tells whether a caller may see it in a list.
     pub(crate) fn shows_to(&self, caller: &Caller) -> bool {
-        self.layers
-            .iter()
-            .all(|layer| layer.shows(&self.spec, caller))
+        let shows = || {
+            self.layers
+                .iter()
+                .all(|layer| layer.shows(&self.spec, caller))
+        };
+        // One who cannot decide has not allowed it.
+        catch_unwind(AssertUnwindSafe(shows)).unwrap_or(false)
     }
 
     /// Tells whether the parameter is filled in here, and so not the model's to know.

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc as channel, oneshot};
 use tokio::task::JoinHandle;
 use toolwright::{
     Args, Cancel, CancellationToken, Context, ErrorKind, Invoker, InvokerError, Outcome,
-    ProjectDir, Scope, State, Tool, ToolCall, ToolResult, Updates, tool,
+    ProjectDir, Retry, Scope, State, Tool, ToolCall, ToolResult, Updates, tool,
 };
 
 use crate::scene::{assert_ok, call, invoker, named, registry};
@@ -337,6 +337,27 @@ async fn a_blocking_tool_is_told_of_an_external_cancellation() {
     token.cancel();
     assert_eq!(running.await.unwrap().outcome, Outcome::Cancelled);
     noticed.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_try_is_not_told_that_the_first_was_given_up() {
+    let tries = AtomicUsize::new(0);
+    let tool = Tool::builder("slow", "Is slow the first time.")
+        .read_only(true)
+        .timeout(Duration::from_secs(5))
+        .run_async(move |_, cx: Context| {
+            let first = tries.fetch_add(1, Ordering::SeqCst) == 0;
+            async move {
+                if first {
+                    std::future::pending::<()>().await;
+                }
+                cx.cancel().is_cancelled()
+            }
+        })
+        .unwrap();
+    let invoker = Invoker::new(registry(tool).all().layer(Retry::new(1))).unwrap();
+    let result = invoker.invoke(&ToolCall::new("slow", "{}")).await;
+    assert_ok(&result, "false");
 }
 
 #[tokio::test]
