@@ -51,7 +51,7 @@ impl Letters {
         Author(author): Author,
     ) -> String {
         let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("{}, no. {number}: {opening} {body} {author}", office.town)
+        format!("no. {number} to {to}, {}: {opening} {body} {author}", office.town)
     }
 
     /// Counts the letters written so far.

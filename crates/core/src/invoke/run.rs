@@ -9,12 +9,12 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
-use crate::context::{CallContext, CallEvent, CancelSlot};
+use crate::context::{CallContext, CallEvent, CancelSlot, Scope};
 use crate::define::{Ready, Running};
 use crate::encode::Encoded;
 use crate::error::ToolError;
 use crate::layer::concurrency::{self, Leave};
-use crate::layer::timeout;
+use crate::layer::{Next, timeout};
 use crate::registry::Entry;
 use crate::result::ToolResult;
 

@@ -1,17 +1,20 @@
 //! `[tools.NAME]`, `[bundles.NAME]` and `[defaults]`: how calls are treated, from a file.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use toolwright_schema::nearest;
 
-use super::Entry;
+use super::view::Permits;
+use super::{Entry, Snapshot};
 use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
 use crate::options::{Approval, Errors, Extra};
+use crate::tool::ToolSpec;
 
 /// What can be set for a tool.
 const SETTINGS: [&str; 9] = [
@@ -30,6 +33,9 @@ const SETTINGS: [&str; 9] = [
 pub(super) struct Settings {
     config: Config,
     layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
+    permits: Permits,
+    /// Whether every name was known once.
+    checked: AtomicBool,
 }
 
 impl Settings {
@@ -37,13 +43,22 @@ impl Settings {
         Self {
             config,
             layers: Mutex::default(),
+            permits: Permits::default(),
+            checked: AtomicBool::new(false),
         }
     }
 
     /// Applies what is set for each tool; the tool's own settings count before its bundle's, and
     /// those before the defaults.
-    pub(super) fn apply(&self, entries: &mut Vec<Entry>) -> Result<(), RegistryError> {
-        self.refuse_unknown(entries)?;
+    pub(super) fn apply(
+        &self,
+        entries: &mut Vec<Entry>,
+        whole: &Snapshot,
+    ) -> Result<(), RegistryError> {
+        // Only at first: a tool that is removed later leaves the others as they are.
+        if !self.checked.load(Ordering::Relaxed) {
+            self.refuse_unknown(entries.iter().chain(whole).map(Entry::spec))?;
+        }
         let mut kept = Vec::with_capacity(entries.len());
         for mut entry in entries.drain(..) {
             if self
@@ -57,6 +72,7 @@ impl Settings {
             kept.push(entry);
         }
         *entries = kept;
+        self.checked.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -69,7 +85,7 @@ impl Settings {
         })?;
         let errors = self.find(entry, "errors", Ok::<Errors, String>)?;
         let extra = self.find(entry, "extra", Ok::<Extra, String>)?;
-        entry.adjust(|_, policy| {
+        entry.adjust(&self.permits, |_, policy| {
             policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);
             policy.approval = approval.map_or(policy.approval, |(_, approval)| approval);
             policy.concurrency = concurrency.map_or(policy.concurrency, |(_, most)| most);
@@ -86,12 +102,14 @@ impl Settings {
             self.add(entry, key, || RateLimit::new(calls, period));
         }
         if let Some((key, retries)) = self.find(entry, "retries", Ok::<u32, String>)? {
-            self.must_be_repeatable(entry, &key)?;
-            self.add(entry, key, || Retry::new(retries));
+            if self.is_repeatable(entry, &key)? {
+                self.add(entry, key, || Retry::new(retries));
+            }
         }
         if let Some((key, keep)) = self.find(entry, "cache", |text: String| duration(&text))? {
-            self.must_be_repeatable(entry, &key)?;
-            self.add(entry, key, || Cache::new(keep));
+            if self.is_repeatable(entry, &key)? {
+                self.add(entry, key, || Cache::new(keep));
+            }
         }
         Ok(())
     }
@@ -103,9 +121,10 @@ impl Settings {
     }
 
     /// A default or a bundle's setting skips tools that cannot be repeated; asking for one is a mistake.
-    fn must_be_repeatable(&self, entry: &Entry, key: &str) -> Result<(), RegistryError> {
-        if entry.spec().hints.is_repeatable() || !key.starts_with("tools.") {
-            return Ok(());
+    fn is_repeatable(&self, entry: &Entry, key: &str) -> Result<bool, RegistryError> {
+        let repeatable = entry.spec().hints.is_repeatable();
+        if repeatable || !key.starts_with("tools.") {
+            return Ok(repeatable);
         }
         let name = &entry.spec().name;
         Err(self.wrong(
@@ -149,19 +168,20 @@ impl Settings {
     }
 
     /// A misspelt tool or setting would silently protect nothing.
-    fn refuse_unknown(&self, entries: &[Entry]) -> Result<(), RegistryError> {
-        let tools: Vec<&str> = entries
-            .iter()
-            .map(|entry| entry.spec().name.as_str())
-            .collect();
-        let bundles: Vec<&str> = entries.iter().map(|entry| &*entry.spec().bundle).collect();
+    fn refuse_unknown<'e>(
+        &self,
+        specs: impl Iterator<Item = &'e ToolSpec>,
+    ) -> Result<(), RegistryError> {
+        let (tools, bundles): (Vec<&str>, Vec<&str>) =
+            specs.map(|spec| (spec.name.as_str(), &*spec.bundle)).unzip();
         for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
             for key in self.config.keys_under(group) {
                 let rest = key
                     .strip_prefix(group)
                     .and_then(|rest| rest.strip_prefix('.'));
                 let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
-                    continue;
+                    let message = format!("expected a section: write `{key}.enabled`, for example");
+                    return Err(self.wrong(key, message));
                 };
                 if !known.contains(&name) {
                     let kind = group.trim_end_matches('s');

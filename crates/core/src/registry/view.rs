@@ -1,8 +1,8 @@
 //! A registry seen through a lens: some of its tools, under other names, with parameters bound.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use crate::error::{DefineError, RegistryError};
 use crate::input::{SESSION_ID_PARAM, fit, publishes};
 use crate::layer::Layer;
 use crate::options::Policy;
-use crate::tool::ToolSpec;
+use crate::tool::{ToolSpec, permits as permits_for};
 
 /// A lens on a registry; follows the registry's changes.
 ///
@@ -66,7 +66,10 @@ enum Step {
         value: Value,
     },
     BindSession,
-    Adjust(Adjustment),
+    Adjust {
+        change: Adjustment,
+        permits: Arc<Permits>,
+    },
     Layer {
         layer: Arc<dyn Layer>,
         around: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,
@@ -142,7 +145,10 @@ impl View {
     /// ```
     #[must_use]
     pub fn adjust(self, change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static) -> Self {
-        self.then(Step::Adjust(Arc::new(change)))
+        self.then(Step::Adjust {
+            change: Arc::new(change),
+            permits: Arc::default(),
+        })
     }
 
     /// Puts a layer around every tool.
@@ -189,7 +195,7 @@ impl View {
         let whole = self.registry.snapshot();
         let mut entries: Vec<Entry> = whole.iter().cloned().collect();
         for step in &self.steps {
-            step.apply(&mut entries)?;
+            step.apply(&mut entries, &whole)?;
         }
         check_names(&entries)?;
         let snapshot = Snapshot::new(whole.version(), entries, whole.encoders.clone());
@@ -199,8 +205,21 @@ impl View {
     }
 }
 
+/// How many calls run at once where a view says so; kept, so that calls under way are counted when
+/// the registry changes.
+#[derive(Default)]
+pub(super) struct Permits(Mutex<HashMap<(ToolName, usize), Arc<Semaphore>>>);
+
+impl Permits {
+    fn of(&self, tool: &ToolName, most: usize) -> Arc<Semaphore> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let permits = held.entry((tool.clone(), most));
+        Arc::clone(permits.or_insert_with(|| Arc::new(permits_for(most))))
+    }
+}
+
 impl Step {
-    fn apply(&self, entries: &mut Vec<Entry>) -> Result<(), RegistryError> {
+    fn apply(&self, entries: &mut Vec<Entry>, whole: &Snapshot) -> Result<(), RegistryError> {
         match self {
             Self::Select(names) => entries.retain(|entry| names.contains(entry.spec.name.as_str())),
             Self::Exclude(names) => {
@@ -229,9 +248,9 @@ impl Step {
                     entry.bind_session()?;
                 }
             }
-            Self::Adjust(change) => {
+            Self::Adjust { change, permits } => {
                 for entry in entries {
-                    entry.adjust(|spec, policy| change(spec, policy));
+                    entry.adjust(permits, |spec, policy| change(spec, policy));
                 }
             }
             Self::Layer { layer, around } => {
@@ -239,20 +258,23 @@ impl Step {
                     entry.layers.add(layer);
                 }
             }
-            Self::Settings(settings) => settings.apply(entries)?,
+            Self::Settings(settings) => settings.apply(entries, whole)?,
         }
         Ok(())
     }
 }
 
 impl Entry {
-    pub(super) fn adjust(&mut self, change: impl FnOnce(&ToolSpec, &mut Policy)) {
+    pub(super) fn adjust(
+        &mut self,
+        permits: &Permits,
+        change: impl FnOnce(&ToolSpec, &mut Policy),
+    ) {
         let before = self.policy.concurrency;
         let policy = Arc::make_mut(&mut self.policy);
         change(&self.spec, policy);
-        policy.concurrency = policy.concurrency.max(1);
         if policy.concurrency != before {
-            self.permits = Arc::new(Semaphore::new(policy.concurrency));
+            self.permits = permits.of(&self.spec.name, policy.concurrency);
         }
     }
 
