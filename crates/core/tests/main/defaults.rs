@@ -159,13 +159,13 @@ async fn a_template_that_lacks_a_value_makes_its_parameter_required() {
     );
     assert_ok(&call(log.clone(), r#"{"file": "/x"}"#).await, "/x");
     let invoker = Invoker::builder(registry(log))
-        .project_dir("/work")
+        .project_dir("/project")
         .build()
         .unwrap();
     let result = invoker
         .invoke(&ToolCall::new("log", r#"{"topic": "a"}"#))
         .await;
-    assert_ok(&result, "/work/a.log");
+    assert_ok(&result, "/project/a.log");
 }
 
 #[tokio::test]
