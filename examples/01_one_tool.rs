@@ -6,6 +6,8 @@
 //! - city: string, required. The city's name, e.g. `Paris`.
 //! {"city": "Paris"} -> ok: Paris: Partly cloudy, 20C / 68F, 65% humidity
 //! {"ctiy": "Paris"} -> invalid_arguments: invalid arguments for `get_weather`:
+//! /ctiy: unknown argument; did you mean `city`?
+//! /city: missing; expected a string (The city's name, e.g. `Paris`.)
 //! ```
 
 use std::error::Error;
@@ -31,7 +33,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tool = get_weather::tool();
     println!("{}: {}", tool.name(), tool.spec().description);
     for param in tool.params() {
-        let need = if param.required { "required" } else { "optional" };
+        let need = if param.required {
+            "required"
+        } else {
+            "optional"
+        };
         let about = param.description.unwrap_or_default();
         println!("- {}: {}, {need}. {about}", param.name, param.kind);
     }

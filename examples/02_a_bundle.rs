@@ -1,82 +1,76 @@
-//! Methods become a bundle of tools; what the model should not decide is injected.
+//! Methods become a bundle of tools; what the model must not decide is injected.
 //!
 //! ```console
 //! $ cargo run -q --example 02_a_bundle
+//! to: Whom it is for.
+//! opening: How it begins. Defaults to `Dear ${to},`.
+//! body: What it says.
+//! -> [blue, 1 EUR, to Bob] Dear Bob, all is well. Ada
+//! -> sign in to write letters
 //! ```
 
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use toolwright::{
-    CallContext, Caller, Invoker, Param, Registry, Scope, State, ToolCall, ToolError, tools,
-};
+use serde_json::json;
+use toolwright::{CallContext, Caller, Param, Scope, State, ToolCall, ToolError, tools};
+use toolwright::{Invoker, Registry};
 
-/// The host's own, shared by all bundles: the invoker is given one.
-struct Office {
-    town: &'static str,
-}
-
-/// An extractor: a parameter the model never sees, taken from the call.
-struct Author(String);
-
-impl Param for Author {
-    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        let name = cx.caller().name();
-        let name = name.ok_or_else(|| ToolError::failed("sign in to write letters"))?;
-        Ok(Self(name.to_owned()))
-    }
-}
-
-/// The bundle: its fields are shared by its methods.
+/// The bundle: its methods share its fields.
 #[derive(Default)]
 struct Letters {
-    written: AtomicU32,
+    paper: &'static str,
 }
 
 #[tools]
 impl Letters {
-    /// Writes a letter and returns it.
+    /// Writes a letter.
     #[tool]
     fn write_letter(
         &self,
         /// Whom it is for.
         to: String,
-        /// What it says.
-        #[param(default = "All is well.")]
-        body: String,
         /// How it begins.
         #[param(default = "Dear ${to},")]
         opening: String,
-        State(office): State<Office>,
+        /// What it says.
+        #[param(default = "all is well.")]
+        body: String,
+        State(stamp): State<Stamp>,
         Author(author): Author,
     ) -> String {
-        let number = self.written.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("no. {number} to {to}, {}: {opening} {body} {author}", office.town)
+        let (paper, stamp) = (self.paper, stamp.0);
+        format!("[{paper}, {stamp}, to {to}] {opening} {body} {author}")
     }
+}
 
-    /// Counts the letters written so far.
-    #[tool(read_only)]
-    fn count_letters(&self) -> u32 {
-        self.written.load(Ordering::Relaxed)
+/// The host's own: given to the invoker, found by its type.
+struct Stamp(&'static str);
+
+/// An extractor: filled in from the call, hidden from the model.
+struct Author(String);
+
+impl Param for Author {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        match cx.caller().name() {
+            Some(name) => Ok(Self(name.to_owned())),
+            None => Err(ToolError::failed("sign in to write letters")),
+        }
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
-    registry.add(Letters::default())?;
-    let seen = registry.get("write_letter").map(|tool| tool.params());
-    for param in seen.into_iter().flatten() {
+    registry.add(Letters { paper: "blue" })?;
+    let tool = registry.get("write_letter").ok_or("it was just added")?;
+    for param in tool.params() {
         println!("{}: {}", param.name, param.description.unwrap_or_default());
     }
-    let invoker = Invoker::builder(&registry).state(Office { town: "Rome" }).build()?;
 
+    let invoker = Invoker::builder(&registry).state(Stamp("1 EUR")).build()?;
     let ada = Scope::new().caller(Caller::new("Ada"));
-    let short = ToolCall::new("write_letter", r#"{"to": "Bob"}"#);
-    let long = ToolCall::new("write_letter", r#"{"to": "Bob", "opening": "Hi!"}"#);
-    let count = ToolCall::new("count_letters", "{}");
-    for (scope, call) in [(&ada, &short), (&ada, &long), (&Scope::new(), &short), (&ada, &count)] {
-        println!("-> {}", invoker.invoke_in(scope, call).await.text());
-    }
+    let call = ToolCall::new("write_letter", json!({"to": "Bob"}));
+    println!("-> {}", invoker.invoke_in(&ada, &call).await.text());
+    println!("-> {}", invoker.invoke(&call).await.text());
     Ok(())
 }

@@ -1,19 +1,32 @@
-//! A tool without a macro: from parameters one by one, or from a JSON Schema that came from elsewhere.
+//! A tool without a macro: from parameters one by one, or from somebody else's JSON Schema.
 //!
 //! ```console
 //! $ cargo run -q --example 03_by_builder
+//! calculate_area
+//! - width: number
+//! - height: number
+//! - unit: string = "m"
+//! set_heating
+//! - room: string
+//! - celsius: number = 20
+//! -> 10 m²
+//! -> set to 20 °C
+//! -> invalid arguments for `set_heating`:
+//! /room: expected one of "kitchen", "bedroom", got "attic"
+//! /celsius: expected at most 30, got 90
 //! ```
 
 use std::error::Error;
 
+use serde_json::json;
 use toolwright::{Args, Context, Invoker, Registry, Tool, ToolCall, ToolError};
 
 /// A schema as another system might publish it.
 const THERMOSTAT: &str = r#"{
     "type": "object",
     "properties": {
-        "room": { "type": "string", "enum": ["kitchen", "bedroom"] },
-        "celsius": { "type": "number", "minimum": 5, "maximum": 30, "default": 20 }
+        "room": { "enum": ["kitchen", "bedroom"] },
+        "celsius": { "type": "number", "maximum": 30, "default": 20 }
     },
     "required": ["room"],
     "additionalProperties": false
@@ -25,11 +38,6 @@ fn area(args: Args, _: Context) -> Result<String, ToolError> {
     Ok(format!("{} {unit}²", width * height))
 }
 
-fn set(args: Args, _: Context) -> Result<String, ToolError> {
-    let (room, celsius): (String, f64) = (args.get("room")?, args.get("celsius")?);
-    Ok(format!("{room} set to {celsius} °C"))
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let calculate_area = Tool::builder("calculate_area", "Area of a rectangle.")
@@ -39,25 +47,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .default("m")
         .read_only(true)
         .run(area)?;
-    let set_thermostat =
-        Tool::from_schema("set_thermostat", "Sets a room's temperature.", THERMOSTAT)?
-            .idempotent(true)
-            .run(set)?;
+    let set_heating = Tool::from_schema("set_heating", "Sets a room's heating.", THERMOSTAT)?
+        .idempotent(true)
+        .run(|args, _| format!("set to {} °C", args.as_map()["celsius"]))?;
 
-    let registry = Registry::new();
-    registry.add(vec![calculate_area, set_thermostat])?;
-    for entry in registry.snapshot().iter() {
-        println!("{}", entry.spec().name);
-        for param in entry.spec().params() {
-            let default = param.default.map(|default| format!(" = {default}"));
-            println!("- {}: {}{}", param.name, param.kind, default.unwrap_or_default());
+    for tool in [&calculate_area, &set_heating] {
+        println!("{}", tool.name());
+        for param in tool.params() {
+            let default = param.default.map(|value| format!(" = {value}"));
+            let default = default.unwrap_or_default();
+            println!("- {}: {}{default}", param.name, param.kind);
         }
     }
+    let registry = Registry::new();
+    registry.add(vec![calculate_area, set_heating])?;
     let invoker = Invoker::new(&registry)?;
     for (name, arguments) in [
-        ("calculate_area", r#"{"width": 2.5, "height": 4}"#),
-        ("set_thermostat", r#"{"room": "kitchen"}"#),
-        ("set_thermostat", r#"{"room": "attic", "celsius": 90}"#),
+        ("calculate_area", json!({"width": 2.5, "height": 4})),
+        ("set_heating", json!({"room": "kitchen"})),
+        ("set_heating", json!({"room": "attic", "celsius": 90})),
     ] {
         let result = invoker.invoke(&ToolCall::new(name, arguments)).await;
         println!("-> {}", result.text());

@@ -2,15 +2,23 @@
 //!
 //! ```console
 //! $ cargo run -q --example 06_approval
+//! Look up price? {"order":"A-7"}
+//! -> ok: A-7 cost 80 EUR
+//! Issue refund? {"order":"A-7","euros":20}
+//! -> ok: refunded 20 EUR for A-7
+//! Issue refund? {"order":"A-8","euros":80}
+//! -> ok: refunded 50 EUR for A-8
+//! Issue refund? {"order":"A-9","euros":900}
+//! -> denied: the call was denied: ask the manager
+//! Issue refund? {"order":"A-1","euros":5}
+//! -> ok: A-1 was refunded yesterday
 //! ```
 
 use std::error::Error;
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright::{
-    Approval, ApprovalRequest, Approve, Decision, Invoker, Registry, ToolCall, tool,
-};
+use toolwright::{Approval, ApprovalRequest, Approve, Decision, Invoker, Registry, ToolCall, tool};
 
 /// Refunds an order. This cannot be undone.
 #[tool(destructive, title = "Issue refund")]
@@ -19,7 +27,7 @@ fn issue_refund(order: String, euros: f64) -> String {
 }
 
 /// Says what an order cost.
-#[tool(read_only)]
+#[tool(read_only, title = "Look up price")]
 fn order_price(order: String) -> String {
     format!("{order} cost 80 EUR")
 }
@@ -29,30 +37,26 @@ struct Clerk;
 
 impl Approve for Clerk {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(async move {
-            let tool = request.tool;
-            let title = tool.title.as_deref().unwrap_or(tool.name.as_str());
-            println!("{title} with {}?", request.arguments);
-            let order = &request.arguments["order"];
-            match request.arguments["euros"].as_f64() {
-                None => request.approve(),
-                Some(_) if order == "A-1" => request.answer("A-1 was refunded yesterday"),
-                Some(euros) if euros > 500.0 => request.deny("ask the manager"),
-                Some(euros) if euros > 50.0 => request.edit(json!({"order": order, "euros": 50})),
-                Some(_) => request.approve(),
-            }
-        })
+        let (title, arguments) = (request.tool.title.as_deref(), request.arguments);
+        println!("{}? {arguments}", title.unwrap_or_default());
+        let order = &arguments["order"];
+        let decision = match arguments["euros"].as_f64() {
+            Some(_) if order == "A-1" => request.answer("A-1 was refunded yesterday"),
+            Some(euros) if euros > 500.0 => request.deny("ask the manager"),
+            Some(euros) if euros > 50.0 => request.edit(json!({"order": order, "euros": 50})),
+            _ => request.approve(),
+        };
+        Box::pin(async { decision })
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
-    registry.add(issue_refund::tool())?;
-    registry.add(order_price::tool())?;
-
-    // A destructive tool is asked about anyway; here, every tool is.
-    let view = registry.all().adjust(|_, policy| policy.approval = Approval::Always);
+    registry.add(vec![issue_refund::tool(), order_price::tool()])?;
+    // A destructive tool is asked about anyway; this view asks about every tool.
+    let view = registry.all();
+    let view = view.adjust(|_, policy| policy.approval = Approval::Always);
     let invoker = Invoker::builder(view).approver(Clerk).build()?;
     for (name, arguments) in [
         ("order_price", json!({"order": "A-7"})),
@@ -64,10 +68,5 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let result = invoker.invoke(&ToolCall::new(name, arguments)).await;
         println!("-> {}: {}", result.outcome, result.text());
     }
-
-    // Without anybody to ask, the answer is no.
-    let alone = Invoker::new(&registry)?;
-    let call = ToolCall::new("issue_refund", r#"{"order": "A-7", "euros": 1}"#);
-    println!("nobody there\n-> {}", alone.invoke(&call).await.text());
     Ok(())
 }

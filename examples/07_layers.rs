@@ -2,27 +2,34 @@
 //!
 //! ```console
 //! $ cargo run -q --example 07_layers
+//!   Outer in: arguments unread
+//!   Inner in: arguments read
+//!   Inner out: busy
+//!   Inner in: arguments read
+//!   Inner out: 42 EUR
+//!   Outer out: 42 EUR
+//! -> ok ["tried 2 times"]
+//!   Outer in: arguments unread
+//!   Outer out: 42 EUR
+//! -> ok ["tried 2 times", "from the cache"]
+//! -> denied []
 //! ```
 
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use toolwright::{
-    Cache, Invocation, Invoker, Layer, Next, Place, RateLimit, Registry, Retry, ToolCall,
-    ToolError, ToolResult, tool,
-};
+use toolwright::{Cache, Invocation, Layer, Next, Place, RateLimit, Retry, ToolResult};
+use toolwright::{Invoker, Registry, ToolCall, tool};
 
-static RUNS: AtomicU32 = AtomicU32::new(0);
+static BUSY: AtomicBool = AtomicBool::new(true);
 
-/// Returns a share's price. Its first run fails, as exchanges do.
+/// Returns a share's price; the first run fails, as exchanges do.
 #[tool(read_only)]
-fn share_price(share: String) -> Result<String, ToolError> {
-    match RUNS.fetch_add(1, Ordering::Relaxed) {
-        0 => Err(ToolError::failed("the exchange is busy")),
-        _ => Ok(format!("{share}: 42 EUR")),
-    }
+fn share_price() -> Result<&'static str, &'static str> {
+    let busy = BUSY.swap(false, Ordering::Relaxed);
+    if busy { Err("busy") } else { Ok("42 EUR") }
 }
 
 /// A layer of one's own: says what passes through it.
@@ -35,10 +42,10 @@ impl Layer for Watch {
 
     fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
-            let read = if call.arguments().is_some() { "read" } else { "not read yet" };
-            println!("  {:?}: arguments {read}", self.0);
+            let arguments = call.arguments().map_or("unread", |_| "read");
+            println!("  {:?} in: arguments {arguments}", self.0);
             let result = next.run().await;
-            println!("  {:?}: {}", self.0, result.text());
+            println!("  {:?} out: {}", self.0, result.text());
             result
         })
     }
@@ -48,20 +55,18 @@ impl Layer for Watch {
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     registry.add(share_price::tool())?;
-
-    // From the outside: rate limit, outer, (arguments, approval), cache, retry, inner.
-    let view = registry
-        .all()
+    let limit = RateLimit::new(2, Duration::from_secs(3600));
+    let view = registry.all();
+    // From outside: rate limit, outer, (arguments, approval), cache, retry, inner.
+    let view = view
         .layer(Watch(Place::Inner))
         .layer(Retry::new(2).pause(Duration::from_millis(1)))
         .layer(Cache::new(Duration::from_secs(60)))
         .layer(Watch(Place::Outer))
-        .layer_where(RateLimit::new(2, Duration::from_secs(3600)), |tool| tool.name == "share_price");
+        .layer_where(limit, |tool| tool.name == "share_price");
     let invoker = Invoker::new(view)?;
-    for round in 1..=3 {
-        println!("call {round}");
-        let call = ToolCall::new("share_price", r#"{"share": "ACME"}"#);
-        let result = invoker.invoke(&call).await;
+    for _ in 0..3 {
+        let result = invoker.invoke(&ToolCall::new("share_price", "{}")).await;
         println!("-> {} {:?}", result.outcome, result.notes);
     }
     Ok(())

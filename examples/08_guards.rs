@@ -2,6 +2,20 @@
 //!
 //! ```console
 //! $ cargo run -q --example 08_guards
+//! README.md
+//! -> # Project
+//! ../secret.txt
+//! -> `../secret.txt` leads out of the directory that tools may use
+//! /etc/passwd
+//! -> `/etc/passwd` leads out of the directory that tools may use
+//! http://10.0.0.5/admin
+//! -> the host `10.0.0.5` has an address that tools may not connect to
+//! http://169.254.169.254/latest/meta-data/
+//! -> the host `169.254.169.254` has an address that tools may not connect to
+//! http://[::ffff:127.0.0.1]/
+//! -> the host `[::ffff:7f00:1]` has an address that tools may not connect to
+//! file:///etc/passwd
+//! -> URLs that start with `file:` are not fetched
 //! ```
 
 use std::error::Error;
@@ -55,7 +69,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "http://10.0.0.5/admin",
         "http://169.254.169.254/latest/meta-data/",
         "http://[::ffff:127.0.0.1]/",
-        "https://example.com:22/",
         "file:///etc/passwd",
     ] {
         let call = ToolCall::new("fetch_url", json!({ "url": url }));

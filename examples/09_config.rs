@@ -2,10 +2,19 @@
 //!
 //! ```console
 //! $ cargo run -q --example 09_config
+//! defaults.timeout = 5s (toolwright.toml:10)
+//! example.api_key = *** (toolwright.toml:4)
+//! example.greeting = Good morning (toolwright.toml:3)
+//! example.times = 2 (default)
+//! tools.example_tool.rate_limit = 1/h (toolwright.toml:7)
+//! -> Good morning, Ada! Good morning, Ada!
+//! -> `example_tool` was called too often
+//! setting `tools.exmaple_tool.approval` (default): there is no tool `exmaple_tool`; did you mean `example_tool`?
 //! ```
 
 use std::error::Error;
 
+use serde_json::json;
 use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
 
 /// What a user would write; `TOOLWRIGHT_EXAMPLE_GREETING` would count before it.
@@ -15,7 +24,7 @@ greeting = "Good morning"
 api_key = "not-for-everybody"
 
 [tools.example_tool]
-approval = "always"
+rate_limit = "1/h"
 
 [defaults]
 timeout = "5s"
@@ -27,7 +36,7 @@ fn example_tool(name: String, config: Config) -> Result<String, ToolError> {
     let config = config.section("example");
     let greeting: String = config.get("greeting")?;
     let times = config.get_or("times", 1)?;
-    Ok(format!("{greeting}, {name}!").repeat(times))
+    Ok(format!("{greeting}, {name}! ").repeat(times))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -44,21 +53,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let registry = Registry::new();
     registry.add(example_tool::tool())?;
-    let invoker = Invoker::builder(&registry).config(config.clone()).build()?;
-    let snapshot = invoker.snapshot()?;
-    let entry = snapshot.get("example_tool").ok_or("it was just added")?;
-    println!("timeout: {:?}, asked first: {}", entry.policy().timeout, entry.needs_approval());
-
-    let call = ToolCall::new("example_tool", r#"{"name": "Ada"}"#);
-    println!("-> {}", invoker.invoke(&call).await.text());
-    // The same tool where nobody need be asked.
-    let sources = Sources::new().defaults([("example.greeting", "Hello")]);
-    let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;
-    println!("-> {}", invoker.invoke(&call).await.text());
+    let invoker = Invoker::builder(&registry).config(config).build()?;
+    for name in ["Ada", "Bob"] {
+        let call = ToolCall::new("example_tool", json!({ "name": name }));
+        let result = invoker.invoke(&call).await;
+        // What follows a colon is how long to wait.
+        let text = result.text();
+        println!("-> {}", text.split(':').next().unwrap_or_default());
+    }
 
     // A setting for a tool that is not there would protect nothing.
     let sources = Sources::new().defaults([("tools.exmaple_tool.approval", "always")]);
-    let misspelt = Invoker::builder(&registry).config(Config::load(sources)?.config).build();
-    println!("{}", misspelt.err().ok_or("it should be refused")?);
+    let misspelt = Config::load(sources)?.config;
+    if let Err(error) = Invoker::builder(&registry).config(misspelt).build() {
+        println!("{error}");
+    }
     Ok(())
 }

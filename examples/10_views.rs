@@ -2,11 +2,25 @@
 //!
 //! ```console
 //! $ cargo run -q --example 10_views
+//! all but one:
+//!   list_orders["customer", "limit"]
+//! for Ada:
+//!   my_orders["limit"]
+//! for Ada, after one was added:
+//!   my_orders["limit"]
+//!   shop_find_order["number"]
+//! -> 3 orders of Ada
+//! -> order A-7 of Ada
+//! -> invalid arguments for `my_orders`:
+//! /customer: unknown argument
+//! -> there is no tool `delete_order`
+//! available tools: my_orders, shop_find_order
 //! ```
 
 use std::error::Error;
 
-use toolwright::{Invoker, Registry, ToolCall, View, tool};
+use serde_json::json;
+use toolwright::{Invoker, Registry, RegistryError, ToolCall, View, tool};
 
 /// Lists a customer's orders.
 #[tool(read_only)]
@@ -20,18 +34,17 @@ fn find_order(customer: String, number: String) -> String {
     format!("order {number} of {customer}")
 }
 
-/// Cancels an order.
+/// Deletes an order.
 #[tool(destructive)]
-fn cancel_order(number: String) -> String {
-    format!("{number} cancelled")
+fn delete_order(number: String) -> String {
+    format!("{number} is gone")
 }
 
-fn show(what: &str, view: &View) -> Result<(), Box<dyn Error>> {
+fn show(what: &str, view: &View) -> Result<(), RegistryError> {
     println!("{what}:");
     for entry in view.snapshot()?.iter() {
-        let params = entry.spec().params();
-        let params: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
-        println!("  {}({})", entry.spec().name, params.join(", "));
+        let params = entry.spec().params().into_iter().map(|param| param.name);
+        println!("  {}{:?}", entry.spec().name, params.collect::<Vec<_>>());
     }
     Ok(())
 }
@@ -39,32 +52,24 @@ fn show(what: &str, view: &View) -> Result<(), Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
-    registry.add(list_orders::tool())?;
-    registry.add(cancel_order::tool())?;
+    registry.add(vec![list_orders::tool(), delete_order::tool()])?;
+    show("all but one", &registry.all().exclude(["delete_order"]))?;
 
-    // Names may come from anywhere, a setting or a request: those that are not there are skipped.
-    let wanted = "list_orders,find_order".split(',');
-    let chosen = registry.select(wanted);
-    show("chosen by name", &chosen)?;
-    show("all but one", &registry.all().exclude(["cancel_order"]))?;
-    show("by what they say", &registry.all().filter(|tool| tool.hints.destructive.is_none()))?;
-
-    // For Ada's chat: her tools only, under a prefix, and she can be no other customer.
-    let hers = chosen
-        .clone()
-        .bind("customer", "Ada")
-        .prefix("shop")
-        .rename("shop_list_orders", "my_orders");
+    // Names may come from a setting or a request; those that are not there yet are skipped.
+    let chosen = registry.select("list_orders,find_order".split(','));
+    // For Ada's chat: she can be no other customer.
+    let hers = chosen.bind("customer", "Ada").prefix("shop");
+    let hers = hers.rename("shop_list_orders", "my_orders");
     show("for Ada", &hers)?;
-
     let invoker = Invoker::new(hers.clone())?;
     registry.add(find_order::tool())?;
     show("for Ada, after one was added", &hers)?;
+
     for (name, arguments) in [
-        ("my_orders", r#"{"limit": 3}"#),
-        ("shop_find_order", r#"{"number": "A-7"}"#),
-        ("my_orders", r#"{"limit": 3, "customer": "Bob"}"#),
-        ("cancel_order", r#"{"number": "A-7"}"#),
+        ("my_orders", json!({"limit": 3})),
+        ("shop_find_order", json!({"number": "A-7"})),
+        ("my_orders", json!({"limit": 3, "customer": "Bob"})),
+        ("delete_order", json!({"number": "A-7"})),
     ] {
         let result = invoker.invoke(&ToolCall::new(name, arguments)).await;
         println!("-> {}", result.text());

@@ -2,52 +2,55 @@
 //!
 //! ```console
 //! $ cargo run -q --example 11_progress_and_cancel
+//! copy_files
+//!   0 done, now README.md
+//!   1 done, now LICENSE
+//! -> ok: Done
+//! count_votes
+//!   so far 10
+//! -> ok: 25
+//! watch_door
+//! -> timed_out: timed out after 50ms; it may still be running
+//! -> cancelled: the call was cancelled
 //! ```
 
 use std::error::Error;
 use std::time::Duration;
 
+use futures::future::join;
 use futures::stream::{self, Stream};
-use toolwright::{
-    CallEvent, Cancel, CancellationToken, Invoker, Progress, Registry, Scope, ToolCall, Updates,
-    tool,
-};
+use toolwright::{CallEvent, Cancel, CancellationToken, Progress, Scope, ToolCall, Updates, tool};
+use toolwright::{Invoker, Registry};
 
-/// Copies files.
+/// Copies two files.
 #[tool]
-async fn copy_files(count: u32, progress: Progress) -> String {
-    for done in 0..count {
-        progress.report(done.into(), count.into(), format!("file {}", done + 1));
-        tokio::task::yield_now().await;
-    }
-    format!("{count} files copied")
+fn copy_files(progress: Progress) {
+    progress.report(0.0, 2.0, "README.md");
+    progress.report(1.0, 2.0, "LICENSE");
 }
 
-/// Counts votes; each count so far is shown, the last one is the result.
+/// Counts votes; each count is handed out, the last one is the result.
 #[tool(read_only)]
-fn count_votes() -> Updates<impl Stream<Item = String> + use<>> {
-    Updates(stream::iter([10, 25, 40].map(|votes| format!("{votes} votes"))))
+fn count_votes() -> Updates<impl Stream<Item = u32> + use<>> {
+    Updates(stream::iter([10, 25]))
 }
 
-/// Waits for a parcel that never comes.
-#[tool(read_only, timeout = "50ms")]
-async fn await_parcel(cancel: Cancel) -> String {
-    // Dropped when given up; what is handed to another task or thread has to ask.
-    let told = tokio::spawn(async move {
-        cancel.cancelled().await;
-        println!("  told to stop");
-    });
-    std::future::pending::<()>().await;
-    format!("{told:?}")
+/// Watches a door that never opens.
+#[tool(read_only, blocking, timeout = "50ms")]
+fn watch_door(cancel: Cancel) {
+    // An async tool is just dropped; one on a thread of its own has to ask.
+    while !cancel.is_cancelled() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn listen(event: CallEvent) {
     match event {
-        CallEvent::Progress { done, total, message, .. } => {
-            let (done, total) = (done.unwrap_or_default(), total.unwrap_or_default());
-            println!("  {done}/{total} {}", message.unwrap_or_default());
+        CallEvent::Progress { done, message, .. } => {
+            let (done, now) = (done.unwrap_or_default(), message.unwrap_or_default());
+            println!("  {done} done, now {now}");
         }
-        CallEvent::Update { result, .. } => println!("  so far: {}", result.text()),
+        CallEvent::Update { result, .. } => println!("  so far {}", result.text()),
         _ => {}
     }
 }
@@ -55,18 +58,21 @@ fn listen(event: CallEvent) {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
-    registry.add(vec![copy_files::tool(), count_votes::tool(), await_parcel::tool()])?;
+    registry.add(vec![copy_files::tool(), count_votes::tool()])?;
+    registry.add(watch_door::tool())?;
     let invoker = Invoker::new(&registry)?;
-    let token = CancellationToken::new();
-    let scope = Scope::new().on_event(listen).cancel_on(token.clone());
-
-    for (name, arguments) in [("copy_files", r#"{"count": 2}"#), ("count_votes", ""), ("await_parcel", "")] {
+    let scope = Scope::new().on_event(listen);
+    for name in ["copy_files", "count_votes", "watch_door"] {
         println!("{name}");
-        let result = invoker.invoke_in(&scope, &ToolCall::new(name, arguments)).await;
+        let result = invoker.invoke_in(&scope, &ToolCall::new(name, "{}")).await;
         println!("-> {}: {}", result.outcome, result.text());
     }
-    token.cancel();
-    let result = invoker.invoke_in(&scope, &ToolCall::new("count_votes", "")).await;
-    println!("after the person left\n-> {}", result.outcome);
+
+    // The person leaves: a token cancels whatever runs in its scope.
+    let token = CancellationToken::new();
+    let scope = scope.cancel_on(token.clone());
+    let call = ToolCall::new("watch_door", "{}");
+    let (result, ()) = join(invoker.invoke_in(&scope, &call), async { token.cancel() }).await;
+    println!("-> {}: {}", result.outcome, result.text());
     Ok(())
 }

@@ -175,9 +175,10 @@ shared_text! {
 impl CallId {
     /// Makes `call_7` of 7, without a text in between: every call of a program's own has one.
     fn numbered(mut number: u64) -> Self {
-        let mut text = *b"call_00000000000000000000";
+        const PREFIX: &[u8; 5] = b"call_";
+        let mut text = [0; 25];
         let mut from = text.len();
-        for digit in text.iter_mut().skip(5).rev() {
+        for digit in text.iter_mut().rev() {
             *digit = b'0' + (number % 10) as u8;
             number /= 10;
             from -= 1;
@@ -185,10 +186,12 @@ impl CallId {
                 break;
             }
         }
-        text.copy_within(from.., 5);
-        let length = 5 + text.len() - from;
+        let from = from.saturating_sub(PREFIX.len());
+        for (place, letter) in text.iter_mut().skip(from).zip(PREFIX) {
+            *place = *letter;
+        }
         let written = text
-            .get(..length)
+            .get(from..)
             .and_then(|text| std::str::from_utf8(text).ok());
         Self::from(written.unwrap_or_default())
     }

@@ -187,8 +187,8 @@ impl Invoker {
             permit: &permit,
         };
         let mut result = match self.at_once(entry, &cx) {
-            Some((Started::Done(result), _)) => finish::finish(result, entry, None, &cx),
-            Some((Started::GoesOn(running), leave)) => {
+            Some(Started::Done(result)) => finish::finish(result, entry, None, &cx),
+            Some(Started::GoesOn(running, leave)) => {
                 let limit = self.limit(entry);
                 let result = Box::pin(run::go_on(running, leave, entry, limit, &cx)).await;
                 finish::finish(result, entry, None, &cx)
@@ -211,7 +211,7 @@ impl Invoker {
         &self,
         entry: &'a Entry,
         cx: &CallContext<'_>,
-    ) -> Option<(Started, concurrency::Leave<'a>)> {
+    ) -> Option<Started<concurrency::Leave<'a>>> {
         let cancelled = cx
             .scope
             .cancel
@@ -222,7 +222,7 @@ impl Invoker {
         }
         let leave = concurrency::at_once(entry, cx)?;
         let mut untidy = false;
-        let started = run::start(|| {
+        let started = run::start(leave, || {
             arguments::start(entry, cx, &self.0.limits).unwrap_or_else(|| {
                 untidy = true;
                 Err(ToolError::retry(""))
@@ -233,7 +233,7 @@ impl Invoker {
             drop(cx.permit.take());
             return None;
         }
-        Some((started, leave))
+        Some(started)
     }
 
     /// Goes through the layers that stand before the arguments are read.
@@ -300,12 +300,7 @@ impl Invoker {
         }
     }
 
-    async fn run(
-        &self,
-        ready: Box<dyn Ready>,
-        entry: &Entry,
-        cx: &CallContext<'_>,
-    ) -> ToolResult {
+    async fn run(&self, ready: Box<dyn Ready>, entry: &Entry, cx: &CallContext<'_>) -> ToolResult {
         // A try that was given up is told so, and only that one.
         let (cancel, permit) = (CancelSlot::default(), PermitSlot::default());
         let cx = CallContext {

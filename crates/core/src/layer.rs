@@ -22,12 +22,16 @@ pub(crate) mod concurrency;
 mod rate_limit;
 mod retry;
 pub(crate) mod timeout;
+#[cfg(feature = "tower")]
+mod tower;
 pub(crate) mod trace;
 
 pub use authorise::Authorise;
 pub use cache::Cache;
 pub use rate_limit::RateLimit;
 pub use retry::Retry;
+#[cfg(feature = "tower")]
+pub use tower::{Tower, TowerCall, TowerNext};
 
 /// Something around the calls of a tool.
 ///

@@ -44,6 +44,8 @@ pub use extract::{CallInfo, Cancel, Context, Maybe, Progress, ProjectDir, State}
 pub use input::{PROJECT_DIR, SESSION_ID_PARAM};
 pub use invoke::{Invoker, InvokerBuilder};
 pub use layer::{Authorise, Cache, Invocation, Layer, Next, Place, RateLimit, Retry};
+#[cfg(feature = "tower")]
+pub use layer::{Tower, TowerCall, TowerNext};
 pub use options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
 pub use param::Param;
 pub use registry::{App, Bundle, Entry, Registry, Snapshot, View};

@@ -5,3 +5,13 @@ pub use toolwright_cli as cli;
 pub use toolwright_core::*;
 #[cfg(feature = "macros")]
 pub use toolwright_macros::{tool, tools};
+
+/// The snippets of the guide run as tests.
+#[cfg(all(doctest, feature = "macros"))]
+mod guide {
+    #[doc = include_str!("../../../docs/which-way.md")]
+    struct WhichWay;
+
+    #[doc = include_str!("../../../docs/designing-a-tool.md")]
+    struct DesigningATool;
+}

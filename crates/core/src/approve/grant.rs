@@ -27,7 +27,7 @@ const DEFAULT_LIFE: Duration = Duration::from_secs(600);
 pub struct Grant {
     id: String,
     digest: String,
-    /// In seconds since 1970.
+    /// In milliseconds since 1970.
     expires: u64,
     signature: String,
 }
@@ -84,8 +84,7 @@ impl Approvals {
             Err(_) => String::new(),
         };
         let digest = digest(fingerprint, arguments, caller);
-        let life = self.life.as_millis().div_ceil(1_000);
-        let expires = now().saturating_add(u64::try_from(life).unwrap_or(u64::MAX));
+        let expires = now().saturating_add(millis(self.life));
         let signature = self.signature(&id, &digest, expires);
         Grant {
             id,
@@ -158,7 +157,11 @@ fn digest(fingerprint: &str, arguments: &Value, caller: &Caller) -> String {
 
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(u64::MAX, |since| since.as_secs())
+    since.map_or(u64::MAX, millis)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Reads digits as [`hex`] writes them; anything else is nothing.

@@ -19,17 +19,19 @@ use crate::registry::Entry;
 use crate::result::ToolResult;
 
 /// A tool that was started: most have returned already.
-pub(super) enum Started {
+pub(super) enum Started<L> {
     Done(ToolResult),
-    GoesOn(Running),
+    GoesOn(Running, L),
 }
 
 /// Starts a tool; a panic becomes a failure like any other.
-pub(super) fn start(run: impl FnOnce() -> Result<Running, ToolError>) -> Started {
+///
+/// The leave it runs with is passed on to what goes on, and given back by what is done.
+pub(super) fn start<L>(leave: L, run: impl FnOnce() -> Result<Running, ToolError>) -> Started<L> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(Running::Done(Ok(Encoded::Now(result))))) => Started::Done(result),
         Ok(Ok(Running::Done(Err(error))) | Err(error)) => Started::Done(error.into()),
-        Ok(Ok(running)) => Started::GoesOn(running),
+        Ok(Ok(running)) => Started::GoesOn(running, leave),
         Err(panic) => Started::Done(panicked(panic.as_ref())),
     }
 }
@@ -42,9 +44,9 @@ pub(super) async fn run(
     cx: &CallContext<'_>,
 ) -> ToolResult {
     let work = async {
-        match start(|| ready.run(cx)) {
+        match start((), || ready.run(cx)) {
             Started::Done(result) => result,
-            Started::GoesOn(running) => rest(running, cx).await,
+            Started::GoesOn(running, ()) => rest(running, cx).await,
         }
     };
     within(entry, limit, cx, concurrency::around(entry, cx, work)).await

@@ -101,15 +101,15 @@ impl Settings {
         {
             self.add(entry, key, || RateLimit::new(calls, period));
         }
-        if let Some((key, retries)) = self.find(entry, "retries", Ok::<u32, String>)? {
-            if self.is_repeatable(entry, &key)? {
-                self.add(entry, key, || Retry::new(retries));
-            }
+        if let Some((key, retries)) = self.find(entry, "retries", Ok::<u32, String>)?
+            && self.is_repeatable(entry, &key)?
+        {
+            self.add(entry, key, || Retry::new(retries));
         }
-        if let Some((key, keep)) = self.find(entry, "cache", |text: String| duration(&text))? {
-            if self.is_repeatable(entry, &key)? {
-                self.add(entry, key, || Cache::new(keep));
-            }
+        if let Some((key, keep)) = self.find(entry, "cache", |text: String| duration(&text))?
+            && self.is_repeatable(entry, &key)?
+        {
+            self.add(entry, key, || Cache::new(keep));
         }
         Ok(())
     }
@@ -172,8 +172,9 @@ impl Settings {
         &self,
         specs: impl Iterator<Item = &'e ToolSpec>,
     ) -> Result<(), RegistryError> {
-        let (tools, bundles): (Vec<&str>, Vec<&str>) =
-            specs.map(|spec| (spec.name.as_str(), &*spec.bundle)).unzip();
+        let (tools, bundles): (Vec<&str>, Vec<&str>) = specs
+            .map(|spec| (spec.name.as_str(), &*spec.bundle))
+            .unzip();
         for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
             for key in self.config.keys_under(group) {
                 let rest = key

@@ -7,16 +7,21 @@
     reason = "helpers of tests"
 )]
 
+mod approvals;
 mod arguments;
+mod audit;
 mod batch;
 mod builder;
 mod containment;
 mod defaults;
 mod errors;
 mod find;
+mod layers;
 mod output;
 mod permission;
 mod properties;
 mod registry;
 mod scene;
+mod settings;
+mod tower;
 mod views;

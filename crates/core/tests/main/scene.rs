@@ -1,6 +1,13 @@
 //! What the tests share: a registry, an invoker and a call in one line each.
 
-use toolwright::{Bundle, Invoker, Outcome, Registry, Tool, ToolCall, ToolResult};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use toolwright::{
+    ApprovalRequest, Approve, Bundle, Decision, Invoker, Outcome, Registry, Tool, ToolBuilder,
+    ToolCall, ToolResult,
+};
 
 pub(crate) fn registry(tools: impl Bundle) -> Registry {
     let registry = Registry::new();
@@ -47,5 +54,49 @@ pub(crate) fn assert_refused(result: &ToolResult, said: &[&str]) {
             "{part:?} in {}",
             result.text()
         );
+    }
+}
+
+/// How often something happened.
+#[derive(Clone, Default)]
+pub(crate) struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    /// Counts once more, and returns how often it was before.
+    pub(crate) fn up(&self) -> usize {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// A tool that returns how often it ran before, and that count.
+pub(crate) fn counting(tool: ToolBuilder) -> (Tool, Count) {
+    let runs = Count::default();
+    let counted = runs.clone();
+    let tool = tool.run(move |_, _| counted.up().to_string()).unwrap();
+    (tool, runs)
+}
+
+/// Somebody who decides by a function, and how often they were asked.
+pub(crate) struct Decides<F> {
+    decide: F,
+    asked: Count,
+}
+
+impl<F: Fn(ApprovalRequest<'_>) -> Decision> Decides<F> {
+    pub(crate) fn by(decide: F) -> (Self, Count) {
+        let asked = Count::default();
+        let counted = asked.clone();
+        (Self { decide, asked }, counted)
+    }
+}
+
+impl<F: Fn(ApprovalRequest<'_>) -> Decision + Send + Sync> Approve for Decides<F> {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        self.asked.up();
+        Box::pin(std::future::ready((self.decide)(request)))
     }
 }

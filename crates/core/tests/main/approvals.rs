@@ -1,0 +1,548 @@
+//! What an approval is worth: this tool, these arguments, this caller, once, for a while.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, join_all};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use toolwright::{
+    ApprovalRequest, Approvals, Approve, Caller, Decision, ErrorKind, Extra, Grant, Invoker,
+    Outcome, Scope, Tool, ToolBuilder, ToolCall, ToolResult,
+};
+
+use crate::scene::{Count, Decides, assert_ok, assert_refused, registry};
+
+const DELETE: &str = r#"{"path": "/a", "dry_run": false}"#;
+
+fn delete() -> ToolBuilder {
+    Tool::builder("delete", "Deletes a file.")
+        .destructive(true)
+        .param::<String>("path", "")
+        .param::<bool>("dry_run", "")
+}
+
+/// A tool that returns its arguments, and how often it ran.
+fn echoing(tool: ToolBuilder) -> (Tool, Count) {
+    let runs = Count::default();
+    let counted = runs.clone();
+    let tool = tool.run(move |args, _| {
+        counted.up();
+        Value::from(args.into_map()).to_string()
+    });
+    (tool.unwrap(), runs)
+}
+
+/// An invoker whose approver denies, but leaves a grant of what it was asked on the desk.
+struct Desk {
+    invoker: Invoker,
+    grants: Arc<Mutex<Vec<Grant>>>,
+    runs: Count,
+}
+
+fn desk_of(tool: ToolBuilder, approvals: Approvals) -> Desk {
+    let (tool, runs) = echoing(tool);
+    let grants = Arc::new(Mutex::new(Vec::new()));
+    let left = Arc::clone(&grants);
+    let (approver, _) = Decides::by(move |request| {
+        left.lock().unwrap().push(request.grant());
+        request.deny("later")
+    });
+    let invoker = Invoker::builder(registry(tool)).approver(approver);
+    Desk {
+        invoker: invoker.approvals(approvals).build().unwrap(),
+        grants,
+        runs,
+    }
+}
+
+fn desk() -> Desk {
+    desk_of(delete(), Approvals::with_key("key"))
+}
+
+impl Desk {
+    /// Makes a grant of a call.
+    async fn grant(&self, scope: &Scope, arguments: &str) -> Grant {
+        let name = self.invoker.snapshot().unwrap();
+        let name = name.iter().next().unwrap().spec().name.clone();
+        let call = ToolCall::new(name.as_str(), arguments);
+        let asked = self.invoker.invoke_in(scope, &call).await;
+        assert_eq!(asked.text(), "the call was denied: later");
+        self.grants.lock().unwrap().pop().unwrap()
+    }
+
+    async fn present(&self, scope: Scope, arguments: &str, grant: &Grant) -> ToolResult {
+        let scope = scope.grant(grant.clone());
+        let call = ToolCall::new("delete", arguments);
+        self.invoker.invoke_in(&scope, &call).await
+    }
+
+    #[track_caller]
+    fn assert_denied(&self, result: &ToolResult) {
+        assert_eq!(result.outcome, Outcome::Denied, "{}", result.text());
+        assert_eq!(result.error, Some(ErrorKind::Failed));
+        assert_eq!(self.runs.get(), 0, "the tool ran");
+    }
+}
+
+fn named(caller: &str) -> Scope {
+    Scope::new().caller(Caller::new(caller))
+}
+
+// What works.
+
+#[tokio::test]
+async fn a_grant_that_is_brought_runs_the_call_once_without_asking() {
+    let desk = desk();
+    let grant = desk.grant(&named("ada"), DELETE).await;
+    let stored = serde_json::to_string(&grant).unwrap();
+    let brought: Grant = serde_json::from_str(&stored).unwrap();
+    assert_eq!(brought, grant);
+    let reordered = r#"{"dry_run": false, "path": "/a"}"#;
+    let result = desk.present(named("ada"), reordered, &brought).await;
+    assert_eq!(result.outcome, Outcome::Ok);
+    assert_eq!(desk.runs.get(), 1);
+    assert!(desk.grants.lock().unwrap().is_empty(), "nobody was asked");
+    let again = desk.present(named("ada"), DELETE, &brought).await;
+    assert_eq!(again.outcome, Outcome::Denied);
+    assert_eq!(desk.runs.get(), 1);
+}
+
+#[tokio::test]
+async fn a_grant_says_nothing_of_the_call() {
+    let stored = serde_json::to_string(&desk().grant(&named("ada"), DELETE).await).unwrap();
+    for secret in ["/a", "ada", "delete", "key\""] {
+        assert!(!stored.contains(secret), "{secret} in {stored}");
+    }
+}
+
+#[tokio::test]
+async fn those_with_the_same_key_accept_each_others_grants() {
+    let (here, there) = (desk(), desk());
+    let grant = here.grant(&Scope::new(), DELETE).await;
+    let result = there.present(Scope::new(), DELETE, &grant).await;
+    assert_eq!(result.outcome, Outcome::Ok);
+}
+
+#[tokio::test]
+async fn of_many_grants_the_right_one_is_used_up_and_no_other() {
+    let desk = desk();
+    let mut scope = Scope::new();
+    for path in ["/b", "/a", "/a"] {
+        let arguments = json!({"path": path, "dry_run": false}).to_string();
+        scope = scope.grant(desk.grant(&Scope::new(), &arguments).await);
+    }
+    let call = ToolCall::new("delete", DELETE);
+    for expected in [Outcome::Ok, Outcome::Ok, Outcome::Denied] {
+        assert_eq!(
+            desk.invoker.invoke_in(&scope, &call).await.outcome,
+            expected
+        );
+    }
+}
+
+/// Calls `tool` with an approver that decides so.
+async fn decided(
+    tool: ToolBuilder,
+    decide: impl Fn(ApprovalRequest<'_>) -> Decision + Send + Sync + 'static,
+) -> (ToolResult, Count) {
+    let (tool, runs) = echoing(tool);
+    let (approver, asked) = Decides::by(decide);
+    let invoker = Invoker::builder(registry(tool)).approver(approver);
+    let call = ToolCall::new("delete", DELETE);
+    let result = invoker.build().unwrap().invoke(&call).await;
+    assert_eq!(asked.get(), 1);
+    (result, runs)
+}
+
+#[tokio::test]
+async fn an_approved_call_runs() {
+    let (result, runs) = decided(delete(), |request| request.approve()).await;
+    assert_ok(&result, r#"{"path":"/a","dry_run":false}"#);
+    assert_eq!(runs.get(), 1);
+}
+
+#[tokio::test]
+async fn an_edited_call_runs_with_the_edited_arguments() {
+    let edited = json!({"path": "/b", "dry_run": true});
+    let (result, runs) = decided(delete(), move |request| request.edit(edited.clone())).await;
+    assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
+    assert!(result.notes.is_empty(), "{:?}", result.notes);
+    assert_eq!(runs.get(), 1);
+}
+
+#[tokio::test]
+async fn a_denied_call_does_not_run_and_says_why() {
+    let (result, runs) = decided(delete(), |request| request.deny("not on a Friday")).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert_eq!(result.text(), "the call was denied: not on a Friday");
+    assert_eq!(runs.get(), 0);
+}
+
+#[tokio::test]
+async fn an_answered_call_does_not_run() {
+    let (result, runs) = decided(delete(), |request| request.answer("I did it myself")).await;
+    assert_ok(&result, "I did it myself");
+    assert_eq!(result.tool.as_str(), "delete");
+    assert_eq!(runs.get(), 0);
+}
+
+// Edits.
+
+#[tokio::test]
+async fn an_edit_into_something_invalid_is_refused() {
+    for (edited, said) in [
+        (json!({"path": "/b"}), "/dry_run: missing"),
+        (json!({"path": "/b", "dry_run": "perhaps"}), "/dry_run"),
+        (
+            json!({"path": "/b", "dry_run": true, "force": true}),
+            "force",
+        ),
+        (json!("/b"), "object"),
+        (json!(null), "object"),
+    ] {
+        let (result, runs) = decided(delete(), move |request| request.edit(edited.clone())).await;
+        assert_refused(&result, &[said]);
+        assert_eq!(runs.get(), 0);
+    }
+}
+
+#[tokio::test]
+async fn an_edit_may_add_what_the_tool_ignores() {
+    let edited = json!({"path": "/b", "dry_run": true, "force": true});
+    let tool = delete().extra(Extra::Ignore);
+    let (result, _) = decided(tool, move |request| request.edit(edited.clone())).await;
+    assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
+}
+
+#[tokio::test]
+async fn an_edit_leaves_bound_parameters_alone() {
+    for (edited, works) in [
+        (json!({"path": "/b", "dry_run": true}), true),
+        (json!({"path": "/b"}), true),
+        (json!({"path": "/b", "dry_run": false}), false),
+        (json!({"path": "/b", "dry_run": "true"}), false),
+    ] {
+        let (tool, runs) = echoing(delete());
+        let edit = edited.clone();
+        let (approver, _) = Decides::by(move |request| request.edit(edit.clone()));
+        let view = registry(tool).all().bind("dry_run", true);
+        let invoker = Invoker::builder(view).approver(approver).build().unwrap();
+        let call = ToolCall::new("delete", r#"{"path": "/a"}"#);
+        let result = invoker.invoke(&call).await;
+        if works {
+            assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
+        } else {
+            assert_refused(&result, &["dry_run"]);
+        }
+        assert_eq!(runs.get() == 1, works, "{edited}");
+    }
+}
+
+#[tokio::test]
+async fn an_edit_is_worth_no_more_than_its_grant() {
+    let (result, runs) = decided(delete(), |request| Decision::Edit {
+        arguments: json!({"path": "/b", "dry_run": false}),
+        grant: request.grant(),
+    })
+    .await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert!(result.text().ends_with("the approval is for another call"));
+    assert_eq!(runs.get(), 0);
+}
+
+// Attacks.
+
+#[tokio::test]
+async fn a_grant_for_other_arguments_is_refused() {
+    let desk = desk();
+    for other in [
+        r#"{"path": "/a", "dry_run": true}"#,
+        r#"{"path": "/b", "dry_run": false}"#,
+        r#"{"path": "/a ", "dry_run": false}"#,
+    ] {
+        let grant = desk.grant(&Scope::new(), other).await;
+        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        desk.assert_denied(&result);
+    }
+}
+
+#[tokio::test]
+async fn a_grant_for_another_tool_is_refused() {
+    let desk = desk();
+    let others = [
+        // Another name, another description, another schema, other hints, another bundle.
+        Tool::builder("remove", "Deletes a file.")
+            .destructive(true)
+            .param::<String>("path", "")
+            .param::<bool>("dry_run", ""),
+        Tool::builder("delete", "Deletes a file, perhaps.")
+            .destructive(true)
+            .param::<String>("path", "")
+            .param::<bool>("dry_run", ""),
+        delete().param::<Option<bool>>("force", ""),
+        delete().open_world(true),
+        delete().bundle("files"),
+        delete().title("Delete"),
+        delete().output_of("number"),
+    ];
+    for other in others {
+        let other = desk_of(other, Approvals::with_key("key"));
+        let grant = other.grant(&Scope::new(), DELETE).await;
+        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        desk.assert_denied(&result);
+    }
+}
+
+#[tokio::test]
+async fn a_grant_for_another_caller_is_refused() {
+    let callers = [
+        Scope::new(),
+        named(""),
+        named("ada"),
+        named("Ada"),
+        named("anonymous"),
+        named("named ada"),
+        named("ada\n"),
+    ];
+    for (at, granted) in callers.iter().enumerate() {
+        let desk = desk();
+        let grant = desk.grant(granted, DELETE).await;
+        for (beside, presented) in callers.iter().enumerate() {
+            if at != beside {
+                let result = desk.present(presented.clone(), DELETE, &grant).await;
+                desk.assert_denied(&result);
+            }
+        }
+        // All that trying has not used it up.
+        let result = desk.present(granted.clone(), DELETE, &grant).await;
+        assert_eq!(result.outcome, Outcome::Ok);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_who_present_one_grant_exactly_one_runs() {
+    for _ in 0..20 {
+        let desk = Arc::new(desk());
+        let grant = desk.grant(&Scope::new(), DELETE).await;
+        let present = |_| {
+            let (desk, grant) = (Arc::clone(&desk), grant.clone());
+            tokio::spawn(async move { desk.present(Scope::new(), DELETE, &grant).await })
+        };
+        let results = join_all((0..4).map(present)).await;
+        let ran = |result: &&Result<ToolResult, _>| result.as_ref().unwrap().outcome == Outcome::Ok;
+        assert_eq!(results.iter().filter(ran).count(), 1);
+        assert_eq!(desk.runs.get(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_expired_grant_is_refused() {
+    let desk = desk_of(delete(), Approvals::with_key("key").life(Duration::ZERO));
+    let grant = desk.grant(&Scope::new(), DELETE).await;
+    let result = desk.present(Scope::new(), DELETE, &grant).await;
+    desk.assert_denied(&result);
+}
+
+#[tokio::test]
+async fn a_grant_that_was_tampered_with_is_refused() {
+    let desk = desk();
+    let grant = desk.grant(&Scope::new(), DELETE).await;
+    let whole = serde_json::to_value(&grant).unwrap();
+    let fields: Vec<&String> = whole.as_object().unwrap().keys().collect();
+    assert_eq!(fields.len(), 4);
+    for field in fields {
+        for forged in forgeries(&whole[field]) {
+            let mut edited = whole.clone();
+            edited[field] = forged;
+            let Ok(grant) = serde_json::from_value(edited.clone()) else {
+                continue;
+            };
+            let result = desk.present(Scope::new(), DELETE, &grant).await;
+            desk.assert_denied(&result);
+        }
+    }
+    assert_eq!(
+        desk.present(Scope::new(), DELETE, &grant).await.outcome,
+        Outcome::Ok
+    );
+}
+
+fn forgeries(value: &Value) -> Vec<Value> {
+    let Some(text) = value.as_str() else {
+        let number = value.as_u64().unwrap();
+        return vec![
+            json!(number + 1),
+            json!(number - 1),
+            json!(u64::MAX),
+            json!(0),
+        ];
+    };
+    let (head, tail) = text.split_at(1);
+    let digit = if head == "0" { "1" } else { "0" };
+    vec![
+        json!(""),
+        json!(text.to_uppercase() + "A"),
+        json!(format!("{text}0")),
+        json!(format!("{text}00")),
+        json!(format!("{text}\n")),
+        json!(format!("{digit}{tail}")),
+        json!(format!("+{tail}")),
+        json!(format!("ü{}", &text[2..])),
+        json!(tail),
+        json!(null),
+    ]
+}
+
+#[tokio::test]
+async fn a_grant_with_more_in_it_is_no_grant() {
+    let mut grant = serde_json::to_value(desk().grant(&Scope::new(), DELETE).await).unwrap();
+    grant["caller"] = json!("ada");
+    assert!(serde_json::from_value::<Grant>(grant).is_err());
+}
+
+#[tokio::test]
+async fn a_grant_signed_with_another_key_is_refused() {
+    let desk = desk();
+    for other in [
+        Approvals::with_key("other key"),
+        Approvals::with_key(""),
+        Approvals::new().unwrap(),
+    ] {
+        let grant = desk_of(delete(), other).grant(&Scope::new(), DELETE).await;
+        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        desk.assert_denied(&result);
+    }
+}
+
+#[tokio::test]
+async fn a_blank_key_accepts_nothing() {
+    for key in ["", "  "] {
+        let desk = desk_of(delete(), Approvals::with_key(key));
+        let grant = desk.grant(&Scope::new(), DELETE).await;
+        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        desk.assert_denied(&result);
+    }
+}
+
+#[tokio::test]
+async fn an_approver_cannot_pass_off_another_grant() {
+    let foreign = desk_of(delete(), Approvals::with_key("other key"));
+    let foreign = foreign.grant(&Scope::new(), DELETE).await;
+    let (result, runs) = decided(delete(), move |_| Decision::Approve(foreign.clone())).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert!(result.text().ends_with("the approval is not one of ours"));
+    assert_eq!(runs.get(), 0);
+}
+
+#[tokio::test]
+async fn an_approver_cannot_use_one_grant_twice() {
+    let (tool, runs) = echoing(delete());
+    let kept = Mutex::new(None);
+    let (approver, asked) = Decides::by(move |request| {
+        let mut kept = kept.lock().unwrap();
+        Decision::Approve(kept.get_or_insert_with(|| request.grant()).clone())
+    });
+    let invoker = Invoker::builder(registry(tool)).approver(approver);
+    let invoker = invoker.build().unwrap();
+    let call = ToolCall::new("delete", DELETE);
+    assert_eq!(invoker.invoke(&call).await.outcome, Outcome::Ok);
+    let again = invoker.invoke(&call).await;
+    assert_eq!(again.outcome, Outcome::Denied);
+    assert!(again.text().ends_with("the approval was used before"));
+    assert_eq!((runs.get(), asked.get()), (1, 2));
+}
+
+// Nobody who could decide.
+
+/// Asks by a function that returns a future.
+struct Asks<F>(F);
+
+impl<F> Approve for Asks<F>
+where
+    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, Decision> + Send + Sync,
+{
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        (self.0)(request)
+    }
+}
+
+fn asking<F>(ask: F) -> (Invoker, Count)
+where
+    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, Decision> + Send + Sync + 'static,
+{
+    let (tool, runs) = echoing(delete());
+    let approvals = Approvals::with_key("key").life(Duration::from_secs(60));
+    let invoker = Invoker::builder(registry(tool)).approver(Asks(ask));
+    (invoker.approvals(approvals).build().unwrap(), runs)
+}
+
+#[tokio::test]
+async fn without_an_approver_or_with_one_that_panics_the_call_is_denied() {
+    let (tool, none) = echoing(delete());
+    let nobody = Invoker::new(registry(tool)).unwrap();
+    let (at_once, early) = asking(|_| panic!("no idea"));
+    let (later, late) = asking(|_| {
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            panic!("no idea")
+        })
+    });
+    for (invoker, runs) in [(nobody, none), (at_once, early), (later, late)] {
+        let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
+        assert_eq!(result.outcome, Outcome::Denied);
+        assert_eq!(runs.get(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approver_who_never_answers_has_not_approved() {
+    let (invoker, runs) = asking(|_| Box::pin(std::future::pending()));
+    let began = Instant::now();
+    let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert_eq!(
+        result.text(),
+        "the call was denied: nobody answered in time"
+    );
+    assert_eq!(began.elapsed(), Duration::from_secs(60));
+    assert_eq!(runs.get(), 0);
+}
+
+#[tokio::test]
+async fn an_approver_who_is_gone_has_not_approved() {
+    let (invoker, runs) = asking(|request| {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel::<()>();
+            drop(answer);
+            match answered.await {
+                Ok(()) => request.approve(),
+                Err(gone) => request.deny(gone.to_string()),
+            }
+        })
+    });
+    let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
+    assert_eq!(result.outcome, Outcome::Denied);
+    assert_eq!(runs.get(), 0);
+}
+
+#[tokio::test]
+async fn a_question_is_dropped_with_the_call() {
+    let open = Arc::new(());
+    let held = Arc::clone(&open);
+    let (invoker, runs) = asking(move |_| {
+        let held = Arc::clone(&held);
+        Box::pin(async move {
+            let _held = held;
+            std::future::pending().await
+        })
+    });
+    let call = ToolCall::new("delete", DELETE);
+    let mut running = invoker.invoke(&call).boxed();
+    assert!((&mut running).now_or_never().is_none());
+    assert_eq!(Arc::strong_count(&open), 3);
+    drop(running);
+    assert_eq!((Arc::strong_count(&open), runs.get()), (2, 0));
+}
