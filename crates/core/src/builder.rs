@@ -226,7 +226,9 @@ impl ToolBuilder {
         let mut schema = T::json_schema(&mut generator).to_value();
         add_definitions(&mut schema, &mut generator);
         if let Some(schema) = schema.as_object_mut() {
-            schema.remove("title");
+            // What the type says about itself is for programmers; the tool has words of its own.
+            schema.shift_remove("title");
+            schema.shift_remove("description");
         }
         ToolBuilder {
             spec: self.spec,

@@ -29,7 +29,44 @@ pub(crate) fn output_schema(
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = declare(&mut generator)?.to_value();
     add_definitions(&mut schema, &mut generator);
-    Some(Schema::trusted(schema))
+    Some(Schema::trusted(rooted(schema)))
+}
+
+/// Puts a definition that the whole schema only refers to in the schema's own place: readers look at
+/// the root for its `type`.
+fn rooted(schema: Value) -> Value {
+    let name = match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => reference.strip_prefix("#/$defs/").map(str::to_owned),
+        None => None,
+    };
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    let (Some(name), Some(definitions)) = (name, definitions) else {
+        return schema;
+    };
+    let Some(Value::Object(mut root)) = definitions.get(&name).cloned() else {
+        return schema;
+    };
+    let mut others = definitions.clone();
+    let reference = Value::from(format!("#/$defs/{name}"));
+    if !mentions(&Value::Object(others.clone()), &reference) {
+        others.shift_remove(&name);
+    }
+    if !others.is_empty() {
+        root.insert("$defs".to_owned(), Value::Object(others));
+    }
+    Value::Object(root)
+}
+
+/// Tells whether a reference stands anywhere in a schema.
+fn mentions(schema: &Value, reference: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => {
+            keywords.get("$ref") == Some(reference)
+                || keywords.values().any(|value| mentions(value, reference))
+        }
+        Value::Array(items) => items.iter().any(|item| mentions(item, reference)),
+        _ => false,
+    }
 }
 
 pub(crate) fn add_definitions(schema: &mut Value, generator: &mut schemars::SchemaGenerator) {

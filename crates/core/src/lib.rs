@@ -52,6 +52,7 @@ pub use registry::{App, Bundle, Entry, Registry, Snapshot, View};
 pub use result::{Contents, Full, Outcome, Structured, ToolResult};
 pub use tool::{ParamInfo, Tool, ToolSpec};
 
+pub use futures::future::BoxFuture;
 pub use schemars::{self, JsonSchema};
 pub use tokio_util::sync::CancellationToken;
 pub use toolwright_schema as schema;

@@ -51,7 +51,10 @@ impl Cache {
         if results.len() >= self.most {
             results.shift_remove_index(0);
         }
-        results.insert(key, (Instant::now(), result.clone()));
+        let mut kept = result.clone();
+        // They tell of this call, not of the next that gets its result.
+        kept.notes.clear();
+        results.insert(key, (Instant::now(), kept));
     }
 }
 

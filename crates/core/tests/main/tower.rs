@@ -51,7 +51,9 @@ async fn a_tool_that_a_tower_layer_gives_up_is_dropped() {
             drop(inside);
         }
     });
-    let layers = ServiceBuilder::new().timeout(Duration::from_secs(5));
+    let layers = ServiceBuilder::new()
+        .concurrency_limit(2)
+        .timeout(Duration::from_secs(5));
     let registry = registry(tool.unwrap());
     let invoker = Invoker::new(registry.all().layer(Tower::new(layers))).unwrap();
     let began = Instant::now();
