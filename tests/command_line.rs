@@ -1,5 +1,7 @@
 //! The binary as its user meets it: what it prints where, and with which exit code.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 

@@ -1,5 +1,7 @@
 //! `toolwright new`: what it makes is a program, and its test passes.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
