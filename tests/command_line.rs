@@ -241,3 +241,78 @@ fn a_closed_pipe_is_no_error() {
     let (_, _, err) = told(&child.wait_with_output().unwrap());
     assert_eq!(err, "");
 }
+
+const SUMMARY: &str = "Summarize the provided content on bees concisely, in 50 words at most. \
+    Begin with the main point and add nothing that the content does not say.";
+
+#[test]
+fn prompts_are_listed_apart_from_tools() {
+    let (code, out, err) = run(&["prompts", "list"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!(
+        out,
+        "assistant_tools::summary\n  summarize_instructions  Tells the model how to summarise.\n"
+    );
+    assert!(!run(&["tools", "list"]).1.contains("summarize_instructions"));
+    let list = json(&["prompts", "list", "--json"]);
+    let prompt = &list.as_array().unwrap()[0];
+    let keys = [
+        "name",
+        "title",
+        "description",
+        "role",
+        "inputSchema",
+        "bundle",
+    ];
+    assert_eq!(prompt.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    assert_eq!(
+        (&prompt["title"], &prompt["role"]),
+        (&"Summarize".into(), &"assistant".into())
+    );
+}
+
+#[test]
+fn a_prompt_prints_its_text_and_nothing_else() {
+    let expected = (Some(0), format!("{SUMMARY}\n"), String::new());
+    let render = ["prompts", "render", "summarize_instructions"];
+    let pairs = ["topic=bees", "max_words=50"];
+    assert_eq!(run(&[&render[..], &pairs].concat()), expected);
+    let arguments = r#"{"topic": "bees", "max_words": 50}"#;
+    assert_eq!(run(&[&render[..], &[arguments]].concat()), expected);
+    let stdin = [&render[..], &["-"]].concat();
+    assert_eq!(run_with_stdin(&stdin, arguments), expected);
+    assert_eq!(
+        json(&[&render[..], &pairs, &["--json"]].concat()),
+        serde_json::json!({ "role": "assistant", "text": SUMMARY })
+    );
+    let (_, out, _) = run(&[&render[..], &["topic=bees"]].concat());
+    assert!(out.contains("in 100 words at most"), "{out}");
+}
+
+#[test]
+fn a_misspelt_prompt_is_a_usage_error_with_a_suggestion() {
+    let (code, out, err) = run(&["prompts", "render", "summarise_instructions", "topic=bees"]);
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert_eq!(
+        err,
+        "error: there is no prompt `summarise_instructions`; did you mean `summarize_instructions`?\n"
+    );
+    let (code, _, err) = run(&["prompts", "render", "get_weather", "city=Paris"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("`prompts list` shows all there are"), "{err}");
+    assert_eq!(run(&["tools", "call", "summarize_instructions"]).0, Some(2));
+    let render = ["prompts", "render", "summarize_instructions", "bees"];
+    assert_eq!(run(&render).0, Some(2));
+}
+
+#[test]
+fn a_bad_argument_of_a_prompt_is_a_finding() {
+    let render = ["prompts", "render", "summarize_instructions"];
+    let (code, out, err) = run(&[&render[..], &["topic=bees", "max_words=few"]].concat());
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("/max_words: expected an integer"), "{err}");
+    let (code, out, _) = run(&[&render[..], &["--json"]].concat());
+    assert_eq!(code, Some(1));
+    let result: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(result["outcome"], "invalid_arguments");
+}

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(Tools),
+    /// List prompts, and fill one in
+    #[command(subcommand)]
+    Prompts(Prompts),
     /// Show the settings in force
     #[command(subcommand)]
     Config(Settings),
@@ -96,5 +99,26 @@ lists are written as JSON. A key written several times makes a list.")]
         /// Approve a call that asks for approval
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Prompts {
+    /// List every prompt with its first line of description
+    List,
+    /// Fill one prompt in and print its text
+    #[command(after_help = "\
+Examples:
+  prompts render summarize_instructions topic=bees
+  prompts render summarize_instructions '{\"topic\": \"bees\", \"max_words\": 50}'
+  echo '{\"topic\": \"bees\"}' | prompts render summarize_instructions -
+
+Values are read as `tools call` reads them. With --json, the text is printed with its role.")]
+    Render {
+        /// The prompt's name
+        name: String,
+        /// key=value pairs, one JSON object, or `-` to read JSON from stdin
+        #[arg(value_name = "KEY=VALUE | JSON | -")]
+        arguments: Vec<String>,
     },
 }

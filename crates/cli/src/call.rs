@@ -1,5 +1,6 @@
 //! `tools call`: arguments from the command line in, a printed result out.
 
+use std::convert::Infallible;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
@@ -24,11 +25,22 @@ pub(crate) fn call(
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let call = ToolCall::new(&spec.name, read(arguments, spec)?);
+    let result = run(async |scope| invoker.invoke_in(scope, &call).await)?;
+    show(&result, json)?;
+    Ok(if result.is_error() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Waits for `work`, which Ctrl-C cancels.
+pub(crate) fn run<T>(work: impl AsyncFnOnce(&Scope) -> T) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| Failure::finding(&error))?;
-    let result = runtime.block_on(async {
+    let done = runtime.block_on(async {
         let interrupted = CancellationToken::new();
         let scope = Scope::new()
             .cancel_on(interrupted.clone())
@@ -38,25 +50,20 @@ pub(crate) fn call(
             if tokio::signal::ctrl_c().await.is_ok() {
                 interrupted.cancel();
             }
-            std::future::pending::<()>().await;
+            std::future::pending::<Infallible>().await
         };
         tokio::select! {
-            result = invoker.invoke_in(&scope, &call) => result,
-            () = watch => ToolResult::failure("interrupted"),
+            done = work(&scope) => done,
+            never = watch => match never {},
         }
     });
     // A blocking tool that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
-    show(&result, json)?;
-    Ok(if result.is_error() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(done)
 }
 
 /// Reads `key=value …`, one JSON text, or stdin.
-fn read(arguments: &[String], spec: &ToolSpec) -> Result<Arguments, Failure> {
+pub(crate) fn read(arguments: &[String], spec: &ToolSpec) -> Result<Arguments, Failure> {
     match arguments {
         [only] if only == "-" => {
             if io::stdin().is_terminal() {
@@ -114,7 +121,8 @@ fn show_event(event: CallEvent) {
     }
 }
 
-fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
+/// Prints a result as people or programs read it.
+pub(crate) fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
     if json {
         return print::json(result);
     }

@@ -23,6 +23,7 @@ mod config;
 mod failure;
 mod new;
 mod print;
+mod prompts;
 mod tools;
 
 use args::{Command, Options};
@@ -111,6 +112,9 @@ fn execute(
     let json = options.global.json;
     match command {
         Command::Tools(command) => tools::execute(command, json, &surroundings, registry, setup),
+        Command::Prompts(command) => {
+            prompts::execute(command, json, &surroundings, registry, setup)
+        }
         Command::Config(args::Settings::Show) => surroundings.show(json),
         Command::New { .. } => Ok(ExitCode::SUCCESS),
     }

@@ -61,15 +61,16 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    let width = snapshot
-        .iter()
-        .map(|entry| entry.spec().name.as_str().len())
-        .max();
+    print::text(&listing(snapshot.iter().map(Entry::spec)))
+}
+
+/// Writes a line for each name, under the bundle it belongs to.
+pub(crate) fn listing<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> String {
+    let width = specs.clone().map(|spec| spec.name.as_str().len()).max();
     let width = width.unwrap_or_default();
     let mut text = String::new();
     let mut bundle = "";
-    for entry in snapshot {
-        let spec = entry.spec();
+    for spec in specs {
         if spec.bundle.as_ref() != bundle {
             bundle = spec.bundle.as_ref();
             text.push_str(&format!("{bundle}\n"));
@@ -77,7 +78,7 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
         let first = spec.description.lines().next().unwrap_or_default();
         text.push_str(&format!("  {:width$}  {first}\n", spec.name.as_str()));
     }
-    print::text(&text)
+    text
 }
 
 fn show(entry: &Entry, json: bool) -> Result<(), Failure> {

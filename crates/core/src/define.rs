@@ -1,4 +1,4 @@
-//! The convention between `#[tool]` and this crate: arguments into slots, slots into a call.
+//! The convention between `#[tool]`, `#[prompt]` and this crate: arguments into slots, slots into a call.
 //!
 //! Generated code implements [`Definition`] and [`Slots`]; all the work is done here.
 
@@ -21,8 +21,9 @@ use crate::encode::Encoded;
 use crate::error::ToolError;
 use crate::options::{Approval, Errors, Extra, Hints, Malformed, Strict};
 use crate::param::Param;
+use crate::prompt::Role;
 
-/// What `#[tool]` implements, on an uninhabited type that shares the function's name.
+/// What `#[tool]` and `#[prompt]` implement, on an uninhabited type that shares the function's name.
 pub trait Definition: 'static {
     /// What `&self` is; `()` for a free function.
     type Receiver: Send + Sync + 'static;
@@ -46,7 +47,7 @@ pub trait Definition: 'static {
     ) -> Result<Running, ToolError>;
 }
 
-/// Everything `#[tool(…)]` says about a tool, as a constant.
+/// Everything the attribute says about a tool or a prompt, as a constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Meta {
     pub(crate) name: &'static str,
@@ -64,6 +65,8 @@ pub struct Meta {
     pub(crate) blocking: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) concurrency: Option<usize>,
+    /// In whose name a prompt's text is said; `None` for a tool.
+    pub(crate) role: Option<Role>,
 }
 
 /// Writes one `const` setter per option, so that generated code names only what the user wrote.
@@ -99,6 +102,7 @@ impl Meta {
             blocking: false,
             timeout: None,
             concurrency: None,
+            role: None,
         }
     }
 }
@@ -134,6 +138,12 @@ setters! {
     timeout: u64 => |meta, value| meta.timeout = Some(Duration::from_millis(value));
     /// Sets how many calls may run at once.
     concurrency: usize => |meta, value| meta.concurrency = Some(value);
+    /// Makes it a prompt: a text that is read and filled in, and said in somebody's name.
+    role: Role => |meta, value| {
+        meta.role = Some(value);
+        meta.expand_result = true;
+        meta.hints.read_only = Some(true);
+    };
 }
 
 /// One parameter of a definition.

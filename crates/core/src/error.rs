@@ -113,7 +113,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
 #[non_exhaustive]
 pub enum DefineError {
     /// The name is not one that every provider takes.
-    #[error("`{name}` cannot be a tool's name: use 1 to 64 letters, digits, `_` or `-`")]
+    #[error("`{name}` cannot be a name: use 1 to 64 letters, digits, `_` or `-`")]
     Name {
         /// The name as given.
         name: String,
@@ -173,6 +173,18 @@ pub enum RegistryError {
         /// The bundle that asks for it too.
         second: String,
     },
+    /// Two prompts would have one name.
+    #[error(
+        "two prompts are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
+    )]
+    DuplicatePrompt {
+        /// The name.
+        name: String,
+        /// The bundle that has the name already.
+        first: String,
+        /// The bundle that asks for it too.
+        second: String,
+    },
     /// A setting for a tool cannot be followed.
     #[error("{message}")]
     Setting {
@@ -180,9 +192,9 @@ pub enum RegistryError {
         message: String,
     },
     /// A view binds a value that a parameter cannot take.
-    #[error("tool `{tool}`: cannot bind `{parameter}`: {message}")]
+    #[error("`{tool}`: cannot bind `{parameter}`: {message}")]
     Bind {
-        /// The tool.
+        /// The tool or prompt.
         tool: String,
         /// The bound parameter.
         parameter: String,
@@ -204,10 +216,10 @@ pub enum InvokerError {
         /// What the system says.
         message: String,
     },
-    /// A tool asks for something that nobody provides.
-    #[error("tool `{tool}` cannot run here: {message}")]
+    /// A tool or prompt asks for something that nobody provides.
+    #[error("`{tool}` cannot run here: {message}")]
     Missing {
-        /// The tool.
+        /// The tool or prompt.
         tool: String,
         /// What it needs and how to provide it.
         message: String,

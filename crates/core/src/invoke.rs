@@ -24,9 +24,11 @@ use crate::result::ToolResult;
 mod arguments;
 mod batch;
 mod builder;
+mod expand;
 mod find;
 mod finish;
 mod permission;
+mod render;
 mod run;
 
 pub use builder::InvokerBuilder;
@@ -34,6 +36,9 @@ pub use builder::InvokerBuilder;
 use arguments::Accepted;
 use permission::Permission;
 use run::Started;
+
+/// The scope of whoever does not say who they are.
+static ANONYMOUS: LazyLock<Scope> = LazyLock::new(Scope::new);
 
 /// Runs calls; cheap to clone, all clones are one invoker.
 ///
@@ -102,7 +107,7 @@ impl Invoker {
         InvokerBuilder::new(tools.into())
     }
 
-    /// Returns the tools as calls find them now.
+    /// Returns the tools and prompts as calls find them now.
     ///
     /// # Errors
     ///
@@ -129,7 +134,6 @@ impl Invoker {
 
     /// Runs one call on behalf of an anonymous caller.
     pub async fn invoke(&self, call: &ToolCall) -> ToolResult {
-        static ANONYMOUS: LazyLock<Scope> = LazyLock::new(Scope::new);
         self.invoke_in(&ANONYMOUS, call).await
     }
 
@@ -173,7 +177,7 @@ impl Invoker {
             Ok(snapshot) => snapshot,
             Err(error) => return ToolError::from(error).into(),
         };
-        let (entry, note) = match find::find(&snapshot, call.name.as_str(), &scope.caller) {
+        let (entry, note) = match find::find(&snapshot.tools, call.name.as_str(), &scope.caller) {
             Ok(found) => found,
             Err(unknown) => return unknown,
         };

@@ -19,6 +19,7 @@ mod builder;
 mod define;
 mod input;
 mod options;
+mod prompt;
 mod template;
 mod tool;
 
@@ -48,7 +49,8 @@ pub use layer::{Authorise, Cache, Invocation, Layer, Next, Place, RateLimit, Ret
 pub use layer::{Tower, TowerCall, TowerNext};
 pub use options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
 pub use param::Param;
-pub use registry::{App, Bundle, Entry, Registry, Snapshot, View};
+pub use prompt::{Prompt, Rendered, Role};
+pub use registry::{App, Bundle, Entry, Item, Registry, Snapshot, View};
 pub use result::{Contents, Full, Outcome, Structured, ToolResult};
 pub use tool::{ParamInfo, Tool, ToolSpec};
 
@@ -71,6 +73,7 @@ pub mod __private {
         DefaultSpec, Definition, Meta, ParamKind, ParamSpec, Publish, Running, Slots,
     };
     pub use crate::encode::{IntoToolError, Plain, PlainType, Returned, returned, returned_async};
+    pub use crate::prompt::PromptText;
     pub use crate::registry::{Construct, Discovered, Linked, Place};
 
     /// Stands for a value while types are worked out; never called.

@@ -27,6 +27,8 @@ pub struct Policy {
     /// How many calls may run at once.
     pub concurrency: usize,
     pub(crate) expand_result: bool,
+    /// Whether it is a prompt, whose text is filled in unasked.
+    pub(crate) is_prompt: bool,
     pub(crate) blocking: bool,
 }
 
@@ -42,6 +44,7 @@ impl From<&Meta> for Policy {
             errors: meta.errors,
             on_malformed: meta.malformed,
             expand_result: meta.expand_result,
+            is_prompt: meta.role.is_some(),
             return_direct: meta.return_direct,
             blocking: meta.blocking,
             timeout: meta.timeout,

@@ -1,4 +1,4 @@
-//! Tools in, one consistent view of them out.
+//! Tools and prompts in, one consistent view of them out.
 //!
 //! A registry may change at any time; readers hold a [`Snapshot`], which never does. A turn and a
 //! listing each see one snapshot, and whatever is cached is keyed by its version.
@@ -15,20 +15,28 @@ use tokio::sync::watch;
 use crate::call::ToolName;
 use crate::encode::Encoders;
 use crate::error::RegistryError;
+use crate::prompt::Prompt;
 use crate::result::ToolResult;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolSpec};
 
 mod discover;
+mod item;
 mod settings;
+mod shelf;
 mod snapshot;
 mod view;
 
 pub use discover::{App, Construct, Discovered, Linked, Place};
-pub(crate) use snapshot::{Bound, Found};
+pub(crate) use item::Shelved;
+pub use item::{Bundle, Item};
+pub(crate) use shelf::{Found, Shelf};
+pub(crate) use snapshot::Bound;
 pub use snapshot::{Entry, Snapshot};
 pub use view::View;
 
-/// The tools of a program; cheap to clone, all clones are one registry.
+/// The tools and prompts of a program; cheap to clone, all clones are one registry.
+///
+/// What does not say otherwise is about tools: a model never meets a prompt.
 ///
 /// # Examples
 ///
@@ -50,88 +58,90 @@ pub use view::View;
 pub struct Registry(Arc<Shared>);
 
 struct Shared {
-    tools: Mutex<Tools>,
+    held: Mutex<Held>,
     /// Counts changes; read before every call, so it is no lock.
     version: AtomicU64,
     changed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Tools {
-    by_name: IndexMap<ToolName, Tool>,
+struct Held {
+    tools: IndexMap<ToolName, Tool>,
+    prompts: IndexMap<ToolName, Prompt>,
     encoders: Encoders,
     /// Made when it is first asked for, so that adding ten thousand tools copies none of them.
     snapshot: Option<Arc<Snapshot>>,
 }
 
-/// Tools that belong together: what [`Registry::add`] takes.
-///
-/// `#[tools]` implements it; a single [`Tool`] and a list of tools are bundles too.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no bundle of tools",
-    note = "write `#[tools]` on `impl {Self}`, or pass `function::tool()`"
-)]
-pub trait Bundle: Sized {
-    /// Gives up the tools, in the order they were written.
-    fn into_tools(self) -> Vec<Tool>;
-}
-
-impl Bundle for Tool {
-    fn into_tools(self) -> Vec<Tool> {
-        vec![self]
-    }
-}
-
-impl Bundle for Vec<Tool> {
-    fn into_tools(self) -> Vec<Tool> {
-        self
-    }
-}
+/// Names that are being added, each with what has it.
+type Names<'a> = HashMap<&'a ToolName, &'a ToolSpec>;
 
 impl Registry {
     /// Makes an empty registry.
     pub fn new() -> Self {
         Self(Arc::new(Shared {
-            tools: Mutex::default(),
+            held: Mutex::default(),
             version: AtomicU64::new(0),
             changed: watch::Sender::new(0),
         }))
     }
 
-    /// Adds a tool, a list of tools, or a bundle: all of it or, if anything is wrong, nothing.
+    /// Adds a tool, a prompt, a list, or a bundle: all of it or, if anything is wrong, nothing.
     ///
     /// # Errors
     ///
-    /// When a tool is not well defined, or its name is taken.
+    /// When something is not well defined, or its name is taken by another of its kind.
     pub fn add(&self, bundle: impl Bundle) -> Result<(), RegistryError> {
-        let added = bundle.into_tools();
+        let added = bundle.into_items();
         if added.is_empty() {
             return Ok(());
         }
-        let mut tools = self.tools();
-        let mut names: HashMap<&ToolName, &Tool> = HashMap::new();
-        for tool in &added {
-            if let Some(defect) = &tool.0.defect {
+        let mut held = self.held();
+        let (mut tools, mut prompts) = (Names::new(), Names::new());
+        for item in &added {
+            if let Some(defect) = &item.tool().0.defect {
                 return Err(defect.clone().into());
             }
-            let held = tools.by_name.get(tool.name());
-            if let Some(first) = held.or_else(|| names.get(tool.name()).copied()) {
-                return Err(duplicate(tool.name(), first, tool));
+            let (name, spec) = (item.name(), item.spec());
+            match item {
+                Item::Tool(_) => {
+                    let taken = held.tools.get(name).map(Tool::spec);
+                    if let Some(first) = taken.or_else(|| tools.insert(name, spec)) {
+                        return Err(Entry::duplicate(name, first, spec));
+                    }
+                }
+                Item::Prompt(_) => {
+                    let taken = held.prompts.get(name).map(Prompt::spec);
+                    if let Some(first) = taken.or_else(|| prompts.insert(name, spec)) {
+                        return Err(Prompt::duplicate(name, first, spec));
+                    }
+                }
             }
-            names.insert(tool.name(), tool);
         }
-        for tool in added {
-            tools.by_name.insert(tool.name().clone(), tool);
+        for item in added {
+            let name = item.name().clone();
+            match item {
+                Item::Tool(tool) => drop(held.tools.insert(name, tool)),
+                Item::Prompt(prompt) => drop(held.prompts.insert(name, prompt)),
+            }
         }
-        self.changed(&mut tools);
+        self.changed(&mut held);
         Ok(())
     }
 
     /// Removes a tool by name, and returns it.
     pub fn remove(&self, name: &str) -> Option<Tool> {
-        let mut tools = self.tools();
-        let removed = tools.by_name.shift_remove(name)?;
-        self.changed(&mut tools);
+        let mut held = self.held();
+        let removed = held.tools.shift_remove(name)?;
+        self.changed(&mut held);
+        Some(removed)
+    }
+
+    /// Removes a prompt by name, and returns it.
+    pub fn remove_prompt(&self, name: &str) -> Option<Prompt> {
+        let mut held = self.held();
+        let removed = held.prompts.shift_remove(name)?;
+        self.changed(&mut held);
         Some(removed)
     }
 
@@ -143,47 +153,57 @@ impl Registry {
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) {
-        let mut tools = self.tools();
-        tools.encoders = tools.encoders.with(priority, encode);
-        self.changed(&mut tools);
+        let mut held = self.held();
+        held.encoders = held.encoders.with(priority, encode);
+        self.changed(&mut held);
     }
 
     /// Returns a tool by its exact name.
     pub fn get(&self, name: &str) -> Option<Tool> {
-        self.tools().by_name.get(name).cloned()
+        self.held().tools.get(name).cloned()
     }
 
-    /// Returns the names of all bundles, in the order their first tool was added.
+    /// Returns a prompt by its exact name.
+    pub fn prompt(&self, name: &str) -> Option<Prompt> {
+        self.held().prompts.get(name).cloned()
+    }
+
+    /// Returns the names of all bundles, in the order their first tool was added; those without
+    /// tools last.
     pub fn bundles(&self) -> Vec<Arc<str>> {
-        let tools = self.tools();
+        let held = self.held();
         let mut names: Vec<Arc<str>> = Vec::new();
-        for tool in tools.by_name.values() {
-            if !names.contains(&tool.spec().bundle) {
-                names.push(Arc::clone(&tool.spec().bundle));
+        let tools = held.tools.values().map(Tool::spec);
+        for spec in tools.chain(held.prompts.values().map(Prompt::spec)) {
+            if !names.contains(&spec.bundle) {
+                names.push(Arc::clone(&spec.bundle));
             }
         }
         names
     }
 
-    /// Returns all tools as they are now.
+    /// Returns all tools and prompts as they are now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        let mut tools = self.tools();
-        if let Some(snapshot) = &tools.snapshot {
+        let mut held = self.held();
+        if let Some(snapshot) = &held.snapshot {
             return Arc::clone(snapshot);
         }
-        let entries = tools.by_name.values().cloned().map(Entry::of).collect();
-        let snapshot = Snapshot::new(self.version(), entries, tools.encoders.clone());
-        let snapshot = Arc::new(snapshot);
-        tools.snapshot = Some(Arc::clone(&snapshot));
+        let snapshot = Arc::new(Snapshot::new(
+            self.version(),
+            held.tools.values().cloned().map(Entry::of).collect(),
+            held.prompts.values().cloned().collect(),
+            held.encoders.clone(),
+        ));
+        held.snapshot = Some(Arc::clone(&snapshot));
         snapshot
     }
 
-    /// Returns a view of all tools, which follows the registry's changes.
+    /// Returns a view of all tools and prompts, which follows the registry's changes.
     pub fn all(&self) -> View {
         View::new(self.clone())
     }
 
-    /// Returns a view of the tools with these names; unknown names are skipped.
+    /// Returns a view of the tools and prompts with these names; unknown names are skipped.
     pub fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> View {
         self.all().select(names)
     }
@@ -203,13 +223,13 @@ impl Registry {
         self.0.version.load(Ordering::Acquire)
     }
 
-    fn tools(&self) -> MutexGuard<'_, Tools> {
-        self.0.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells those who follow; called with the tools still locked, so that versions and tools agree.
-    fn changed(&self, tools: &mut Tools) {
-        tools.snapshot = None;
+    /// Tells those who follow; called with all still locked, so that versions and contents agree.
+    fn changed(&self, held: &mut Held) {
+        held.snapshot = None;
         let version = 1 + self.0.version.fetch_add(1, Ordering::AcqRel);
         self.0.changed.send_replace(version);
     }
@@ -223,14 +243,6 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.tools().by_name.keys()).finish()
-    }
-}
-
-fn duplicate(name: &ToolName, first: &Tool, second: &Tool) -> RegistryError {
-    RegistryError::Duplicate {
-        name: name.to_string(),
-        first: first.spec().bundle.to_string(),
-        second: second.spec().bundle.to_string(),
+        f.debug_set().entries(self.held().tools.keys()).finish()
     }
 }

@@ -20,7 +20,7 @@ use crate::error::{Cause, ErrorKind, ToolError};
 pub enum Outcome {
     /// The tool ran and succeeded.
     Ok,
-    /// No tool has that name.
+    /// No tool has that name; or no prompt, where one is rendered.
     UnknownTool,
     /// The arguments were refused; the tool did not run.
     InvalidArguments,

@@ -1,5 +1,8 @@
 //! Text with placeholders: `${name}`, `${name:-fallback}`, and `$${` for a literal `${`.
 
+/// How often two placeholders are compared to tell the author's from those of others.
+const COMPARED: usize = 1_000_000;
+
 /// A text with placeholders, taken apart once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
@@ -58,6 +61,28 @@ impl Template {
         }
     }
 
+    /// Takes `text` apart as [`parse`](Self::parse) does, but for placeholders in lines that are not
+    /// the author's: they are plain text.
+    pub(crate) fn parse_around(text: &str, foreign: &[&str]) -> Self {
+        let count = |text: &str| text.matches("${").count();
+        let theirs: usize = foreign.iter().map(|line| count(line)).sum();
+        // Whoever sends thousands of them gets none filled in.
+        let too_many = theirs.saturating_mul(count(text)) > COMPARED;
+        let covered = |at: usize| too_many || foreign.iter().any(|line| covers(line, text, at));
+        let mut shielded = String::with_capacity(text.len());
+        let mut rest = text;
+        for (at, _) in text.match_indices("${") {
+            let (before, from) = rest.split_at(at - (text.len() - rest.len()));
+            shielded.push_str(before);
+            if covered(at) {
+                shielded.push('$');
+            }
+            rest = from;
+        }
+        shielded.push_str(rest);
+        Self::parse(&shielded)
+    }
+
     /// Returns the text as it was written.
     pub(crate) fn source(&self) -> &str {
         &self.source
@@ -109,6 +134,14 @@ impl Template {
     }
 }
 
+/// Tells whether the `${` at `at` of `text` stands in a copy of `line`.
+fn covers(line: &str, text: &str, at: usize) -> bool {
+    line.match_indices("${").any(|(offset, _)| {
+        let copy = at.checked_sub(offset).and_then(|start| text.get(start..));
+        copy.is_some_and(|copy| copy.starts_with(line))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::Template;
@@ -143,6 +176,22 @@ mod tests {
     #[test]
     fn what_is_filled_in_is_not_expanded_again() {
         assert_eq!(expand("${nested}"), "${city}");
+    }
+
+    #[test]
+    fn placeholders_in_the_lines_of_others_stay_as_they_are() {
+        let around = |text: &str, foreign: &[&str]| {
+            Template::parse_around(text, foreign).expand(|_| Some("Paris".to_owned()))
+        };
+        let script = "echo ${city} $${city} ${who:-you} ${";
+        let text = format!("${{city}}:\n> {script}\n${{city}}, {script}");
+        let expected = format!("Paris:\n> {script}\nParis, {script}");
+        assert_eq!(around(&text, &[script]), expected);
+        assert_eq!(around("$$${city}", &["${city}"]), "$$${city}");
+        assert_eq!(around("${city}", &["in ${city}", "é${city}"]), "Paris");
+        assert_eq!(around("ü${city}", &["üü${city}"]), "üParis");
+        let many = "${city}".repeat(2_000);
+        assert_eq!(around(&many, &[&many]), many);
     }
 
     #[test]

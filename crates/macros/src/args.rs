@@ -6,9 +6,36 @@ use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
 use crate::keys::{Key, Mistakes, read};
 
-/// `#[tool(…)]`.
+/// What a function becomes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Tool,
+    Prompt,
+}
+
+impl Kind {
+    /// Returns the name of the attribute, and the noun in every message.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+        }
+    }
+
+    /// Returns the function that gives what was made, and the type of that.
+    pub(crate) fn names(self) -> (Ident, Ident) {
+        let made = match self {
+            Self::Tool => "Tool",
+            Self::Prompt => "Prompt",
+        };
+        let ident = |name| Ident::new(name, Span::call_site());
+        (ident(self.word()), ident(made))
+    }
+}
+
+/// `#[tool(…)]` or `#[prompt(…)]`.
 #[derive(Default)]
-pub(crate) struct ToolArgs {
+pub(crate) struct FunctionArgs {
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
     /// Calls of `Meta`'s setters, in the order they were written.
@@ -42,8 +69,10 @@ const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"
 const FLAGS: [&str; 3] = ["blocking", "expand_result", "return_direct"];
 const VALUES: [&str; 5] = ["name", "title", "description", "timeout", "concurrency"];
 
-/// Keys whose value is one of a few words, with the type that the words belong to.
-const CHOICES: [(&str, &str, &[&str]); 5] = [
+/// A key whose value is one of a few words, and the type that the words belong to.
+type Choice = (&'static str, &'static str, &'static [&'static str]);
+
+const CHOICES: [Choice; 5] = [
     ("approval", "Approval", &["always", "never", "auto"]),
     ("strict", "Strict", &["auto", "on", "off"]),
     ("extra", "Extra", &["refuse", "ignore"]),
@@ -51,14 +80,23 @@ const CHOICES: [(&str, &str, &[&str]); 5] = [
     ("on_malformed", "Malformed", &["tell", "error"]),
 ];
 
-impl ToolArgs {
-    pub(crate) fn parse(attribute: TokenStream, mistakes: &mut Mistakes) -> Self {
+const PROMPT_VALUES: [&str; 3] = ["name", "title", "description"];
+const PROMPT_CHOICES: [Choice; 1] = [("role", "Role", &["assistant", "user"])];
+
+impl FunctionArgs {
+    pub(crate) fn parse(kind: Kind, attribute: TokenStream, mistakes: &mut Mistakes) -> Self {
         let mut args = Self::default();
-        read(attribute, &mut Vec::new(), mistakes, |key| args.key(key));
+        let mut seen = Vec::new();
+        read(attribute, &mut seen, mistakes, |key| args.key(kind, key));
+        if kind == Kind::Prompt && !seen.iter().any(|key| key == "role") {
+            let key = Ident::new("role", Span::call_site());
+            let role = quote!(::toolwright::Role::Assistant);
+            args.settings.push((key, role));
+        }
         args
     }
 
-    fn key(&mut self, key: &Key<'_>) -> syn::Result<()> {
+    fn key(&mut self, kind: Kind, key: &Key<'_>) -> syn::Result<()> {
         let name = key.ident.to_string();
         let value = match name.as_str() {
             "name" => {
@@ -73,6 +111,7 @@ impl ToolArgs {
                 let title = key.text()?;
                 quote!(#title)
             }
+            other if kind == Kind::Prompt => choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?,
             "timeout" => {
                 let millis = key.duration()?;
                 quote!(#millis)
@@ -92,20 +131,33 @@ impl ToolArgs {
                 }
                 quote!(#yes)
             }
-            other => {
-                let Some((_, kind, words)) = CHOICES.iter().find(|(known, ..)| *known == other)
-                else {
-                    let choices = CHOICES.map(|(known, ..)| known);
-                    return Err(key.unknown(&[&VALUES[..], &HINTS, &FLAGS, &choices].concat()));
-                };
-                let word = key.word(words)?;
-                let kind = Ident::new(kind, key.ident.span());
-                quote!(::toolwright::#kind::#word)
-            }
+            other => choice(
+                key,
+                other,
+                &CHOICES,
+                &[&VALUES[..], &HINTS, &FLAGS].concat(),
+            )?,
         };
         self.settings.push((key.ident.clone(), value));
         Ok(())
     }
+}
+
+/// Reads a key that takes one of a few words; `others` are the keys of the attribute that do not.
+fn choice(
+    key: &Key<'_>,
+    name: &str,
+    choices: &[Choice],
+    others: &[&str],
+) -> syn::Result<TokenStream> {
+    let Some((_, kind, words)) = choices.iter().find(|(known, ..)| *known == name) else {
+        let known = choices.iter().map(|(known, ..)| *known);
+        let known: Vec<&str> = others.iter().copied().chain(known).collect();
+        return Err(key.unknown(&known));
+    };
+    let word = key.word(words)?;
+    let kind = Ident::new(kind, key.ident.span());
+    Ok(quote!(::toolwright::#kind::#word))
 }
 
 impl ParamArgs {

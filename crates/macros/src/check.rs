@@ -7,6 +7,7 @@ use syn::{
     ReturnType, Safety, Signature, Type, TypeParamBound,
 };
 
+use crate::args::Kind;
 use crate::default::{placeholders, text_literal, wrong_literal};
 use crate::keys::Mistakes;
 use crate::parse::{Definition, Param, type_arguments};
@@ -18,15 +19,23 @@ const LONGEST_NAME: usize = 64;
 const MOST_PARAMS: usize = 64;
 
 /// Checks what the signature alone shows.
-pub(crate) fn signature(signature: &Signature, in_bundle: bool, mistakes: &mut Mistakes) {
+pub(crate) fn signature(
+    kind: Kind,
+    signature: &Signature,
+    in_bundle: bool,
+    mistakes: &mut Mistakes,
+) {
+    let word = kind.word();
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     if !signature.generics.params.iter().all(is_lifetime) {
         mistakes.add(
             &signature.generics,
-            "a tool cannot be generic, because a model sends values, not types: write the types out",
+            format!(
+                "a {word} cannot be generic, because arguments are values, not types: write the types out"
+            ),
         );
     }
-    let plain = |what| format!("a tool cannot be `{what}`: write a plain `fn` that calls it");
+    let plain = |what| format!("a {word} cannot be `{what}`: write a plain `fn` that calls it");
     if let Safety::Unsafe(token) = &signature.safety {
         mistakes.add(token, plain("unsafe"));
     }
@@ -37,10 +46,12 @@ pub(crate) fn signature(signature: &Signature, in_bundle: bool, mistakes: &mut M
         match input {
             FnArg::Receiver(receiver) if !in_bundle => mistakes.add(
                 receiver,
-                "a free tool has no `self`: write `#[tools]` on the `impl` block, or drop `self`",
+                format!(
+                    "a free {word} has no `self`: write `#[tools]` on the `impl` block, or drop `self`"
+                ),
             ),
             FnArg::Receiver(receiver) => check_receiver(receiver, mistakes),
-            FnArg::Typed(typed) => owned(&typed.ty, Place::Parameter, mistakes),
+            FnArg::Typed(typed) => owned(&typed.ty, Place::ParameterOf(kind), mistakes),
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output {
@@ -86,28 +97,28 @@ fn check_receiver(receiver: &Receiver, mistakes: &mut Mistakes) {
 /// Which side of the arrow a type is on.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    Parameter,
+    ParameterOf(Kind),
     Result,
 }
 
 /// Complains about whatever is borrowed: arguments come from outside, and results outlive the call.
 fn owned(ty: &Type, place: Place, mistakes: &mut Mistakes) {
     let why = match place {
-        Place::Parameter => "a tool owns its arguments",
-        Place::Result => "a result outlives the call",
+        Place::ParameterOf(kind) => format!("a {} owns its arguments", kind.word()),
+        Place::Result => "a result outlives the call".to_owned(),
     };
     let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
     match ty {
         Type::Reference(reference) => {
             let lasts = reference.lifetime.as_ref().is_some_and(is_static);
-            if place == Place::Parameter || !lasts {
+            if place != Place::Result || !lasts {
                 let instead = owned_form(&reference.elem);
                 mistakes.add(ty, format!("{why}: write `{instead}`"));
             }
         }
-        Type::ImplTrait(_) if place == Place::Parameter => mistakes.add(
+        Type::ImplTrait(_) if place != Place::Result => mistakes.add(
             ty,
-            "a model sends values, not types: write a concrete type instead of `impl`",
+            "arguments are values, not types: write a concrete type instead of `impl`",
         ),
         Type::Path(path) => {
             for segment in &path.path.segments {
@@ -156,9 +167,12 @@ pub(crate) fn definition(
     prefix: Option<&LitStr>,
     mistakes: &mut Mistakes,
 ) {
-    check_name(&definition.name, prefix, mistakes);
+    check_name(definition, prefix, mistakes);
     if definition.description.trim().is_empty() {
-        let why = "a tool needs a description, because the model chooses by it";
+        let why = match definition.kind {
+            Kind::Tool => "a tool needs a description, because the model chooses by it",
+            Kind::Prompt => "a prompt needs a description, because people choose by it",
+        };
         match &definition.args.description {
             Some(blank) => {
                 mistakes.add(blank, format!("{why}: say what it does and when to use it"))
@@ -185,7 +199,10 @@ pub(crate) fn definition(
     if let Some(param) = definition.params.get(MOST_PARAMS) {
         mistakes.add(
             &param.ty,
-            format!("a tool takes at most {MOST_PARAMS} parameters: group them in a struct"),
+            format!(
+                "a {} takes at most {MOST_PARAMS} parameters: group them in a struct",
+                definition.kind.word()
+            ),
         );
     }
     let mut seen: HashSet<String> = HashSet::new();
@@ -215,16 +232,17 @@ pub(crate) fn prefix(prefix: &LitStr, mistakes: &mut Mistakes) {
         mistakes.add(
             prefix,
             format!(
-                "`{text}` cannot begin a tool's name (letters, digits, `_` or `-`): write `prefix = \"{}\"`",
+                "`{text}` cannot begin a name (letters, digits, `_` or `-`): write `prefix = \"{}\"`",
                 fitting(&text)
             ),
         );
     }
 }
 
-fn check_name(name: &LitStr, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
+fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
+    let (name, word) = (&definition.name, definition.kind.word());
     let text = name.value();
-    // A prefix that cannot begin a name is a mistake of its own, told once for all of its tools.
+    // A prefix that cannot begin a name is a mistake of its own, told once for all of its bundle.
     let own = match prefix {
         Some(prefix) => text.strip_prefix(&format!("{}_", prefix.value())),
         None => Some(text.as_str()),
@@ -233,13 +251,13 @@ fn check_name(name: &LitStr, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
     if own.is_empty() {
         mistakes.add(
             name,
-            "a tool needs a name: write `name = \"my_tool\"`, or leave it out",
+            format!("a {word} needs a name: write `name = \"my_{word}\"`, or leave it out"),
         );
     } else if !own.chars().all(fits_name) {
         mistakes.add(
             name,
             format!(
-                "`{own}` cannot be a tool's name (1 to {LONGEST_NAME} letters, digits, `_` or `-`): write `name = \"{}\"`",
+                "`{own}` cannot be a {word}'s name (1 to {LONGEST_NAME} letters, digits, `_` or `-`): write `name = \"{}\"`",
                 fitting(own)
             ),
         );
@@ -251,7 +269,7 @@ fn check_name(name: &LitStr, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
         mistakes.add(
             name,
             format!(
-                "`{text}` has {} characters, a tool's name at most {LONGEST_NAME}: write {shorter}",
+                "`{text}` has {} characters, a {word}'s name at most {LONGEST_NAME}: write {shorter}",
                 text.len()
             ),
         );

@@ -8,28 +8,28 @@ use syn::{
     parse_quote,
 };
 
-use crate::args::{ParamArgs, ToolsArgs};
+use crate::args::{Kind, ParamArgs, ToolsArgs};
 use crate::keys::Mistakes;
 use crate::parse::{BUNDLE, Definition, outside, plain};
 use crate::{check, fallback};
 
-/// Expands `#[tool]` on a free function.
-pub(crate) fn tool(attribute: TokenStream, item: Item) -> TokenStream {
+/// Expands `#[tool]` or `#[prompt]` on a free function.
+pub(crate) fn function(kind: Kind, attribute: TokenStream, item: Item) -> TokenStream {
     let mut function = match item {
         Item::Fn(function) => function,
         other => {
-            return misplaced(
-                &other,
-                "`#[tool]` belongs on a function: write it above a `fn`, or above a method inside `#[tools] impl`",
+            let word = kind.word();
+            let message = format!(
+                "`#[{word}]` belongs on a function: write it above a `fn`, or above a method inside `#[tools] impl`"
             );
+            return misplaced(&other, &message);
         }
     };
     let mut mistakes = Mistakes::default();
-    while let Some(again) = take_tool_attribute(&mut function.attrs, &mut mistakes) {
-        mistakes.add(again.path, "`#[tool]` is written twice: keep one");
-    }
-    check::signature(&function.sig, false, &mut mistakes);
+    refuse_more(kind, &mut function.attrs, &mut mistakes);
+    check::signature(kind, &function.sig, false, &mut mistakes);
     let definition = Definition::parse(
+        kind,
         attribute,
         None,
         &mut function.sig,
@@ -39,9 +39,9 @@ pub(crate) fn tool(attribute: TokenStream, item: Item) -> TokenStream {
     check::definition(&definition, None, &mut mistakes);
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     if !mistakes.is_empty() {
-        return fallback::tool(&function, &name, &vis, mistakes);
+        return fallback::function(kind, &function, &name, &vis, mistakes);
     }
-    function.attrs.push(owned_arguments());
+    function.attrs.push(unavoidable(kind));
     free(&function, &name, &vis, &definition)
 }
 
@@ -49,6 +49,8 @@ fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definiti
     let cfgs = &definition.cfgs;
     let wiring = definition.wire(name, None, &quote!(::core::module_path!()));
     let allows = allows();
+    let (getter, made) = definition.kind.names();
+    let doc = format!("Returns the {getter} that this function is.");
     quote! {
         #function
 
@@ -60,10 +62,10 @@ fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definiti
         #(#cfgs)*
         #allows
         impl #name {
-            /// Returns the tool that this function is.
+            #[doc = #doc]
             #[must_use]
-            #vis fn tool() -> ::toolwright::Tool {
-                ::toolwright::Tool::of::<#name>(::toolwright::__private::Arc::new(()))
+            #vis fn #getter() -> ::toolwright::#made {
+                ::toolwright::#made::of::<#name>(::toolwright::__private::Arc::new(()))
             }
         }
 
@@ -79,7 +81,7 @@ fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definiti
                         line: ::core::line!(),
                     },
                     supported_for: &[],
-                    make: || ::std::vec![#name::tool()],
+                    make: || ::toolwright::Bundle::into_items(#name::#getter()),
                 }
             }
         };
@@ -113,7 +115,7 @@ pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
     if definitions.is_empty() && mistakes.is_empty() {
         mistakes.add(
             &block.self_ty,
-            "a bundle without tools: write `#[tool]` above at least one method",
+            "a bundle of nothing: write `#[tool]` or `#[prompt]` above at least one method",
         );
     }
     if !mistakes.is_empty() {
@@ -128,8 +130,9 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
     let path = quote!(::core::concat!(::core::module_path!(), "::", #place));
     let (mut wirings, mut pushes) = (Vec::new(), Vec::new());
     for (index, definition) in definitions.iter().enumerate() {
-        let marker = format_ident!("__Tool{index}");
+        let marker = format_ident!("__Item{index}");
         let cfgs = &definition.cfgs;
+        let (_, made) = definition.kind.names();
         let wiring = definition.wire(&marker, Some(bundle), &path);
         wirings.push(quote! {
             #(#cfgs)*
@@ -139,7 +142,9 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
         });
         pushes.push(quote! {
             #(#cfgs)*
-            __tools.push(::toolwright::Tool::of::<#marker>(::core::clone::Clone::clone(&__bundle)));
+            __items.push(::toolwright::Item::#made(
+                ::toolwright::#made::of::<#marker>(::core::clone::Clone::clone(&__bundle)),
+            ));
         });
     }
     let submit = submit(args, bundle, &place);
@@ -154,11 +159,11 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
             #(#wirings)*
 
             impl ::toolwright::Bundle for #bundle {
-                fn into_tools(self) -> ::std::vec::Vec<::toolwright::Tool> {
+                fn into_items(self) -> ::std::vec::Vec<::toolwright::Item> {
                     let __bundle = ::toolwright::__private::Arc::new(self);
-                    let mut __tools = ::std::vec::Vec::new();
+                    let mut __items = ::std::vec::Vec::new();
                     #(#pushes)*
-                    __tools
+                    __items
                 }
             }
 
@@ -167,34 +172,44 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
     }
 }
 
-/// Reads a method, if it is marked as a tool.
+/// Reads a method, if it is marked as a tool or a prompt.
 fn method_definition(
     method: &mut ImplItemFn,
     args: &ToolsArgs,
     mistakes: &mut Mistakes,
 ) -> Option<Definition> {
-    let Some(attribute) = take_tool_attribute(&mut method.attrs, mistakes) else {
+    let Some(mark) = take_mark(&mut method.attrs, mistakes) else {
         refuse_params(method, mistakes);
         return None;
     };
-    while let Some(again) = take_tool_attribute(&mut method.attrs, mistakes) {
-        mistakes.add(again.path, "`#[tool]` is written twice: keep one");
-    }
-    check::signature(&method.sig, true, mistakes);
+    refuse_more(mark.kind, &mut method.attrs, mistakes);
+    check::signature(mark.kind, &method.sig, true, mistakes);
     let prefix = args.prefix.as_ref();
     let definition = Definition::parse(
-        attribute.tokens,
+        mark.kind,
+        mark.tokens,
         prefix,
         &mut method.sig,
         &method.attrs,
         mistakes,
     );
     check::definition(&definition, prefix, mistakes);
-    method.attrs.push(owned_arguments());
+    method.attrs.push(unavoidable(mark.kind));
     Some(definition)
 }
 
-/// Complains about `#[param]` on a method that is no tool, which no other attribute would explain.
+/// Complains about whatever else a function that becomes `kind` is marked as.
+fn refuse_more(kind: Kind, attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) {
+    while let Some(again) = take_mark(attributes, mistakes) {
+        let message = match again.kind == kind {
+            true => format!("`#[{}]` is written twice: keep one", kind.word()),
+            false => "a function is a tool or a prompt: keep `#[tool]` or `#[prompt]`".to_owned(),
+        };
+        mistakes.add(again.path, message);
+    }
+}
+
+/// Complains about `#[param]` on a method that is neither, which no other attribute would explain.
 fn refuse_params(method: &mut ImplItemFn, mistakes: &mut Mistakes) {
     for input in &mut method.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
@@ -202,7 +217,7 @@ fn refuse_params(method: &mut ImplItemFn, mistakes: &mut Mistakes) {
         if let Some(span) = args.span {
             mistakes.push(syn::Error::new(
                 span,
-                "`#[param]` describes a tool's parameter: write `#[tool]` above the method, or drop `#[param]`",
+                "`#[param]` describes the parameter of a tool or a prompt: write `#[tool]` or `#[prompt]` above the method, or drop `#[param]`",
             ));
         }
     }
@@ -213,14 +228,15 @@ fn check_names(definitions: &[Definition], mistakes: &mut Mistakes) {
         let name = &definition.name;
         // Of two that are compiled under conditions, perhaps only one is there; the registry knows.
         let clashes = |other: &&Definition| {
-            other.name.value() == name.value()
+            other.kind == definition.kind
+                && other.name.value() == name.value()
                 && (other.cfgs.is_empty() || definition.cfgs.is_empty())
         };
         if definitions.iter().take(index).any(|other| clashes(&other)) {
-            let text = name.value();
+            let (text, word) = (name.value(), definition.kind.word());
             mistakes.add(
                 name,
-                format!("two tools are named `{text}`: write another `name`"),
+                format!("two {word}s are named `{text}`: write another `name`"),
             );
         }
     }
@@ -258,40 +274,47 @@ fn bundle_name(bundle: &Type) -> String {
     }
 }
 
-/// `#[tool]` or `#[tool(…)]`.
-struct ToolAttribute {
+/// `#[tool]`, `#[prompt]`, or either with keys.
+struct Mark {
+    kind: Kind,
     path: syn::Path,
     /// What is in its brackets.
     tokens: TokenStream,
 }
 
-/// Takes the first `#[tool]` or `#[tool(…)]` off a function.
-fn take_tool_attribute(
-    attributes: &mut Vec<Attribute>,
-    mistakes: &mut Mistakes,
-) -> Option<ToolAttribute> {
-    let is_tool = |attribute: &Attribute| {
-        let path = &attribute.path().segments;
-        // Other crates have a `tool` too.
-        let ours = path
-            .iter()
-            .rev()
-            .skip(1)
-            .all(|part| part.ident == "toolwright");
-        ours && path.last().is_some_and(|last| last.ident == "tool")
-    };
-    let at = attributes.iter().position(is_tool)?;
+/// Tells what an attribute makes of its function, if it is ours.
+fn kind_of(attribute: &Attribute) -> Option<Kind> {
+    let mut path = attribute.path().segments.iter().rev();
+    let last = path.next()?;
+    // Other crates have a `tool` too.
+    if !path.all(|part| part.ident == "toolwright") {
+        return None;
+    }
+    let kinds = [Kind::Tool, Kind::Prompt];
+    kinds.into_iter().find(|kind| last.ident == kind.word())
+}
+
+/// Takes the first attribute that makes something of it off a function.
+fn take_mark(attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) -> Option<Mark> {
+    let (at, kind) = attributes
+        .iter()
+        .enumerate()
+        .find_map(|(at, attribute)| Some((at, kind_of(attribute)?)))?;
     let attribute = attributes.remove(at);
     let tokens = match &attribute.meta {
         syn::Meta::List(list) => list.tokens.clone(),
         syn::Meta::Path(_) => TokenStream::new(),
         syn::Meta::NameValue(pair) => {
-            mistakes.add(pair, "write `#[tool]` or `#[tool(key = value)]`");
+            let word = kind.word();
+            mistakes.add(
+                pair,
+                format!("write `#[{word}]` or `#[{word}(key = value)]`"),
+            );
             TokenStream::new()
         }
     };
     let path = attribute.path().clone();
-    Some(ToolAttribute { path, tokens })
+    Some(Mark { kind, path, tokens })
 }
 
 /// Leaves the bundle where discovery finds it.
@@ -318,15 +341,22 @@ fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
                     line: ::core::line!(),
                 },
                 supported_for: &[#(|| ::core::any::TypeId::of::<#supported_for>()),*],
-                make: || ::toolwright::Bundle::into_tools(#make),
+                make: || ::toolwright::Bundle::into_items(#make),
             }
         }
     })
 }
 
-/// A tool owns its arguments because we say so, not because its author likes it.
-fn owned_arguments() -> Attribute {
-    parse_quote!(#[allow(clippy::needless_pass_by_value)])
+/// The function owns its arguments because we say so, not because its author likes it.
+///
+/// And a prompt's text has placeholders that look like those of `format!`.
+fn unavoidable(kind: Kind) -> Attribute {
+    match kind {
+        Kind::Tool => parse_quote!(#[allow(clippy::needless_pass_by_value)]),
+        Kind::Prompt => parse_quote! {
+            #[allow(clippy::needless_pass_by_value, clippy::literal_string_with_formatting_args)]
+        },
+    }
 }
 
 /// Generated code is nobody's style: whatever lints its surroundings deny, it is left alone.

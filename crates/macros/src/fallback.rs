@@ -1,13 +1,15 @@
 //! What is emitted in place of a mistaken definition: the function itself, all mistakes, and a
-//! stand-in for the tool, so that its users do not fail too.
+//! stand-in for what is made of it, so that its users do not fail too.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Ident, ItemFn, ItemImpl, Visibility};
 
+use crate::args::Kind;
 use crate::keys::Mistakes;
 
-pub(crate) fn tool(
+pub(crate) fn function(
+    kind: Kind,
     function: &ItemFn,
     name: &Ident,
     vis: &Visibility,
@@ -18,6 +20,7 @@ pub(crate) fn tool(
     if function.sig.receiver().is_some() {
         return quote!(#function #mistakes);
     }
+    let (getter, made) = kind.names();
     quote! {
         #function
 
@@ -28,7 +31,7 @@ pub(crate) fn tool(
         #[allow(dead_code)]
         impl #name {
             #[doc(hidden)]
-            #vis fn tool() -> ::toolwright::Tool {
+            #vis fn #getter() -> ::toolwright::#made {
                 ::toolwright::__private::never()
             }
         }
@@ -44,7 +47,7 @@ pub(crate) fn tools(block: &ItemImpl, mistakes: Mistakes) -> TokenStream {
     let stand_in = block.trait_.is_none().then(|| {
         quote! {
             impl #generics ::toolwright::Bundle for #bundle #bounds {
-                fn into_tools(self) -> ::std::vec::Vec<::toolwright::Tool> {
+                fn into_items(self) -> ::std::vec::Vec<::toolwright::Item> {
                     ::toolwright::__private::never()
                 }
             }

@@ -1,4 +1,4 @@
-//! `#[tool]` and `#[tools]`: a function becomes a tool, and stays a function.
+//! `#[tool]`, `#[prompt]` and `#[tools]`: a function becomes a tool or a prompt, and stays a function.
 //!
 //! Stages: attribute (`keys`, `args`) → signature (`parse`) → mistakes (`check`) → code (`expand`,
 //! `wire`), or, when there are mistakes, all of them and a stand-in (`fallback`), so that nothing else
@@ -15,6 +15,8 @@ mod fallback;
 mod keys;
 mod parse;
 mod wire;
+
+use args::Kind;
 
 /// Makes a tool of a function; inside `#[tools] impl`, of a method.
 ///
@@ -48,10 +50,33 @@ mod wire;
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::Item);
-    expand::tool(attribute.into(), item).into()
+    expand::function(Kind::Tool, attribute.into(), item).into()
 }
 
-/// Makes a bundle of an `impl` block: each method marked `#[tool]` becomes a tool of it.
+/// Makes a prompt of a function; inside `#[tools] impl`, of a method.
+///
+/// A prompt is a named text that a person picks and fills in, where a tool is a function that a model
+/// calls. It is written like a tool: the doc comments are the descriptions, parameters take `#[param]`,
+/// extractors are filled in. It returns text: `String`, `&'static str`, or a `Result` of either.
+/// `${argument}` and `${project_dir}` in that text are filled in; `$${` stands for `${`. The function
+/// stays callable; `function::prompt()` is the prompt.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `name = "…"` | the name it is picked by, else the function's |
+/// | `title = "…"` | the name people read |
+/// | `description = "…"` | in place of the doc comment |
+/// | `role = assistant` / `user` | in whose name the text is said, `assistant` if it is left out |
+///
+/// A tool and a prompt may have one name, but not be one function.
+#[proc_macro_attribute]
+pub fn prompt(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as syn::Item);
+    expand::function(Kind::Prompt, attribute.into(), item).into()
+}
+
+/// Makes a bundle of an `impl` block: each method marked `#[tool]` becomes a tool of it, each one
+/// marked `#[prompt]` a prompt.
 ///
 /// | key | meaning |
 /// |---|---|

@@ -4,21 +4,22 @@ use proc_macro2::{Group, Ident as Ident2, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
     Attribute, Expr, ExprLit, FnArg, GenericArgument, Ident, Lit, LitStr, Meta, Pat, PathArguments,
-    ReturnType, Signature, Type, TypePath,
+    ReturnType, Signature, Type, TypePath, parse_quote,
 };
 
-use crate::args::{ParamArgs, ToolArgs};
+use crate::args::{FunctionArgs, Kind, ParamArgs};
 use crate::keys::Mistakes;
 
 /// What `Self` is called where generated code stands outside the bundle's own block.
 pub(crate) const BUNDLE: &str = "__Bundle";
 
-/// Everything a tool is made from.
+/// Everything a tool or a prompt is made from.
 pub(crate) struct Definition {
+    pub(crate) kind: Kind,
     pub(crate) function: Ident,
     pub(crate) name: LitStr,
     pub(crate) description: String,
-    pub(crate) args: ToolArgs,
+    pub(crate) args: FunctionArgs,
     pub(crate) params: Vec<Param>,
     pub(crate) receiver: bool,
     pub(crate) is_async: bool,
@@ -26,7 +27,7 @@ pub(crate) struct Definition {
     pub(crate) output: Extent,
     /// Where the error in it is written.
     pub(crate) error: Extent,
-    /// `#[cfg(…)]` of the function, which its tool shares.
+    /// `#[cfg(…)]` of the function, which what is made of it shares.
     pub(crate) cfgs: Vec<Attribute>,
 }
 
@@ -60,13 +61,14 @@ impl Extent {
 impl Definition {
     /// Reads a function, taking out of its signature what only the macro understands.
     pub(crate) fn parse(
+        kind: Kind,
         attribute: TokenStream,
         prefix: Option<&LitStr>,
         signature: &mut Signature,
         attributes: &[Attribute],
         mistakes: &mut Mistakes,
     ) -> Self {
-        let args = ToolArgs::parse(attribute, mistakes);
+        let args = FunctionArgs::parse(kind, attribute, mistakes);
         let function = signature.ident.clone();
         let name = match &args.name {
             Some(name) => name.clone(),
@@ -97,6 +99,10 @@ impl Definition {
                     typed
                         .attrs
                         .retain(|attribute| !attribute.path().is_ident("doc"));
+                    if kind == Kind::Prompt {
+                        // It may be used in the text alone, as `${name}`.
+                        typed.attrs.push(parse_quote!(#[allow(unused_variables)]));
+                    }
                     let name = match (&args.name, &*typed.pat) {
                         (Some(name), _) => Some(name.clone()),
                         (None, Pat::Ident(pat)) if pat.subpat.is_none() => {
@@ -116,6 +122,7 @@ impl Definition {
         }
         let (output, error) = returned(signature);
         Self {
+            kind,
             function,
             name,
             description,

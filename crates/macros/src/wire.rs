@@ -9,6 +9,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Index, LitStr, Type};
 
+use crate::args::Kind;
 use crate::default::text_literal;
 use crate::parse::{Definition, Extent, Param, peel_type};
 
@@ -136,6 +137,14 @@ impl Definition {
         }
     }
 
+    /// The trait that says what may be returned.
+    fn returns(&self) -> TokenStream {
+        match self.kind {
+            Kind::Tool => quote!(::toolwright::Encode),
+            Kind::Prompt => quote!(::toolwright::__private::PromptText),
+        }
+    }
+
     /// Asks the return type for its schema without calling the function.
     fn output_type(&self, receiver: Option<&Type>) -> TokenStream {
         let never = |ty: &Type| quote!(::toolwright::__private::never::<#ty>());
@@ -149,7 +158,7 @@ impl Definition {
             quote_spanned!(span=> ::toolwright::__private::returned(|| #call))
         };
         let (ok, value) = underlined("__ok", self.output);
-        let schema_of = method(quote!(::toolwright::Encode), "schema_of", self.output);
+        let schema_of = method(self.returns(), "schema_of", self.output);
         quote! {
             let #ok = #returned.ok();
             #schema_of(#value, __generator)
@@ -170,7 +179,7 @@ impl Definition {
         let span = self.output.start;
         let (ok, value) = underlined("__ok", self.output);
         let (error, cause) = underlined("__error", self.error);
-        let encode = method(quote!(::toolwright::Encode), "encode", self.output);
+        let encode = method(self.returns(), "encode", self.output);
         let into = quote!(::toolwright::__private::IntoToolError);
         let into = method(into, "into_tool_error", self.error);
         let encode = |call: TokenStream| {

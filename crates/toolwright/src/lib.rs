@@ -4,7 +4,7 @@
 pub use toolwright_cli as cli;
 pub use toolwright_core::*;
 #[cfg(feature = "macros")]
-pub use toolwright_macros::{tool, tools};
+pub use toolwright_macros::{prompt, tool, tools};
 
 /// The snippets of the guide run as tests.
 #[cfg(all(doctest, feature = "macros"))]

@@ -41,7 +41,7 @@ impl Invoker {
         let Ok(snapshot) = self.snapshot() else {
             return false;
         };
-        match snapshot.find(call.name.as_str()) {
+        match snapshot.tools.find(call.name.as_str()) {
             Found::Exactly(entry) | Found::Alike(entry) => {
                 entry.spec().hints.read_only == Some(true)
             }

@@ -154,7 +154,7 @@ impl InvokerBuilder {
         self
     }
 
-    /// Checks that every tool will have what it needs, and makes the invoker.
+    /// Checks that every tool and prompt will have what it needs, and makes the invoker.
     ///
     /// # Errors
     ///
@@ -170,7 +170,9 @@ impl InvokerBuilder {
         if let Some(directory) = self.shared.project_dir() {
             tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
         }
-        for entry in tools.snapshot()?.iter() {
+        let snapshot = tools.snapshot()?;
+        let prompts = snapshot.prompts().map(|prompt| &prompt.entry);
+        for entry in snapshot.iter().chain(prompts) {
             for check in &entry.tool.0.checks {
                 check(&self.shared).map_err(|error| InvokerError::Missing {
                     tool: entry.spec.name.to_string(),

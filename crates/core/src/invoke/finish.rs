@@ -5,14 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolwright_schema::{Limits, Schema, Tape};
 
-use super::arguments::argument_text;
+use super::expand::expand;
 use crate::content::Content;
 use crate::context::CallContext;
-use crate::input::PROJECT_DIR;
 use crate::options::Errors;
 use crate::registry::Entry;
 use crate::result::{Full, Outcome, Structured, ToolResult};
-use crate::template::Template;
 
 /// Makes what a tool returned fit to be read.
 pub(super) fn finish(
@@ -53,24 +51,6 @@ fn hide(result: &mut ToolResult) {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Said(String);
-
-/// Fills placeholders in text with the arguments, because the tool's author asked for it.
-///
-/// What is hidden from the model stays hidden: the text may hold placeholders that the model wrote.
-fn expand(result: &mut ToolResult, entry: &Entry, arguments: Option<&Value>, cx: &CallContext<'_>) {
-    let Some(Value::Object(arguments)) = arguments else {
-        return;
-    };
-    let lookup = |name: &str| match name == PROJECT_DIR || !entry.hides(name) {
-        true => argument_text(name, arguments, cx),
-        false => None,
-    };
-    for item in &mut result.content {
-        if let Content::Text { text } = item {
-            *text = Template::parse(text).expand(lookup);
-        }
-    }
-}
 
 /// Finds the structured form of content that its tool declares an output for, but did not give one:
 /// JSON text, else plain text, else a list of texts.

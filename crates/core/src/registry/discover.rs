@@ -2,19 +2,18 @@
 
 use std::any::TypeId;
 
-use super::Registry;
+use super::{Item, Registry};
 use crate::error::RegistryError;
-use crate::tool::Tool;
 
-/// A bundle that `#[tool]` or `#[tools]` left in the binary.
+/// A bundle that `#[tool]`, `#[prompt]` or `#[tools]` left in the binary.
 #[doc(hidden)]
 pub struct Linked {
     /// Where it was written.
     pub place: Place,
     /// The application types it is meant for; none means all.
     pub supported_for: &'static [fn() -> TypeId],
-    /// Makes its tools.
-    pub make: fn() -> Vec<Tool>,
+    /// Makes what it brings.
+    pub make: fn() -> Vec<Item>,
 }
 
 inventory::collect!(Linked);
@@ -102,7 +101,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// When a tool is not well defined, or two have one name.
+    /// When a tool or prompt is not well defined, or two of a kind have one name.
     pub fn discover() -> Result<Self, RegistryError> {
         Self::discover_admitting(&[])
     }
@@ -111,7 +110,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// When a tool is not well defined, or two have one name.
+    /// When a tool or prompt is not well defined, or two of a kind have one name.
     pub fn discover_for<A: App>() -> Result<Self, RegistryError> {
         let mut kinds = A::kinds();
         kinds.push(TypeId::of::<A>());

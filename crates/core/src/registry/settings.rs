@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
 use crate::options::{Approval, Errors, Extra};
+use crate::prompt::Prompt;
 use crate::tool::ToolSpec;
 
 /// What can be set for a tool.
@@ -49,18 +50,21 @@ impl Settings {
     }
 
     /// Applies what is set for each tool; the tool's own settings count before its bundle's, and
-    /// those before the defaults.
+    /// those before the defaults. Prompts go with their bundle.
     pub(super) fn apply(
         &self,
-        entries: &mut Vec<Entry>,
+        tools: &mut Vec<Entry>,
+        prompts: &mut Vec<Prompt>,
         whole: &Snapshot,
     ) -> Result<(), RegistryError> {
         // Only at first: a tool that is removed later leaves the others as they are.
         if !self.checked.load(Ordering::Relaxed) {
-            self.refuse_unknown(entries.iter().chain(whole).map(Entry::spec))?;
+            let tools = tools.iter().chain(whole).map(Entry::spec);
+            let prompts = prompts.iter().chain(whole.prompts()).map(Prompt::spec);
+            self.refuse_unknown(tools, prompts)?;
         }
-        let mut kept = Vec::with_capacity(entries.len());
-        for mut entry in entries.drain(..) {
+        let mut kept = Vec::with_capacity(tools.len());
+        for mut entry in tools.drain(..) {
             if self
                 .find(&entry, "enabled", Ok::<bool, String>)?
                 .is_some_and(|(_, on)| !on)
@@ -71,7 +75,16 @@ impl Settings {
             self.add_layers(&mut entry)?;
             kept.push(entry);
         }
-        *entries = kept;
+        *tools = kept;
+        let mut kept = Vec::with_capacity(prompts.len());
+        for prompt in prompts.drain(..) {
+            let key = format!("bundles.{}.enabled", prompt.spec().bundle);
+            let enabled = self.first_of([key], Ok::<bool, String>)?;
+            if enabled.is_none_or(|(_, on)| on) {
+                kept.push(prompt);
+            }
+        }
+        *prompts = kept;
         self.checked.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -145,6 +158,15 @@ impl Settings {
             format!("bundles.{}.{setting}", entry.spec().bundle),
             format!("defaults.{setting}"),
         ];
+        self.first_of(keys, read)
+    }
+
+    /// Reads the first key that is set.
+    fn first_of<T: DeserializeOwned, U>(
+        &self,
+        keys: impl IntoIterator<Item = String>,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<(String, U)>, RegistryError> {
         for key in keys {
             let found = self
                 .config
@@ -170,11 +192,13 @@ impl Settings {
     /// A misspelt tool or setting would silently protect nothing.
     fn refuse_unknown<'e>(
         &self,
-        specs: impl Iterator<Item = &'e ToolSpec>,
+        tools: impl Iterator<Item = &'e ToolSpec>,
+        prompts: impl Iterator<Item = &'e ToolSpec>,
     ) -> Result<(), RegistryError> {
-        let (tools, bundles): (Vec<&str>, Vec<&str>) = specs
+        let (tools, mut bundles): (Vec<&str>, Vec<&str>) = tools
             .map(|spec| (spec.name.as_str(), &*spec.bundle))
             .unzip();
+        bundles.extend(prompts.map(|spec| &*spec.bundle));
         for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
             for key in self.config.keys_under(group) {
                 let rest = key

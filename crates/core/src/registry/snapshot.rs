@@ -1,29 +1,28 @@
-//! Tools as they were at one moment: ordered, indexed, unchangeable.
+//! Tools and prompts as they were at one moment: ordered, indexed, unchangeable.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolwright_schema::{fold_name, nearest};
 
-use crate::call::ToolName;
+use super::shelf::Shelf;
 use crate::context::Caller;
 use crate::encode::Encoders;
 use crate::input::SESSION_ID_PARAM;
 use crate::layer::Layer;
 use crate::options::Policy;
+use crate::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
-/// All tools of a registry or view at one moment, in stable order.
+/// All tools and prompts of a registry or view at one moment, in stable order.
+///
+/// What does not say otherwise is about tools: a model never meets a prompt.
 pub struct Snapshot {
     version: u64,
-    entries: Vec<Entry>,
-    by_name: HashMap<ToolName, usize, ahash::RandomState>,
-    /// Names folded for the second look; made when a name is not found as it is.
-    by_fold: OnceLock<HashMap<String, Option<usize>>>,
+    pub(crate) tools: Shelf<Entry>,
+    pub(crate) prompts: Shelf<Prompt>,
     pub(crate) encoders: Encoders,
 }
 
@@ -136,23 +135,18 @@ impl Entry {
     }
 }
 
-/// How a name was found.
-pub(crate) enum Found<'a> {
-    Exactly(&'a Entry),
-    /// After lower-casing and reading `-` and `.` as `_`.
-    Alike(&'a Entry),
-    Not,
-}
-
 impl Snapshot {
-    /// Indexes entries whose names are known to differ.
-    pub(crate) fn new(version: u64, entries: Vec<Entry>, encoders: Encoders) -> Self {
-        let name = |(index, entry): (usize, &Entry)| (entry.spec.name.clone(), index);
+    /// Indexes tools and prompts whose names are known to differ.
+    pub(super) fn new(
+        version: u64,
+        tools: Vec<Entry>,
+        prompts: Vec<Prompt>,
+        encoders: Encoders,
+    ) -> Self {
         Self {
             version,
-            by_name: entries.iter().enumerate().map(name).collect(),
-            entries,
-            by_fold: OnceLock::new(),
+            tools: Shelf::new(tools),
+            prompts: Shelf::new(prompts),
             encoders,
         }
     }
@@ -162,57 +156,44 @@ impl Snapshot {
         self.version
     }
 
-    /// Returns the entries in order.
+    /// Returns the tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
-        self.entries.iter()
+        self.tools.iter()
     }
 
-    /// Counts the entries.
+    /// Counts the tools.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.tools.iter().len()
     }
 
-    /// Tells whether there are no entries.
+    /// Tells whether there are no tools.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
-    /// Returns the entry of exactly this name.
+    /// Returns the tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        self.by_name
-            .get(name)
-            .and_then(|index| self.entries.get(*index))
+        self.tools.get(name)
     }
 
-    /// Returns the names most like `name`, closest first.
+    /// Returns the names of tools most like `name`, closest first.
     pub fn nearest(&self, name: &str, most: usize) -> Vec<&str> {
-        nearest(
-            name,
-            self.iter().map(|entry| entry.spec.name.as_str()),
-            most,
-        )
+        self.tools.nearest(name, most)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Found<'_> {
-        if let Some(entry) = self.get(name) {
-            return Found::Exactly(entry);
-        }
-        let folded = self.by_fold.get_or_init(|| {
-            let mut folded = HashMap::new();
-            for (index, entry) in self.entries.iter().enumerate() {
-                folded
-                    .entry(fold_name(entry.spec.name.as_str()))
-                    // Two names that fold alike: neither is meant for certain.
-                    .and_modify(|found| *found = None)
-                    .or_insert(Some(index));
-            }
-            folded
-        });
-        let index = folded.get(&fold_name(name)).copied().flatten();
-        match index.and_then(|index| self.entries.get(index)) {
-            Some(entry) => Found::Alike(entry),
-            None => Found::Not,
-        }
+    /// Returns the prompts in order.
+    pub fn prompts(&self) -> std::slice::Iter<'_, Prompt> {
+        self.prompts.iter()
+    }
+
+    /// Returns the prompt of exactly this name.
+    pub fn prompt(&self, name: &str) -> Option<&Prompt> {
+        self.prompts.get(name)
+    }
+
+    /// Returns the names of prompts most like `name`, closest first.
+    pub fn nearest_prompts(&self, name: &str, most: usize) -> Vec<&str> {
+        self.prompts.nearest(name, most)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A registry seen through a lens: some of its tools, under other names, with parameters bound.
+//! A registry seen through a lens: some of its tools and prompts, under other names, with parameters bound.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
 
+use super::Registry;
+use super::item::Shelved;
 use super::settings::Settings;
 use super::snapshot::{Bound, Entry, Snapshot};
-use super::{Registry, duplicate};
 use crate::call::ToolName;
 use crate::config::Config;
 use crate::context::SessionId;
@@ -19,9 +20,13 @@ use crate::error::{DefineError, RegistryError};
 use crate::input::{SESSION_ID_PARAM, fit, publishes};
 use crate::layer::Layer;
 use crate::options::Policy;
+use crate::prompt::Prompt;
 use crate::tool::{ToolSpec, permits as permits_for};
 
 /// A lens on a registry; follows the registry's changes.
+///
+/// Tools and prompts are seen through the same lens; how calls are treated
+/// ([`adjust`](View::adjust), [`settings`](View::settings)) is a matter of tools alone.
 ///
 /// Steps apply in the order they are written, so a name given to [`rename`](View::rename) after a
 /// [`prefix`](View::prefix) is the prefixed one.
@@ -92,19 +97,19 @@ impl View {
         self
     }
 
-    /// Keeps only these tools; unknown names are skipped.
+    /// Keeps only the tools and prompts of these names; unknown names are skipped.
     #[must_use]
     pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.then(Step::Select(names.into_iter().map(Into::into).collect()))
     }
 
-    /// Leaves these tools out.
+    /// Leaves the tools and prompts of these names out.
     #[must_use]
     pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.then(Step::Exclude(names.into_iter().map(Into::into).collect()))
     }
 
-    /// Keeps only the tools that `keep` accepts.
+    /// Keeps only the tools and prompts that `keep` accepts; every prompt counts as read-only.
     #[must_use]
     pub fn filter(self, keep: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
         self.then(Step::Filter(Arc::new(keep)))
@@ -116,7 +121,7 @@ impl View {
         self.then(Step::Prefix(prefix.into()))
     }
 
-    /// Gives one tool another name; a tool that is not there is skipped.
+    /// Gives what has one name another; a name that is not there is skipped.
     #[must_use]
     pub fn rename(self, from: impl Into<String>, to: impl Into<String>) -> Self {
         let (from, to) = (from.into(), to.into());
@@ -151,13 +156,13 @@ impl View {
         })
     }
 
-    /// Puts a layer around every tool.
+    /// Puts a layer around every tool and every prompt.
     #[must_use]
     pub fn layer(self, layer: impl Layer) -> Self {
         self.layer_where(layer, |_| true)
     }
 
-    /// Puts a layer around the tools that `around` accepts: one tool, a bundle, whatever has a hint.
+    /// Puts a layer around what `around` accepts: one tool or prompt, a bundle, whatever has a hint.
     #[must_use]
     pub fn layer_where(
         self,
@@ -171,6 +176,8 @@ impl View {
     }
 
     /// Treats calls as the settings under `tools`, `bundles` and `defaults` say.
+    ///
+    /// A bundle that is not `enabled` does not show its prompts either.
     #[must_use]
     pub fn settings(self, config: &Config) -> Self {
         self.then(Step::Settings(Arc::new(Settings::new(config.clone()))))
@@ -181,11 +188,11 @@ impl View {
         self.then(Step::BindSession)
     }
 
-    /// Returns the tools as the view shows them now.
+    /// Returns the tools and prompts as the view shows them now.
     ///
     /// # Errors
     ///
-    /// When two tools would have one name, a name would not be valid, or a bound value does not fit.
+    /// When two of a kind would have one name, a name would not be valid, or a bound value does not fit.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
         if let Some(cached) = &*self.cache.load()
             && cached.version() == self.registry.version()
@@ -193,12 +200,16 @@ impl View {
             return Ok(Arc::clone(cached));
         }
         let whole = self.registry.snapshot();
-        let mut entries: Vec<Entry> = whole.iter().cloned().collect();
+        let mut tools: Vec<Entry> = whole.iter().cloned().collect();
+        let mut prompts: Vec<Prompt> = whole.prompts().cloned().collect();
         for step in &self.steps {
-            step.apply(&mut entries, &whole)?;
+            step.apply(&mut tools)?;
+            step.apply(&mut prompts)?;
+            step.treat(&mut tools, &mut prompts, &whole)?;
         }
-        check_names(&entries)?;
-        let snapshot = Snapshot::new(whole.version(), entries, whole.encoders.clone());
+        check_names(&tools)?;
+        check_names(&prompts)?;
+        let snapshot = Snapshot::new(whole.version(), tools, prompts, whole.encoders.clone());
         let snapshot = Arc::new(snapshot);
         self.cache.store(Some(Arc::clone(&snapshot)));
         Ok(snapshot)
@@ -219,48 +230,62 @@ impl Permits {
 }
 
 impl Step {
-    fn apply(&self, entries: &mut Vec<Entry>, whole: &Snapshot) -> Result<(), RegistryError> {
+    /// Applies what is the same for tools and prompts.
+    fn apply<T: Shelved>(&self, shelf: &mut Vec<T>) -> Result<(), RegistryError> {
+        let entries = |shelf| <[T]>::iter_mut(shelf).map(T::entry_mut);
         match self {
-            Self::Select(names) => entries.retain(|entry| names.contains(entry.spec.name.as_str())),
-            Self::Exclude(names) => {
-                entries.retain(|entry| !names.contains(entry.spec.name.as_str()))
-            }
-            Self::Filter(keep) => entries.retain(|entry| keep(&entry.spec)),
+            Self::Select(names) => shelf.retain(|it| names.contains(it.name())),
+            Self::Exclude(names) => shelf.retain(|it| !names.contains(it.name())),
+            Self::Filter(keep) => shelf.retain(|it| keep(&it.entry().spec)),
             Self::Prefix(prefix) => {
-                for entry in entries {
+                for entry in entries(shelf) {
                     let name = format!("{prefix}_{}", entry.spec.name);
                     Arc::make_mut(&mut entry.spec).name = name.into();
                 }
             }
             Self::Rename { from, to } => {
                 let named = |entry: &&mut Entry| entry.spec.name == from.as_str();
-                for entry in entries.iter_mut().filter(named) {
+                for entry in entries(shelf).filter(named) {
                     Arc::make_mut(&mut entry.spec).name = to.as_str().into();
                 }
             }
             Self::Bind { parameter, value } => {
-                for entry in entries {
+                for entry in entries(shelf) {
                     entry.bind(parameter, value)?;
                 }
             }
             Self::BindSession => {
-                for entry in entries {
+                for entry in entries(shelf) {
                     entry.bind_session()?;
                 }
             }
-            Self::Adjust { change, permits } => {
-                for entry in entries {
-                    entry.adjust(permits, |spec, policy| change(spec, policy));
-                }
-            }
             Self::Layer { layer, around } => {
-                for entry in entries.iter_mut().filter(|entry| around(&entry.spec)) {
+                for entry in entries(shelf).filter(|entry| around(&entry.spec)) {
                     entry.layers.add(layer);
                 }
             }
-            Self::Settings(settings) => settings.apply(entries, whole)?,
+            Self::Adjust { .. } | Self::Settings(_) => {}
         }
         Ok(())
+    }
+
+    /// Applies what says how calls are treated.
+    fn treat(
+        &self,
+        tools: &mut Vec<Entry>,
+        prompts: &mut Vec<Prompt>,
+        whole: &Snapshot,
+    ) -> Result<(), RegistryError> {
+        match self {
+            Self::Adjust { change, permits } => {
+                for entry in tools {
+                    entry.adjust(permits, |spec, policy| change(spec, policy));
+                }
+                Ok(())
+            }
+            Self::Settings(settings) => settings.apply(tools, prompts, whole),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -331,16 +356,16 @@ impl Entry {
     }
 }
 
-fn check_names(entries: &[Entry]) -> Result<(), RegistryError> {
+fn check_names<T: Shelved>(shelf: &[T]) -> Result<(), RegistryError> {
     let mut seen = std::collections::HashMap::new();
-    for entry in entries {
-        let name = &entry.spec.name;
-        if !ToolName::is_valid(name.as_str()) {
-            let name = name.to_string();
+    for it in shelf {
+        let spec = &it.entry().spec;
+        if !ToolName::is_valid(spec.name.as_str()) {
+            let name = spec.name.to_string();
             return Err(DefineError::Name { name }.into());
         }
-        if let Some(first) = seen.insert(name, &entry.tool) {
-            return Err(duplicate(name, first, &entry.tool));
+        if let Some(first) = seen.insert(&spec.name, spec) {
+            return Err(T::duplicate(&spec.name, first, spec));
         }
     }
     Ok(())

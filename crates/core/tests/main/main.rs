@@ -19,6 +19,7 @@ mod find;
 mod layers;
 mod output;
 mod permission;
+mod prompts;
 mod properties;
 mod registry;
 mod scene;

@@ -112,7 +112,7 @@ async fn a_bundle_brings_all_its_tools_and_they_share_it() {
         .invoke(&ToolCall::new("desk_open", r#"{"number": 4}"#))
         .await;
     assert_eq!(result.text(), "no such drawer");
-    assert_eq!(Desk { drawers: 1 }.into_tools().len(), 2);
+    assert_eq!(Desk { drawers: 1 }.into_items().len(), 2);
 }
 
 #[test]

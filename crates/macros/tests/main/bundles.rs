@@ -127,7 +127,7 @@ async fn methods_share_the_bundle() {
 
 #[test]
 fn tools_keep_the_order_they_were_written_in_and_the_prefix() {
-    let tools = Counter::at_ten().into_tools();
+    let tools = Counter::at_ten().into_items();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name().as_str()).collect();
     let written = [
         "Counter_addTo",
@@ -141,7 +141,7 @@ fn tools_keep_the_order_they_were_written_in_and_the_prefix() {
 
 #[test]
 fn a_bundle_is_named_by_its_path() {
-    let tools = Counter::at_ten().into_tools();
+    let tools = Counter::at_ten().into_items();
     assert_eq!(&*tools[0].spec().bundle, "main::bundles::Counter");
 }
 

@@ -29,7 +29,7 @@
 
 use serde_json::json;
 use tokio::task::yield_now;
-use toolwright::{Caller, Json, State, tool, tools};
+use toolwright::{Caller, Json, State, prompt, tool, tools};
 
 use crate::call::{call_with, text};
 
@@ -48,8 +48,25 @@ async fn count_books(State(shelf): State<Shelf>, caller: Caller) -> Json<u32> {
     Json(shelf.books)
 }
 
+/// Asks for a book.
+#[prompt(title = "Ask for a book", role = user)]
+async fn ask_for_book(title: String, #[param(default = 1)] copies: u32) -> &'static str {
+    yield_now().await;
+    "I would like ${copies} of ${title}."
+}
+
 #[tools]
 impl Shelf {
+    /// Asks to tidy up.
+    #[prompt]
+    fn tidy_up(&self, #[param(default = "now")] when: String) -> Result<String, String> {
+        if when.is_empty() {
+            Err(when)
+        } else {
+            Ok(format!("Tidy up {} books ${{when}}.", self.books))
+        }
+    }
+
     /// Finds a book.
     #[tool(blocking)]
     fn find_book(

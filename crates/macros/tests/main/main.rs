@@ -19,5 +19,6 @@ mod hints;
 mod lints;
 mod nested;
 mod parameters;
+mod prompts;
 mod results;
 mod ui;

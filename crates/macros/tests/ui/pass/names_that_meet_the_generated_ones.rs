@@ -2,7 +2,7 @@
 
 #![allow(dead_code, non_camel_case_types)]
 
-use toolwright::{JsonSchema, Registry, tool, tools};
+use toolwright::{JsonSchema, Registry, prompt, tool, tools};
 
 #[derive(serde::Deserialize, JsonSchema)]
 struct Args {
@@ -16,6 +16,9 @@ struct Option;
 struct Result;
 struct Vec;
 struct Tool;
+struct Prompt;
+struct Item;
+struct Role;
 trait Default {}
 
 /// Takes arguments of that name.
@@ -53,6 +56,12 @@ fn param_0(param_0: u32, ok: u32, error: u32) -> std::result::Result<u32, String
 #[tool]
 fn ok() {}
 
+/// A function of that name.
+#[prompt]
+fn role(items: u32) -> &'static str {
+    "${items}"
+}
+
 fn call() -> u32 {
     5
 }
@@ -76,10 +85,17 @@ mod bundle {
         fn u32(&self, number: u32) -> u32 {
             number
         }
+
+        /// A method of that name.
+        #[prompt]
+        fn items(&self, word: String) -> String {
+            word
+        }
     }
 }
 
 fn main() {
     let registry = Registry::discover().unwrap();
     assert_eq!(registry.snapshot().iter().count(), 8);
+    assert_eq!(registry.snapshot().prompts().count(), 2);
 }

@@ -31,7 +31,7 @@ pub mod shop {
     //! Tools of every shape.
 
     use futures::stream::{self, Stream};
-    use toolwright::{Caller, Json, Maybe, State, ToolError, Updates, tool, tools};
+    use toolwright::{Caller, Json, Maybe, State, ToolError, Updates, prompt, tool, tools};
 
     /// A shop.
     #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +62,20 @@ pub mod shop {
     #[deprecated]
     pub fn old(#[param(default = "x")] _word: String) {}
 
+    /// Asks what there is, in the words of a text that is filled in.
+    #[prompt(title = "What is there?", role = user)]
+    pub fn what(kind: String, #[param(default = 3)] most: u32, caller: Caller) -> &'static str {
+        "Name up to ${most} kinds of ${kind}."
+    }
+
     #[tools]
     impl Shop {
+        /// Asks to be let in.
+        #[prompt]
+        async fn knock(&self, #[param(default = "x")] _word: String) -> Result<String, ToolError> {
+            Ok(format!("open: {}", self.open))
+        }
+
         /// Tells whether the shop is open.
         #[tool]
         pub fn is_open(&self) -> Json<bool> {

@@ -3,7 +3,7 @@
 #![no_implicit_prelude]
 
 use ::std::string::String;
-use ::toolwright::{tool, tools};
+use ::toolwright::{prompt, tool, tools};
 
 /// Repeats a word.
 #[tool(read_only)]
@@ -18,6 +18,12 @@ async fn later(word: String) -> ::std::result::Result<String, String> {
     ::std::result::Result::Ok(word)
 }
 
+/// Asks for a word.
+#[prompt]
+fn ask(word: String) -> ::std::result::Result<&'static str, String> {
+    ::std::result::Result::Ok("Say ${word}.")
+}
+
 #[derive(::std::default::Default)]
 struct Shop;
 
@@ -28,10 +34,18 @@ impl Shop {
     fn open(&self, #[param(default = 1 + 1)] doors: u32) -> u32 {
         doors
     }
+
+    /// Asks to open the shop.
+    #[prompt(name = "open", role = user)]
+    async fn please(&self) -> String {
+        ::std::convert::From::from("Please open the shop.")
+    }
 }
 
 fn main() {
     let registry = ::toolwright::Registry::discover().unwrap();
     ::std::assert!(registry.get("open").is_some());
     ::std::assert!(registry.get("later").is_some());
+    ::std::assert!(registry.prompt("open").is_some());
+    ::std::assert!(registry.prompt("ask").is_some());
 }

@@ -1,0 +1,7 @@
+use toolwright::prompt;
+
+/// Tells how to summarise.
+#[prompt]
+struct Summary;
+
+fn main() {}
