@@ -4,7 +4,7 @@
 //! $ cargo run -q --example 04_typed_function
 //! name: string
 //! since: integer
-//! {"$ref":"#/$defs/Books","$defs":{"Books":{"type":"object","properties":{"author":{"type":"string"},"titles":{"type":"array","items":{"type":"string"}}},"required":["author","titles"],"description":"What was found."}}}
+//! {"type":"object","properties":{"author":{"type":"string"},"titles":{"type":"array","items":{"type":"string"}}},"required":["author","titles"],"description":"What was found."}
 //! text: {"author":"Woolf","titles":["Orlando"]}
 //! first title: "Orlando"
 //! ```

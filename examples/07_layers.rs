@@ -11,7 +11,7 @@
 //! -> ok ["tried 2 times"]
 //!   Outer in: arguments unread
 //!   Outer out: 42 EUR
-//! -> ok ["tried 2 times", "from the cache"]
+//! -> ok ["from the cache"]
 //! -> denied []
 //! ```
 
