@@ -23,7 +23,6 @@ fn summarize_instructions(
     max_words: u32,
 ) -> &'static str {
     // Parameters are filled in, so the function need not look at them.
-    let _ = (topic, max_words);
     "Summarize what is said about ${topic} in ${max_words} words. Begin with the main point."
 }
 

@@ -316,3 +316,166 @@ fn a_bad_argument_of_a_prompt_is_a_finding() {
     let result: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["outcome"], "invalid_arguments");
 }
+
+/// A project directory with a config file in it.
+fn project(file: &str, text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
+    folder
+}
+
+fn run_in(folder: &tempfile::TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = toolwright(arguments);
+    told(
+        &command
+            .arg("--project-dir")
+            .arg(folder.path())
+            .output()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn every_property_of_web_search_and_mcp_is_shown_with_its_place() {
+    let properties = [
+        "WebSearchTool.type=default",
+        "WebSearchTool.city=Berlin",
+        "WebSearchTool.country=DE",
+        "WebSearchTool.region=Berlin",
+        "MCP.name=docs",
+        "MCP.url=https://docs.example/mcp",
+        "MCP.description=The docs",
+        "MCP.authorization=Bearer abc",
+        "MCP.mode=client",
+        "MCP_1.name=one",
+        "MCP_1.url=https://one.example/mcp",
+        "MCP_4.name=four",
+        "MCP_4.url=https://four.example/mcp",
+    ];
+    let folder = project("toolwright.properties", &properties.join("\n"));
+    let (code, out, err) = run_in(&folder, &["config", "show"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    for (line, property) in properties.iter().enumerate() {
+        let (key, value) = property.split_once('=').unwrap();
+        let value = if key == "MCP.authorization" {
+            "***"
+        } else {
+            value
+        };
+        let shown = format!("{key} = {value} (toolwright.properties:{})", line + 1);
+        assert!(
+            out.lines().any(|line| line == shown),
+            "{shown} is not in\n{out}"
+        );
+    }
+}
+
+#[test]
+fn a_group_without_its_url_is_an_error_that_names_the_key() {
+    let folder = project("toolwright.properties", "MCP_2.name=late\n");
+    let (code, _, err) = run_in(&folder, &["config", "show"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("`MCP_2.url` is missing"), "{err}");
+}
+
+#[test]
+fn a_malformed_file_gives_file_line_and_what_was_expected() {
+    let folder = project("toolwright.toml", "model = \"demo\"\n[tools\n");
+    let (code, _, err) = run_in(&folder, &["tools", "list"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("toolwright.toml:2: ") && err.contains("expected"),
+        "{err}"
+    );
+    let folder = project("toolwright.properties", "a=1\nb=\\u12G4\n");
+    let (code, _, err) = run_in(&folder, &["config", "show"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("toolwright.properties:2: expected four hexadecimal digits"),
+        "{err}"
+    );
+}
+
+#[test]
+fn settings_of_a_tool_are_followed() {
+    let folder = project(
+        "toolwright.toml",
+        "[tools.get_weather]\nenabled = false\n[tools.get_city_time]\napproval = \"always\"\n",
+    );
+    let (_, out, _) = run_in(&folder, &["tools", "list"]);
+    assert!(
+        !out.contains("get_weather") && out.contains("get_city_time"),
+        "{out}"
+    );
+    assert_eq!(
+        run_in(&folder, &["tools", "call", "get_weather", "city=Oslo"]).0,
+        Some(2)
+    );
+    let (code, _, err) = run_in(&folder, &["tools", "call", "get_city_time", "city=Oslo"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("--yes"), "{err}");
+}
+
+#[test]
+fn no_secret_is_ever_written() {
+    const SECRETS: [&str; 4] = [
+        "sk-live-4eC39HqLyjWDarjtT1zdp7dc",
+        "hunter2-correct-horse",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "swordfish-in-a-variable",
+    ];
+    let [key, password, token, variable] = SECRETS;
+    let good = project(
+        "toolwright.properties",
+        &format!(
+            "MCP.name=docs\nMCP.url=https://x.example/\nMCP.authorization=Bearer {key}\nmail.password={password}\nnote={token}\n"
+        ),
+    );
+    let broken = project(
+        "toolwright.toml",
+        &format!("api_key = \"{key}\npassword = {password}\n"),
+    );
+    let wrong = project(
+        "toolwright.toml",
+        &format!("[tools.get_weather]\ntimeout = \"{key}\"\n"),
+    );
+    let value = format!("value={key}");
+    let unknown =
+        format!(r#"{{"city": 5, "password": "{password}", "token": {{"a": "{token}"}}}}"#);
+    let cut = format!(r#"{{"city": "{key}"#);
+    let calls: [&[&str]; 7] = [
+        &["config", "show"],
+        &["config", "show", "--json"],
+        &["tools", "list"],
+        &[
+            "tools",
+            "call",
+            "convert_temperature",
+            &value,
+            "from_unit=C",
+        ],
+        &["tools", "call", "get_weather", &unknown],
+        &["tools", "call", "get_weather", &unknown, "--json"],
+        &["tools", "call", "get_weather", &cut],
+    ];
+    let mut written = String::new();
+    for folder in [&good, &broken, &wrong] {
+        for call in calls {
+            let mut command = toolwright(call);
+            command
+                .env("TOOLWRIGHT_SMTP_PASSWORD", variable)
+                .env("RUST_BACKTRACE", "full");
+            command.arg("--project-dir").arg(folder.path());
+            let (_, out, err) = told(&command.output().unwrap());
+            written.push_str(&out);
+            written.push_str(&err);
+        }
+    }
+    assert!(written.contains("***"), "nothing was masked:\n{written}");
+    for secret in SECRETS {
+        assert!(
+            !written.contains(secret),
+            "{secret} was written:\n{written}"
+        );
+    }
+}

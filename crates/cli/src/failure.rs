@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use toolwright_core::schema::redact;
+
 /// A message for stderr and an exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -32,7 +34,7 @@ impl Failure {
 
     /// Tells stderr, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.message);
+        eprintln!("error: {}", redact(&self.message));
         ExitCode::from(self.code)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use toolwright_schema::nearest;
+use toolwright_schema::{nearest, redact};
 
 use super::view::Permits;
 use super::{Entry, Snapshot};
@@ -185,7 +185,12 @@ impl Settings {
     fn wrong(&self, key: &str, message: String) -> RegistryError {
         let place = self.config.origin(key).map(|origin| format!(" ({origin})"));
         RegistryError::Setting {
-            message: format!("setting `{key}`{}: {message}", place.unwrap_or_default()),
+            // What is found in place of a setting may be anything, a misplaced key included.
+            message: format!(
+                "setting `{key}`{}: {}",
+                place.unwrap_or_default(),
+                redact(&message)
+            ),
         }
     }
 
