@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::{self, DeserializeOwned};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_schema::{Node, ReadError, Schema, close_objects, types_enforce};
 
 use crate::context::CallContext;
@@ -20,9 +20,11 @@ use crate::options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
 use crate::param::{self, Param};
 use crate::tool::{Parts, Tool, ToolSpec};
 
+mod args;
 mod reply;
 mod schema;
 
+pub use args::Args;
 pub use reply::Reply;
 use schema::{JSON_TYPES, Published, check_object, is_json_type, nullable};
 
@@ -56,43 +58,6 @@ struct Parameter {
     schema: Value,
     optional: bool,
     default: Option<Value>,
-}
-
-/// The arguments of a call, by name.
-///
-/// # Examples
-///
-/// ```
-/// use toolwright::Args;
-///
-/// let args: Args = serde_json::from_str(r#"{"width": 2.5}"#).unwrap();
-/// assert_eq!(args.get::<f64>("width").unwrap(), 2.5);
-/// assert_eq!(args.get::<Option<f64>>("height").unwrap(), None);
-/// ```
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub struct Args(Map<String, Value>);
-
-impl Args {
-    /// Reads the argument `name` as a `T`; one that was not sent reads as `null`.
-    ///
-    /// # Errors
-    ///
-    /// When it is not a `T`.
-    pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, ToolError> {
-        let value = self.0.get(name).unwrap_or(&Value::Null);
-        T::deserialize(value).map_err(|error| ToolError::retry(format!("/{name}: {error}")))
-    }
-
-    /// Returns all arguments.
-    pub fn as_map(&self) -> &Map<String, Value> {
-        &self.0
-    }
-
-    /// Gives up the map of all arguments.
-    pub fn into_map(self) -> Map<String, Value> {
-        self.0
-    }
 }
 
 impl ToolBuilder {
