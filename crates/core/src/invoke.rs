@@ -76,8 +76,14 @@ pub struct Invoker(Arc<Shared>);
 struct Shared {
     source: Source,
     setup: Arc<Setup>,
-    approver: Option<Arc<dyn Approve>>,
     approvals: Arc<Approvals>,
+    terms: Terms,
+}
+
+/// The terms that all calls run under.
+#[derive(Clone)]
+struct Terms {
+    approver: Option<Arc<dyn Approve>>,
     audit: Option<Arc<dyn Audit>>,
     limits: Limits,
     coerce: bool,
@@ -141,6 +147,7 @@ impl Invoker {
     pub async fn invoke_in(&self, scope: &Scope, call: &ToolCall) -> ToolResult {
         let watch = self
             .0
+            .terms
             .audit
             .as_deref()
             .map(|audit| Watch::new(audit, call, scope));
@@ -202,12 +209,12 @@ impl Invoker {
         if let Some(note) = note {
             result.notes.insert(0, note);
         }
-        finish::cap(&mut result, self.0.output);
+        finish::cap(&mut result, self.0.terms.output);
         result
     }
 
     fn limit(&self, entry: &Entry) -> Option<Duration> {
-        entry.policy.timeout.or(self.0.timeout)
+        entry.policy.timeout.or(self.0.terms.timeout)
     }
 
     /// Starts a call that needs nobody's approval and nothing mended, if its tool is free.
@@ -227,7 +234,7 @@ impl Invoker {
         let leave = concurrency::at_once(entry, cx)?;
         let mut untidy = false;
         let started = run::start(leave, || {
-            arguments::start(entry, cx, &self.0.limits).unwrap_or_else(|| {
+            arguments::start(entry, cx, &self.0.terms.limits).unwrap_or_else(|| {
                 untidy = true;
                 Err(ToolError::retry(""))
             })
@@ -258,7 +265,9 @@ impl Invoker {
         cx: &CallContext<'_>,
         inner: &[Arc<dyn Layer>],
     ) -> ToolResult {
-        let accept = |text: &str| arguments::accept(entry, text, cx, &self.0.limits, self.0.coerce);
+        let accept = |text: &str| {
+            arguments::accept(entry, text, cx, &self.0.terms.limits, self.0.terms.coerce)
+        };
         let mut accepted = match accept(cx.call.arguments.as_str()) {
             Ok(accepted) => accepted,
             Err(refused) => return refused,

@@ -1,3 +1,5 @@
+//! Everything Toolwright gives, under one name: re-exports and features, no logic.
+//!
 #![doc = include_str!("../../../README.md")]
 
 #[cfg(feature = "cli")]

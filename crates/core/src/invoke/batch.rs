@@ -28,7 +28,7 @@ impl Invoker {
             };
             group.push(async move { (index, step.invoke_in(scope, call).await) });
         }
-        let free = stream::iter(readers).buffer_unordered(self.0.parallel);
+        let free = stream::iter(readers).buffer_unordered(self.0.terms.parallel);
         let ordered = stream::iter(others).buffered(1);
         let (mut results, ordered): (Vec<_>, Vec<_>) =
             join(free.collect(), ordered.collect()).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolwright_schema::Limits;
 
-use super::{Invoker, Shared, Source};
+use super::{Invoker, Shared, Source, Terms};
 use crate::approve::{Approvals, Approve};
 use crate::audit::Audit;
 use crate::config::Config;
@@ -26,30 +26,26 @@ const DEFAULT_PARALLEL: usize = 8;
 /// An invoker under construction.
 pub struct InvokerBuilder {
     tools: View,
-    shared: Setup,
-    approver: Option<Arc<dyn Approve>>,
+    setup: Setup,
     approvals: Option<Approvals>,
-    audit: Option<Arc<dyn Audit>>,
-    limits: Limits,
-    coerce: bool,
-    timeout: Option<Duration>,
-    output: usize,
-    parallel: usize,
+    terms: Terms,
 }
 
 impl InvokerBuilder {
     pub(super) fn new(tools: View) -> Self {
         Self {
             tools,
-            shared: Setup::default(),
-            approver: None,
+            setup: Setup::default(),
             approvals: None,
-            audit: None,
-            limits: Limits::default(),
-            coerce: true,
-            timeout: Some(DEFAULT_TIMEOUT),
-            output: DEFAULT_OUTPUT,
-            parallel: DEFAULT_PARALLEL,
+            terms: Terms {
+                approver: None,
+                audit: None,
+                limits: Limits::default(),
+                coerce: true,
+                timeout: Some(DEFAULT_TIMEOUT),
+                output: DEFAULT_OUTPUT,
+                parallel: DEFAULT_PARALLEL,
+            },
         }
     }
 
@@ -57,14 +53,14 @@ impl InvokerBuilder {
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
-        self.shared.state.insert(TypeId::of::<T>(), state);
+        self.setup.state.insert(TypeId::of::<T>(), state);
         self
     }
 
     /// Sets the directory that tools work in; parameters named `project_dir` are filled in with it.
     #[must_use]
     pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.shared.project_dir = Some(directory.into().into());
+        self.setup.project_dir = Some(directory.into().into());
         self
     }
 
@@ -93,14 +89,14 @@ impl InvokerBuilder {
     /// ```
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
-        self.shared.config = config;
+        self.setup.config = config;
         self
     }
 
     /// Sets who is asked before calls that need approval.
     #[must_use]
     pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
-        self.approver = Some(Arc::new(approver));
+        self.terms.approver = Some(Arc::new(approver));
         self
     }
 
@@ -115,42 +111,42 @@ impl InvokerBuilder {
     /// Keeps a record of every call, however it ends.
     #[must_use]
     pub fn audit(mut self, audit: impl Audit + 'static) -> Self {
-        self.audit = Some(Arc::new(audit));
+        self.terms.audit = Some(Arc::new(audit));
         self
     }
 
     /// Sets how long and how deeply nested arguments may be.
     #[must_use]
     pub fn argument_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.terms.limits = limits;
         self
     }
 
     /// Sets whether arguments of another type are converted where nothing is lost by it.
     #[must_use]
     pub fn coerce(mut self, yes: bool) -> Self {
-        self.coerce = yes;
+        self.terms.coerce = yes;
         self
     }
 
     /// Sets how long a call may take where its tool does not say; `None` is as long as it likes.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.timeout = timeout;
+        self.terms.timeout = timeout;
         self
     }
 
     /// Sets how many bytes of a result the model is sent; the whole is kept in the result.
     #[must_use]
     pub fn output_limit(mut self, bytes: usize) -> Self {
-        self.output = bytes;
+        self.terms.output = bytes;
         self
     }
 
     /// Sets how many calls of a batch run at once.
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Self {
-        self.parallel = most.max(1);
+        self.terms.parallel = most.max(1);
         self
     }
 
@@ -166,15 +162,15 @@ impl InvokerBuilder {
                 message: error.to_string(),
             })?,
         };
-        let mut tools = self.tools.bind_session().settings(&self.shared.config);
-        if let Some(directory) = self.shared.project_dir() {
+        let mut tools = self.tools.bind_session().settings(&self.setup.config);
+        if let Some(directory) = self.setup.project_dir() {
             tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
         }
         let snapshot = tools.snapshot()?;
         let prompts = snapshot.prompts().map(|prompt| &prompt.entry);
         for entry in snapshot.iter().chain(prompts) {
             for check in &entry.tool.0.checks {
-                check(&self.shared).map_err(|error| InvokerError::Missing {
+                check(&self.setup).map_err(|error| InvokerError::Missing {
                     tool: entry.spec.name.to_string(),
                     message: error.message().to_owned(),
                 })?;
@@ -182,15 +178,9 @@ impl InvokerBuilder {
         }
         Ok(Invoker(Arc::new(Shared {
             source: Source::Live(tools),
-            setup: Arc::new(self.shared),
-            approver: self.approver,
+            setup: Arc::new(self.setup),
             approvals: Arc::new(approvals),
-            audit: self.audit,
-            limits: self.limits,
-            coerce: self.coerce,
-            timeout: self.timeout,
-            output: self.output,
-            parallel: self.parallel,
+            terms: self.terms,
         })))
     }
 }

@@ -34,7 +34,7 @@ impl Invoker {
         {
             return Permission::Granted;
         }
-        let Some(approver) = &self.0.approver else {
+        let Some(approver) = &self.0.terms.approver else {
             return denied("it needs approval, and there is nobody to ask");
         };
         let request = ApprovalRequest::new(
