@@ -100,22 +100,16 @@ fn execute(
     let Some(command) = options.command else {
         return Ok(ExitCode::SUCCESS);
     };
-    // A new project needs none, and must not fail because of those where it is made.
-    if let Command::New {
-        directory,
-        published,
-    } = command
-    {
-        return new::execute(&directory, published);
-    }
-    let surroundings = Surroundings::load(&options.global)?;
+    // Read only where needed: a new project must not fail because of the settings where it is made.
+    let load = || Surroundings::load(&options.global);
     let json = options.global.json;
     match command {
-        Command::Tools(command) => tools::execute(command, json, &surroundings, registry, setup),
-        Command::Prompts(command) => {
-            prompts::execute(command, json, &surroundings, registry, setup)
-        }
-        Command::Config(args::Settings::Show) => surroundings.show(json),
-        Command::New { .. } => Ok(ExitCode::SUCCESS),
+        Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
+        Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
+        Command::Config(args::Settings::Show) => load()?.show(json),
+        Command::New {
+            directory,
+            published,
+        } => new::execute(&directory, published),
     }
 }
