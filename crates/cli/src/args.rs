@@ -4,14 +4,29 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::check::Check;
+
 const NEXT: &str = "\
 Try next:
   tools list                                           every tool there is
   tools show convert_temperature                       what one takes and returns
   tools call convert_temperature value=100 from_unit=C run it
+  check                                                what each provider makes of the tools
 
 With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
 Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line was wrong.";
+
+const CHECK: &str = "\
+Examples:
+  check                                   the linked tools, every dialect
+  check --for openai-strict,gemini        only these
+  check --deny lossy tools.json           for CI: a file of definitions, any shape
+  check --for anthropic --emit            the `tools` array of a request
+
+Dialects: openai, openai-strict, anthropic, anthropic-strict, gemini (parametersJsonSchema), gemini-openapi
+(parameters), ollama, mistral, groq, deepseek, deepseek-strict, xai, bedrock, mcp, portable; or all.
+Shapes: openai-chat, openai-responses, anthropic, gemini, ollama, mcp, bedrock.
+Exit codes: 0 all is well, 1 something is impossible, refused or denied, 2 the command line was wrong.";
 
 /// Define a tool once; list it, inspect it, call it.
 #[derive(Parser)]
@@ -45,6 +60,9 @@ pub(crate) enum Command {
     /// List prompts, and fill one in
     #[command(subcommand)]
     Prompts(Prompts),
+    /// Check that every provider accepts every tool, and show what is lost
+    #[command(after_help = CHECK)]
+    Check(Check),
     /// Show the settings in force
     #[command(subcommand)]
     Config(Settings),
@@ -80,6 +98,9 @@ pub(crate) enum Tools {
     Schema {
         /// The tool's name
         name: String,
+        /// Print it as a dialect wants it; `check --help` lists them
+        #[arg(long = "for", value_name = "DIALECT")]
+        dialect: Option<String>,
     },
     /// Call one tool and print its result
     #[command(after_help = "\

@@ -19,6 +19,7 @@ use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
 mod approve;
 mod args;
 mod call;
+mod check;
 mod config;
 mod failure;
 mod new;
@@ -106,6 +107,7 @@ fn execute(
     match command {
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
+        Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
         Command::Config(args::Settings::Show) => load()?.show(json),
         Command::New {
             directory,

@@ -8,7 +8,7 @@ use crate::approve::Terminal;
 use crate::args::Tools;
 use crate::config::Surroundings;
 use crate::failure::Failure;
-use crate::{call, print};
+use crate::{call, check, print};
 
 pub(crate) fn execute(
     command: Tools,
@@ -28,13 +28,31 @@ pub(crate) fn execute(
     match command {
         Tools::List => list(&snapshot, json)?,
         Tools::Show { name } => show(find(&snapshot, &name)?, json)?,
-        Tools::Schema { name } => print::json(&find(&snapshot, &name)?.spec().input)?,
+        Tools::Schema { name, dialect } => {
+            return schema(find(&snapshot, &name)?.spec(), dialect.as_deref());
+        }
         Tools::Call {
             name, arguments, ..
         } => {
             let entry = find(&snapshot, &name)?;
             return call::call(&invoker, entry.spec(), &arguments, json);
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
+    let Some(dialect) = dialect.map(check::dialect).transpose()? else {
+        print::json(&spec.input)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let lowered = spec
+        .input
+        .lower(dialect)
+        .map_err(|error| Failure::finding(error))?;
+    print::json(lowered.schema())?;
+    for loss in lowered.losses() {
+        eprintln!("{loss}");
     }
     Ok(ExitCode::SUCCESS)
 }

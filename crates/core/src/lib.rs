@@ -26,6 +26,8 @@ mod tool;
 mod layer;
 mod registry;
 
+pub mod wire;
+
 mod approve;
 mod audit;
 mod invoke;

@@ -31,20 +31,35 @@ mod violation;
 mod coerce;
 mod repair;
 
+mod normalise;
+
 mod close;
 mod enforce;
+
+mod dialect;
+mod lower;
+mod pass;
+
+mod accept;
 
 mod canonical;
 mod nearest;
 mod redact;
 
+mod sample;
+
+pub use accept::{Refusal, validate_for, validate_tools_for};
 pub use canonical::canonical;
 pub use close::close_objects;
 pub use coerce::{Coercion, coerce};
+pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
 pub use enforce::types_enforce;
+pub use lower::{Impossible, Loss, Lowered, Severity, Weight};
 pub use nearest::{fold_name, nearest};
+pub use normalise::{Note, normalise};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
 pub use repair::{Repaired, Unrepairable, repair};
+pub use sample::Sampler;
 pub use schema::{Schema, SchemaError};
 pub use tape::{Limits, Node, ParseError, ReadError, Tape};
 pub use violation::Violation;

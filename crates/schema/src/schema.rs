@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{
-    Limits, Node, ParseError, Tape, Violation,
+    Dialect, Impossible, Limits, Lowered, Node, ParseError, Tape, Violation, dialect,
     tape::Borrowed,
     violation::{self, broken_schema},
 };
@@ -29,7 +29,11 @@ struct Inner {
     compiled: OnceLock<Result<Validator<Borrowed>, SchemaError>>,
     /// One validator per subschema, for coercion only.
     parts: OnceLock<Option<ValidatorMap<Borrowed>>>,
+    /// One slot per dialect, made when the first is asked for.
+    lowered: OnceLock<Box<[Slot; dialect::COUNT]>>,
 }
+
+type Slot = OnceLock<Result<Lowered, Impossible>>;
 
 /// A larger schema is not compiled part by part: each part compiles all that is below it.
 const MOST_IN_PARTS: usize = 1 << 18;
@@ -63,6 +67,7 @@ impl Schema {
             value,
             compiled: OnceLock::from(Ok(compiled)),
             parts: OnceLock::new(),
+            lowered: OnceLock::new(),
         })))
     }
 
@@ -74,6 +79,7 @@ impl Schema {
             value,
             compiled: OnceLock::new(),
             parts: OnceLock::new(),
+            lowered: OnceLock::new(),
         }))
     }
 
@@ -112,6 +118,15 @@ impl Schema {
         Some(parts.as_ref()?.get(place)?.is_valid(Tape::of(value).root()))
     }
 
+    /// Where the form for a dialect is kept.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there are as many slots as dialects"
+    )]
+    pub(crate) fn lowered(&self, dialect: Dialect) -> &Slot {
+        &self.0.lowered.get_or_init(Box::default)[dialect.index()]
+    }
+
     fn compiled(&self) -> &Result<Validator<Borrowed>, SchemaError> {
         self.0.compiled.get_or_init(|| compile(&self.0.value))
     }
@@ -143,7 +158,7 @@ pub struct SchemaError {
 }
 
 impl SchemaError {
-    fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             pointer: pointer.into(),
             message: message.into(),

@@ -1,0 +1,178 @@
+//! Verdicts in, a table and the losses by path out.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+use toolwright_core::schema::Dialect;
+
+use super::found::Found;
+use super::verdict::{Checked, Verdict};
+
+/// What `--json` prints.
+pub(super) fn json(checked: &[Checked<'_>], found: &Found) -> Value {
+    let tools: Vec<Value> = checked
+        .iter()
+        .map(|checked| {
+            let dialects: Map<String, Value> = checked
+                .verdicts
+                .iter()
+                .map(|verdict| (verdict.dialect.name().to_owned(), json!(verdict)))
+                .collect();
+            json!({
+                "name": checked.tool.candidate.name,
+                "source": checked.tool.source,
+                "notes": checked.tool.notes,
+                "undescribed": undescribed(checked),
+                "dialects": dialects,
+            })
+        })
+        .collect();
+    json!({"tools": tools, "refused": found.refused})
+}
+
+/// What a person reads.
+pub(super) fn text(checked: &[Checked<'_>], dialects: &[Dialect], found: &Found) -> String {
+    let mut out = table(checked, dialects);
+    for checked in checked {
+        out.push_str(&details(checked));
+    }
+    for refused in &found.refused {
+        let _ = writeln!(out, "\nrefused: {refused}");
+    }
+    out.push_str(&summary(checked, found));
+    out
+}
+
+/// A line per tool, a column per dialect; the parts of a dialect's name stand above each other.
+fn table(checked: &[Checked<'_>], dialects: &[Dialect]) -> String {
+    let mut columns: Vec<Vec<String>> = vec![
+        ["", "tool"]
+            .into_iter()
+            .chain(checked.iter().map(|checked| checked.tool.candidate.name))
+            .map(str::to_owned)
+            .collect(),
+    ];
+    for (at, dialect) in dialects.iter().enumerate() {
+        let (above, below) = dialect
+            .name()
+            .split_once('-')
+            .unwrap_or(("", dialect.name()));
+        let cells = checked
+            .iter()
+            .filter_map(|checked| checked.verdicts.get(at))
+            .map(Verdict::short);
+        columns.push(
+            [above.to_owned(), below.to_owned()]
+                .into_iter()
+                .chain(cells)
+                .collect(),
+        );
+    }
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| {
+            column
+                .iter()
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or_default()
+        })
+        .collect();
+    let mut out = String::new();
+    for row in 0..checked.len() + 2 {
+        let mut line = String::new();
+        for (column, width) in columns.iter().zip(&widths) {
+            let cell = column.get(row).map(String::as_str).unwrap_or_default();
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        let line = line.trim_end();
+        if !line.is_empty() {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out
+}
+
+/// What each dialect gave up, those that gave up the same told once.
+fn details(checked: &Checked<'_>) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for verdict in &checked.verdicts {
+        let mut told = String::new();
+        if let Some(reason) = &verdict.reason {
+            let _ = writeln!(told, "    impossible: {reason}");
+        }
+        for loss in verdict.real_losses() {
+            let _ = writeln!(told, "    {loss}");
+        }
+        for refusal in &verdict.refused {
+            let _ = writeln!(told, "    would still be refused: {refusal}");
+        }
+        if told.is_empty() {
+            continue;
+        }
+        match groups.iter_mut().find(|(known, _)| *known == told) {
+            Some((_, dialects)) => dialects.push(verdict.dialect.name()),
+            None => groups.push((told, vec![verdict.dialect.name()])),
+        }
+    }
+    let undescribed = undescribed(checked);
+    if groups.is_empty() && checked.tool.notes.is_empty() && undescribed.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "\n{} ({})\n",
+        checked.tool.candidate.name, checked.tool.source
+    );
+    for note in checked.tool.notes {
+        let _ = writeln!(out, "  read as: {note}");
+    }
+    if !undescribed.is_empty() {
+        let _ = writeln!(out, "  without a description: {}", undescribed.join(", "));
+    }
+    for (told, dialects) in groups {
+        let _ = write!(out, "  {}\n{told}", dialects.join(", "));
+    }
+    out
+}
+
+/// The parameters that nobody has described.
+fn undescribed<'f>(checked: &Checked<'f>) -> Vec<&'f str> {
+    let properties = checked.tool.candidate.input.as_value().get("properties");
+    let told = |part: &Value| {
+        // What a reference leads to may have a description of its own.
+        part.get("$ref").is_some()
+            || part
+                .get("description")
+                .and_then(Value::as_str)
+                .is_some_and(|text| !text.trim().is_empty())
+    };
+    let properties = properties.and_then(Value::as_object).into_iter().flatten();
+    properties
+        .filter(|(_, part)| !told(part))
+        .map(|(name, _)| name.as_str())
+        .collect()
+}
+
+fn summary(checked: &[Checked<'_>], found: &Found) -> String {
+    let all = checked.iter().flat_map(|checked| &checked.verdicts);
+    let (mut lossless, mut lossy, mut impossible) = (0, 0, 0);
+    for verdict in all {
+        match () {
+            () if verdict.is_impossible() => impossible += 1,
+            () if verdict.is_lossy() => lossy += 1,
+            () => lossless += 1,
+        }
+    }
+    let mut out = format!(
+        "\n{} tools: {lossless} lossless, {lossy} lossy, {impossible} impossible",
+        checked.len()
+    );
+    if !found.refused.is_empty() {
+        let _ = write!(out, "; {} definitions refused", found.refused.len());
+    }
+    if lossy > 0 {
+        out.push_str("\nwider: a model may send more than is valid, and is told so; narrower: it cannot send all that is valid");
+    }
+    out.push('\n');
+    out
+}

@@ -1,0 +1,10 @@
+//! Tool definitions on the wire: those of other software in, ours out as each API wants them.
+
+mod read;
+
+mod name;
+mod plan;
+mod write;
+
+pub use plan::{Candidate, LeftOut, Plan, Planned, Planner};
+pub use read::{Definition, Refused, Shape, UnknownShape, Unreadable, read};

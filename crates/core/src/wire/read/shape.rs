@@ -1,0 +1,84 @@
+//! The forms in which APIs write tool definitions.
+
+use std::{fmt, str::FromStr};
+
+use toolwright_schema::nearest;
+
+/// The form in which an API writes a tool definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shape {
+    /// `{"type": "function", "function": {"name", "description", "parameters"}}`, or the inner object alone.
+    OpenAiChat,
+    /// `{"type": "function", "name", "description", "parameters"}`.
+    OpenAiResponses,
+    /// `{"name", "description", "input_schema"}`.
+    Anthropic,
+    /// `{"name", "description", "parameters" or "parametersJsonSchema"}` among `functionDeclarations`.
+    Gemini,
+    /// What Ollama takes; it looks like [`Shape::OpenAiChat`], and is read as that.
+    Ollama,
+    /// `{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}`.
+    Mcp,
+    /// `{"toolSpec": {"name", "description", "inputSchema": {"json"}}}`.
+    Bedrock,
+}
+
+impl Shape {
+    /// Every shape there is.
+    pub const ALL: [Self; 7] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Ollama,
+        Self::Mcp,
+        Self::Bedrock,
+    ];
+
+    /// Returns the name it goes by, for example `openai-chat`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Mcp => "mcp",
+            Self::Bedrock => "bedrock",
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Shape {
+    type Err = UnknownShape;
+
+    fn from_str(name: &str) -> Result<Self, UnknownShape> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|shape| shape.name() == name)
+            .ok_or_else(|| UnknownShape(name.to_owned()))
+    }
+}
+
+/// A name that is no shape's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownShape(String);
+
+impl fmt::Display for UnknownShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Shape::ALL.map(Shape::name);
+        write!(f, "there is no shape `{}`; ", self.0)?;
+        match nearest(&self.0, names, 1).first() {
+            Some(near) => write!(f, "did you mean `{near}`?"),
+            None => write!(f, "there are {}", names.join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownShape {}

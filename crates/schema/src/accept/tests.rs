@@ -1,0 +1,116 @@
+//! For each dialect a table of what it accepts, and a table of what it refuses and why.
+
+use serde_json::{Value, json};
+
+use super::{Refusal, check_named, validate_for};
+use crate::Dialect;
+
+mod anthropic;
+mod anything;
+mod complaints;
+mod deepseek;
+mod google;
+mod google_openapi;
+mod laws;
+mod mcp;
+mod ollama;
+mod openai;
+mod openai_budget;
+mod openai_strict;
+mod others;
+mod portable;
+mod strict;
+mod tools;
+
+#[test]
+fn every_dialect_is_known() {
+    for dialect in Dialect::ALL {
+        assert!(check_named(dialect.name()).is_some(), "{}", dialect.name());
+        let schema = if dialect.name().ends_with("-strict") {
+            closed
+        } else {
+            open
+        };
+        assert_accepts(dialect, [schema(json!({"type": "string"}))]);
+    }
+}
+
+#[test]
+fn a_refusal_reads_as_path_and_rule() {
+    let refusal = |path: &str| Refusal {
+        path: path.to_owned(),
+        rule: "`oneOf` is not accepted".to_owned(),
+    };
+    assert_eq!(
+        refusal("/properties/a").to_string(),
+        "/properties/a: `oneOf` is not accepted"
+    );
+    assert_eq!(refusal("").to_string(), "root: `oneOf` is not accepted");
+    let written = serde_json::to_value(refusal("/items")).unwrap();
+    assert_eq!(
+        written,
+        json!({"path": "/items", "rule": "`oneOf` is not accepted"})
+    );
+}
+
+/// A closed object with the one property `a`, required.
+fn closed(a: Value) -> Value {
+    json!({"type": "object", "properties": {"a": a}, "required": ["a"], "additionalProperties": false})
+}
+
+/// An object with the one property `a`, and nothing said beyond that.
+fn open(a: Value) -> Value {
+    json!({"type": "object", "properties": {"a": a}})
+}
+
+/// The same with definitions.
+fn defining(mut schema: Value, definitions: Value) -> Value {
+    schema["$defs"] = definitions;
+    schema
+}
+
+/// So many schemas, one inside the other, the innermost a string.
+fn nested(levels: usize, wrap: impl Fn(Value) -> Value) -> Value {
+    (0..levels).fold(json!({"type": "string"}), |inner, _| wrap(inner))
+}
+
+/// So many properties, all of the same schema.
+fn many(count: usize, schema: &Value) -> Value {
+    (0..count)
+        .map(|number| (format!("p{number}"), schema.clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+#[track_caller]
+fn assert_accepts(dialect: Dialect, rows: impl IntoIterator<Item = Value>) {
+    for schema in rows {
+        let refusals = validate_for(dialect, &schema);
+        assert!(
+            refusals.is_empty(),
+            "{} refuses {schema}\n{refusals:#?}",
+            dialect.name()
+        );
+    }
+}
+
+/// Each schema is refused at this path, for a rule that contains these words, and for nothing else.
+#[track_caller]
+fn assert_refuses<'w>(dialect: Dialect, rows: impl IntoIterator<Item = (Value, &'w str, &'w str)>) {
+    for (schema, path, words) in rows {
+        let refusals = validate_for(dialect, &schema);
+        let [refusal] = refusals.as_slice() else {
+            panic!(
+                "{} finds {} faults in {schema}\n{refusals:#?}",
+                dialect.name(),
+                refusals.len()
+            );
+        };
+        assert_eq!(refusal.path, path, "{refusal} in {schema}");
+        assert!(
+            refusal.rule.contains(words),
+            "{} says {refusal} about {schema}",
+            dialect.name()
+        );
+    }
+}

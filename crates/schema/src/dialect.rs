@@ -1,0 +1,377 @@
+//! What each provider accepts, as data: a dated list of passes and limits.
+//!
+//! A new dialect is a [`Rules`] in one of the files below and a line in [`Dialect::ALL`]. Where a provider's rule is not
+//! known for sure, the stricter reading is taken, and `about` says so.
+
+use std::{fmt, ptr, str::FromStr};
+
+use serde::{Serialize, Serializer};
+
+use crate::{nearest, pass::Pass};
+
+mod anthropic;
+mod compatible;
+mod google;
+mod ollama;
+mod openai;
+mod portable;
+
+/// The schema rules of one provider.
+#[derive(Clone, Copy)]
+pub struct Dialect(&'static Rules);
+
+/// What a dialect is made of.
+pub(crate) struct Rules {
+    pub(crate) name: &'static str,
+    /// The month these rules were last compared with what the provider says.
+    pub(crate) as_of: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) passes: &'static [Pass],
+    /// The keywords that may stand in a schema; `None` admits all.
+    pub(crate) keywords: Option<&'static [&'static str]>,
+    /// The values of `format` that are understood; `None` admits all.
+    pub(crate) formats: Option<&'static [&'static str]>,
+    pub(crate) nulls: Nulls,
+    pub(crate) enums: Enums,
+    /// Whether an object below the root may have no properties at all.
+    pub(crate) empty_objects: bool,
+    pub(crate) budget: Budget,
+    pub(crate) parameter_name: Option<NameRule>,
+    pub(crate) tool_name: NameRule,
+    pub(crate) most_tools: Option<usize>,
+    /// What `maxItems` may add up to over a request.
+    pub(crate) most_items: Option<u64>,
+    pub(crate) strict: Strictness,
+}
+
+impl Rules {
+    /// Whether a keyword may stand in a schema.
+    pub(crate) fn keeps(&self, keyword: &str) -> bool {
+        self.keywords.is_none_or(|kept| kept.contains(&keyword))
+    }
+}
+
+/// A dialect that takes any JSON Schema: the rows below say in what they differ.
+const ANYTHING: Rules = Rules {
+    name: "",
+    as_of: "2026-11",
+    about: "",
+    passes: &[],
+    keywords: None,
+    formats: None,
+    nulls: Nulls::Type,
+    enums: Enums::Any,
+    empty_objects: true,
+    budget: Budget::NONE,
+    parameter_name: None,
+    tool_name: WORDS_64,
+    most_tools: None,
+    most_items: None,
+    strict: Strictness::NONE,
+};
+
+/// How a dialect says that a value may be null.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// `"type": ["string", "null"]`, or a branch of `anyOf`.
+    Type,
+    /// Only as a branch of `anyOf`.
+    Branch,
+    /// `"nullable": true`.
+    Flag,
+    /// Not at all.
+    Never,
+}
+
+/// Which values an `enum` may list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Enums {
+    Any,
+    /// No arrays and objects.
+    Primitives,
+    /// Strings only: other values are written as text, and read back.
+    Strings,
+}
+
+/// How large one tool's schema may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    /// How deep objects and arrays may nest, the root counted as 1.
+    pub(crate) depth: Option<usize>,
+    pub(crate) properties: Option<usize>,
+    pub(crate) enum_values: Option<usize>,
+    /// How many characters the strings of one `enum` of more than 250 values may have.
+    pub(crate) long_enum: Option<usize>,
+    /// How many characters names, enum values and constants may have together.
+    pub(crate) characters: Option<usize>,
+}
+
+impl Budget {
+    const NONE: Self = Self {
+        depth: None,
+        properties: None,
+        enum_values: None,
+        long_enum: None,
+        characters: None,
+    };
+}
+
+/// How names are written.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NameRule {
+    /// The most characters.
+    pub most: usize,
+    first: fn(char) -> bool,
+    rest: fn(char) -> bool,
+}
+
+impl NameRule {
+    const fn new(most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
+        Self { most, first, rest }
+    }
+
+    /// Whether a name may stand as it is.
+    pub fn admits(&self, name: &str) -> bool {
+        let mut letters = name.chars();
+        letters.next().is_some_and(self.first)
+            && letters.all(self.rest)
+            && name.chars().count() <= self.most
+    }
+
+    /// Whether a character may stand at this place of a name.
+    pub fn admits_at(&self, place: usize, letter: char) -> bool {
+        if place == 0 {
+            (self.first)(letter)
+        } else {
+            (self.rest)(letter)
+        }
+    }
+}
+
+fn word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+fn word_or_dash(letter: char) -> bool {
+    word(letter) || letter == '-'
+}
+
+fn letter_or_underscore(letter: char) -> bool {
+    letter.is_ascii_alphabetic() || letter == '_'
+}
+
+/// `[a-zA-Z0-9_-]`, at most 64: what most providers want.
+const WORDS_64: NameRule = NameRule::new(64, word_or_dash, word_or_dash);
+
+/// What strict mode means in a dialect.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Strictness {
+    /// Whether these are the rules of strict mode.
+    pub(crate) on: bool,
+    /// The rules of the same provider's strict mode.
+    pub(crate) twin: Option<Dialect>,
+    /// What all strict tools of a request may use together.
+    pub(crate) budget: StrictBudget,
+}
+
+/// What a request may spend on strict tools.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct StrictBudget {
+    /// How many tools may be strict.
+    pub tools: Option<usize>,
+    /// How many parameters may be optional.
+    pub optional: Option<usize>,
+    /// How many parameters may have a union for a type.
+    pub unions: Option<usize>,
+}
+
+impl Strictness {
+    const NONE: Self = Self {
+        on: false,
+        twin: None,
+        budget: StrictBudget {
+            tools: None,
+            optional: None,
+            unions: None,
+        },
+    };
+}
+
+impl Dialect {
+    /// OpenAI without strict mode.
+    pub const OPENAI: Self = Self(&openai::PLAIN);
+    /// OpenAI with strict mode.
+    pub const OPENAI_STRICT: Self = Self(&openai::STRICT);
+    /// Anthropic without strict mode.
+    pub const ANTHROPIC: Self = Self(&anthropic::PLAIN);
+    /// Anthropic with strict mode.
+    pub const ANTHROPIC_STRICT: Self = Self(&anthropic::STRICT);
+    /// Gemini's `parametersJsonSchema`.
+    pub const GEMINI: Self = Self(&google::JSON_SCHEMA);
+    /// Gemini's `parameters`.
+    pub const GEMINI_OPENAPI: Self = Self(&google::OPENAPI);
+    /// Ollama.
+    pub const OLLAMA: Self = Self(&ollama::RULES);
+    /// Mistral.
+    pub const MISTRAL: Self = Self(&compatible::MISTRAL);
+    /// Groq.
+    pub const GROQ: Self = Self(&compatible::GROQ);
+    /// DeepSeek without strict mode.
+    pub const DEEPSEEK: Self = Self(&compatible::DEEPSEEK);
+    /// DeepSeek with strict mode.
+    pub const DEEPSEEK_STRICT: Self = Self(&compatible::DEEPSEEK_STRICT);
+    /// xAI.
+    pub const XAI: Self = Self(&compatible::XAI);
+    /// Amazon Bedrock's Converse.
+    pub const BEDROCK: Self = Self(&compatible::BEDROCK);
+    /// The Model Context Protocol.
+    pub const MCP: Self = Self(&compatible::MCP);
+    /// What all of them have in common.
+    pub const PORTABLE: Self = Self(&portable::RULES);
+
+    /// Every dialect, in the order they are shown.
+    pub const ALL: [Self; COUNT] = [
+        Self::OPENAI,
+        Self::OPENAI_STRICT,
+        Self::ANTHROPIC,
+        Self::ANTHROPIC_STRICT,
+        Self::GEMINI,
+        Self::GEMINI_OPENAPI,
+        Self::OLLAMA,
+        Self::MISTRAL,
+        Self::GROQ,
+        Self::DEEPSEEK,
+        Self::DEEPSEEK_STRICT,
+        Self::XAI,
+        Self::BEDROCK,
+        Self::MCP,
+        Self::PORTABLE,
+    ];
+
+    /// The name on the command line and in reports, as `openai-strict`.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The month its rules were last compared with what the provider says.
+    pub fn as_of(self) -> &'static str {
+        self.0.as_of
+    }
+
+    /// One line on where it is spoken.
+    pub fn about(self) -> &'static str {
+        self.0.about
+    }
+
+    /// Whether the provider holds the model to schemas in this dialect while it writes.
+    pub fn is_strict(self) -> bool {
+        self.0.strict.on
+    }
+
+    /// The strict mode of the same provider.
+    pub fn strict(self) -> Option<Self> {
+        self.0.strict.twin
+    }
+
+    /// What a request may spend on strict tools.
+    pub fn strict_budget(self) -> StrictBudget {
+        self.0.strict.budget
+    }
+
+    /// How tools are named.
+    pub fn tool_name(self) -> NameRule {
+        self.0.tool_name
+    }
+
+    /// How many tools a request may carry.
+    pub fn most_tools(self) -> Option<usize> {
+        self.0.most_tools
+    }
+
+    /// What `maxItems` may add up to over a request.
+    pub fn most_items(self) -> Option<u64> {
+        self.0.most_items
+    }
+
+    pub(crate) fn rules(self) -> &'static Rules {
+        self.0
+    }
+
+    /// The place in [`Dialect::ALL`].
+    pub(crate) fn index(self) -> usize {
+        Self::ALL
+            .iter()
+            .position(|other| *other == self)
+            .unwrap_or_default()
+    }
+}
+
+/// How many dialects there are.
+pub(crate) const COUNT: usize = 15;
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Dialect {}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Dialect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = UnknownDialect;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDialect> {
+        Self::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == name)
+            .ok_or_else(|| UnknownDialect(name.to_owned()))
+    }
+}
+
+/// A name that is no dialect's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownDialect(String);
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = || Dialect::ALL.into_iter().map(Dialect::name);
+        match nearest(&self.0, names(), 1).first() {
+            Some(near) => write!(
+                f,
+                "there is no dialect `{}`; did you mean `{near}`?",
+                self.0
+            ),
+            None => {
+                let all: Vec<&str> = names().collect();
+                write!(
+                    f,
+                    "there is no dialect `{}`; there are {}",
+                    self.0,
+                    all.join(", ")
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownDialect {}

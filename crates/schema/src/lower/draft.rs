@@ -1,0 +1,228 @@
+//! A schema on its way to a dialect, and how passes walk it.
+
+use serde_json::{Map, Value};
+
+use super::{Impossible, Loss, Severity, lift::strip};
+use crate::{Dialect, dialect::Rules};
+
+/// No schema that anybody wrote comes near it; references that multiply do.
+pub(crate) const MOST_NODES: usize = 20_000;
+
+/// What the passes work on.
+pub(crate) struct Draft {
+    pub(crate) schema: Value,
+    pub(crate) spot: Spot,
+    /// What the root tells where the dialect has no room for it there.
+    pub(crate) remark: Option<String>,
+}
+
+/// Where a pass is, and what it reports to.
+pub(crate) struct Spot {
+    /// The JSON pointer of the schema being visited.
+    pub(crate) path: String,
+    pub(crate) rules: &'static Rules,
+    losses: Vec<Loss>,
+}
+
+impl Spot {
+    /// Reports something given up here.
+    pub(crate) fn lose(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
+        let loss = Loss {
+            path: self.path.clone(),
+            keyword: keyword.to_owned(),
+            severity,
+            spilled,
+        };
+        // Passes that meet one schema twice, as a branch copied into several, report once.
+        if !self.losses.contains(&loss) {
+            self.losses.push(loss);
+        }
+    }
+
+    /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
+    pub(crate) fn spill(&mut self, schema: &mut Map<String, Value>, keyword: &str, words: String) {
+        describe(schema, &words);
+        self.lose(keyword, Severity::Wider, Some(words));
+    }
+
+    /// Runs `visit` one step below.
+    pub(crate) fn below<T>(
+        &mut self,
+        keyword: &str,
+        name: Option<&str>,
+        visit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let back = self.path.len();
+        push_step(&mut self.path, keyword, name);
+        let out = visit(self);
+        self.path.truncate(back);
+        out
+    }
+}
+
+impl Draft {
+    pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, Impossible> {
+        bounded(canonical)?;
+        let mut draft = Self {
+            schema: canonical.clone(),
+            spot: Spot {
+                path: String::new(),
+                rules: dialect.rules(),
+                losses: Vec::new(),
+            },
+            remark: None,
+        };
+        strip(&mut draft.schema);
+        Ok(draft)
+    }
+
+    /// Refuses a draft that has grown beyond all reason.
+    pub(crate) fn bounded(&self) -> Result<(), Impossible> {
+        bounded(&self.schema)
+    }
+
+    pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
+        (self.schema, self.spot.losses, self.remark)
+    }
+
+    /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
+    pub(crate) fn walk(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot)) {
+        down(&mut self.schema, &mut self.spot, &mut visit);
+    }
+
+    /// Visits every schema, each after the schemas in it.
+    pub(crate) fn walk_up(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot)) {
+        up(&mut self.schema, &mut self.spot, &mut visit);
+    }
+}
+
+/// Goes one step further down a JSON pointer.
+pub(crate) fn push_step(path: &mut String, keyword: &str, name: Option<&str>) {
+    path.push('/');
+    path.push_str(keyword);
+    if let Some(name) = name {
+        path.push('/');
+        if name.contains(['~', '/']) {
+            path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        } else {
+            path.push_str(name);
+        }
+    }
+}
+
+pub(crate) fn too_large() -> Impossible {
+    Impossible::new(
+        "",
+        format!("the schema, its references written out, has more than {MOST_NODES} parts"),
+    )
+}
+
+fn bounded(schema: &Value) -> Result<(), Impossible> {
+    let mut left = MOST_NODES;
+    if fits(schema, &mut left) {
+        Ok(())
+    } else {
+        Err(too_large())
+    }
+}
+
+fn fits(value: &Value, left: &mut usize) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    match value {
+        Value::Array(elements) => elements.iter().all(|element| fits(element, left)),
+        Value::Object(members) => members.values().all(|member| fits(member, left)),
+        _ => true,
+    }
+}
+
+fn down(schema: &mut Value, spot: &mut Spot, visit: &mut impl FnMut(&mut Value, &mut Spot)) {
+    visit(schema, spot);
+    each_part(schema, spot, &mut |part, spot| down(part, spot, visit));
+}
+
+pub(crate) fn up(
+    schema: &mut Value,
+    spot: &mut Spot,
+    visit: &mut impl FnMut(&mut Value, &mut Spot),
+) {
+    each_part(schema, spot, &mut |part, spot| up(part, spot, visit));
+    visit(schema, spot);
+}
+
+/// Visits the schemas directly in this one.
+pub(crate) fn each_part(
+    schema: &mut Value,
+    spot: &mut Spot,
+    visit: &mut dyn FnMut(&mut Value, &mut Spot),
+) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    for (keyword, value) in members {
+        match (parts(keyword), value) {
+            (Parts::One | Parts::OneOrMany, value @ (Value::Object(_) | Value::Bool(_))) => {
+                spot.below(keyword, None, |spot| visit(value, spot));
+            }
+            (Parts::Many | Parts::OneOrMany, Value::Array(parts)) => {
+                for (at, part) in parts.iter_mut().enumerate() {
+                    spot.below(keyword, Some(&at.to_string()), |spot| visit(part, spot));
+                }
+            }
+            (Parts::Named, Value::Object(parts)) => {
+                for (name, part) in parts {
+                    spot.below(keyword, Some(name), |spot| visit(part, spot));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What stands below a keyword.
+pub(crate) enum Parts {
+    One,
+    /// `items`, which was a list in older drafts.
+    OneOrMany,
+    Many,
+    Named,
+    None,
+}
+
+pub(crate) fn parts(keyword: &str) -> Parts {
+    match keyword {
+        "items" => Parts::OneOrMany,
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Parts::One,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Parts::Many,
+        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
+            Parts::Named
+        }
+        _ => Parts::None,
+    }
+}
+
+/// Adds words to a schema's description.
+pub(crate) fn describe(schema: &mut Map<String, Value>, words: &str) {
+    let text = match schema.get("description").and_then(Value::as_str) {
+        Some(told) if told.contains(words) => return,
+        Some(told) if !told.trim().is_empty() => format!("{} ({words})", told.trim_end()),
+        _ => {
+            let mut letters = words.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            first.chain(letters).collect()
+        }
+    };
+    schema.insert("description".to_owned(), Value::String(text));
+}

@@ -1,0 +1,179 @@
+//! `allOf` becomes one schema that says the same.
+
+mod merge;
+
+use serde_json::{Map, Value};
+
+use super::subject::{admits_all, asserts};
+use super::words::words;
+use crate::lower::{Draft, Impossible, Severity, Spot};
+
+pub(crate) use merge::{Conflict, Merge, nothing};
+
+/// Keywords through which another schema speaks about the same value.
+const IN_PLACE: [&str; 9] = [
+    "$dynamicRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "else",
+    "if",
+    "oneOf",
+    "then",
+];
+
+/// How often what opening a reference brought in is joined again.
+const ROUNDS: usize = 4;
+
+pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    for _ in 0..ROUNDS {
+        let mut open = false;
+        let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+        draft.walk_up(|schema, spot| {
+            if let Value::Object(members) = schema {
+                if members.contains_key("allOf") {
+                    join(members, spot, &definitions);
+                    open = true;
+                }
+                if members.contains_key("unevaluatedProperties")
+                    || members.contains_key("unevaluatedItems")
+                {
+                    settle(members);
+                }
+            }
+        });
+        draft.bounded()?;
+        if !open || definitions.is_null() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Merges the parts of an `allOf` into the schema it stands in.
+fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.shift_remove("allOf") else {
+        return;
+    };
+    // What is not evaluated is settled when everything that evaluates has come together.
+    let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
+        .map(|keyword| (keyword, schema.shift_remove(keyword)));
+    let mut merge = Merge::new(definitions);
+    let mut whole = schema.clone();
+    for part in parts.iter().filter_map(Value::as_object) {
+        if admits_all(&whole) {
+            let told = std::mem::replace(&mut whole, part.clone());
+            whole = alone(whole, told);
+        } else {
+            whole = merge.merge(whole, part.clone());
+        }
+    }
+    let keeps = spot
+        .rules
+        .keywords
+        .is_none_or(|kept| kept.contains(&"allOf"));
+    if !merge.conflicts.is_empty() && keeps {
+        schema.insert("allOf".to_owned(), Value::Array(parts));
+    } else {
+        for Conflict { keyword, value } in merge.conflicts {
+            match words(&keyword, &value) {
+                Some(words) => spot.spill(&mut whole, &keyword, words),
+                None => spot.lose(&keyword, Severity::Wider, None),
+            }
+        }
+        *schema = whole;
+    }
+    for (keyword, value) in unevaluated {
+        if let Some(value) = value {
+            schema.insert(keyword.to_owned(), value);
+        }
+    }
+}
+
+/// One schema with what is told about it from outside; a reference takes nothing beside it.
+pub(crate) fn alone(
+    mut schema: Map<String, Value>,
+    told: Map<String, Value>,
+) -> Map<String, Value> {
+    if schema.contains_key("$ref") && !told.is_empty() {
+        let mut wrapped = told;
+        wrapped.insert(
+            "anyOf".to_owned(),
+            Value::Array(vec![Value::Object(schema)]),
+        );
+        return wrapped;
+    }
+    schema.extend(told);
+    schema
+}
+
+/// Where nothing else speaks about the same value, what is not evaluated is what is additional.
+fn settle(schema: &mut Map<String, Value>) {
+    if let Some(Value::Bool(false)) = schema.get("unevaluatedProperties")
+        && !schema.contains_key("additionalProperties")
+    {
+        distribute(schema);
+    }
+    if IN_PLACE.iter().any(|keyword| schema.contains_key(*keyword)) {
+        return;
+    }
+    if let Some(value) = schema.shift_remove("unevaluatedProperties")
+        && !schema.contains_key("additionalProperties")
+    {
+        schema.insert("additionalProperties".to_owned(), value);
+    }
+    if !schema.contains_key("contains")
+        && let Some(value) = schema.shift_remove("unevaluatedItems")
+        && !schema.contains_key("items")
+    {
+        schema.insert("items".to_owned(), value);
+    }
+}
+
+/// A closed object that is one of several: each alternative says all of it, and is closed itself.
+///
+/// Of `oneOf` only one alternative evaluates properties, so this is exact; of `anyOf` several might.
+fn distribute(schema: &mut Map<String, Value>) {
+    let in_place: Vec<&str> = IN_PLACE
+        .into_iter()
+        .filter(|keyword| schema.contains_key(*keyword))
+        .collect();
+    if in_place != ["oneOf"] {
+        return;
+    }
+    let Some(Value::Array(branches)) = schema.get("oneOf") else {
+        return;
+    };
+    let plain = |branch: &Value| {
+        branch.as_object().is_some_and(|branch| {
+            !IN_PLACE.iter().any(|keyword| branch.contains_key(*keyword))
+                && !branch.contains_key("unevaluatedProperties")
+                && branch
+                    .get("additionalProperties")
+                    .is_none_or(|value| value == &Value::Bool(false))
+        })
+    };
+    if !branches.iter().all(plain) {
+        return;
+    }
+    let mut base = schema.clone();
+    base.retain(|keyword, _| {
+        asserts(keyword) && keyword != "oneOf" && keyword != "unevaluatedProperties"
+    });
+    let mut merge = Merge::new(&Value::Null);
+    let closed: Vec<Value> = branches
+        .iter()
+        .filter_map(Value::as_object)
+        .map(|branch| {
+            let mut both = merge.merge(branch.clone(), base.clone());
+            both.entry("additionalProperties")
+                .or_insert(Value::Bool(false));
+            Value::Object(both)
+        })
+        .collect();
+    if merge.conflicts.is_empty() {
+        schema.retain(|keyword, _| !asserts(keyword));
+        schema.insert("oneOf".to_owned(), Value::Array(closed));
+    }
+}

@@ -1,0 +1,144 @@
+//! Enums keep the kinds of values that the dialect lists; numbers and booleans are chosen by their text.
+
+use serde_json::{Map, Value, json};
+
+use super::json_text::kind;
+use super::words::one_of;
+use crate::dialect::Enums;
+use crate::lower::{Draft, Impossible, LIFT, Mark, Spot, mark};
+use crate::{Schema, Tape};
+
+pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    let only_strings = match draft.spot.rules.enums {
+        Enums::Any => return Ok(()),
+        Enums::Primitives => false,
+        Enums::Strings => true,
+    };
+    draft.walk(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if members.contains_key("enum") {
+            alone(members, only_strings, spot);
+        } else if only_strings && let Some(Value::Array(branches)) = members.get_mut("anyOf") {
+            together(branches, spot);
+        }
+    });
+    Ok(())
+}
+
+fn alone(members: &mut Map<String, Value>, only_strings: bool, spot: &mut Spot) {
+    match kind(members) {
+        Some("array" | "object") => give_up(members, spot),
+        Some("boolean" | "integer" | "number") if only_strings => {
+            as_text(members, &Texts::default(), spot);
+        }
+        Some("null") if only_strings => {
+            members.shift_remove("enum");
+        }
+        Some("string") if only_strings && has_empty(members) => give_up(members, spot),
+        _ => {}
+    }
+}
+
+/// In a union a text must stand for one value only.
+fn together(branches: &mut [Value], spot: &mut Spot) {
+    let mut texts = Texts::default();
+    let strings = |members: &&Map<String, Value>| kind(members) == Some("string");
+    for branch in branches.iter().filter_map(Value::as_object).filter(strings) {
+        texts.take(branch);
+    }
+    for (at, branch) in branches.iter_mut().enumerate() {
+        if let Value::Object(members) = branch
+            && members.contains_key("enum")
+            && matches!(kind(members), Some("boolean" | "integer" | "number"))
+        {
+            spot.below("anyOf", Some(&at.to_string()), |spot| {
+                as_text(members, &texts, spot)
+            });
+            texts.take(members);
+        }
+    }
+}
+
+/// The texts that mean something already.
+#[derive(Default)]
+struct Texts {
+    all: bool,
+    some: Vec<String>,
+}
+
+impl Texts {
+    fn take(&mut self, schema: &Map<String, Value>) {
+        if kind(schema) != Some("string") {
+            return;
+        }
+        match schema.get("enum") {
+            Some(Value::Array(values)) if !has_empty(schema) => {
+                let texts = values.iter().filter_map(Value::as_str);
+                self.some.extend(texts.map(str::to_owned));
+            }
+            _ => self.all = true,
+        }
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        self.all || self.some.iter().any(|taken| taken == text)
+    }
+}
+
+/// Makes an enum of numbers or booleans one of their texts.
+fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot) {
+    let Some(values) = admitted(members) else {
+        return;
+    };
+    if kind(members) == Some("boolean") && values.len() == 2 {
+        members.shift_remove("enum");
+        return;
+    }
+    let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+    let ambiguous = texts.iter().any(|text| taken.holds(text));
+    if ambiguous || texts.is_empty() {
+        return give_up(members, spot);
+    }
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | "enum" | "type" | LIFT));
+    members.insert("type".to_owned(), json!("string"));
+    members.insert("enum".to_owned(), texts.into());
+    mark(members, Mark::Texts(values));
+}
+
+/// The values of an enum that the rest of the schema admits, each once.
+fn admitted(members: &Map<String, Value>) -> Option<Vec<Value>> {
+    let Some(Value::Array(listed)) = members.get("enum") else {
+        return None;
+    };
+    let plain =
+        |keyword: &String| matches!(keyword.as_str(), "description" | "enum" | "type" | LIFT);
+    let rest = (!members.keys().all(plain)).then(|| {
+        let mut rest = members.clone();
+        rest.retain(|keyword, _| keyword != "enum" && keyword != LIFT);
+        Schema::trusted(Value::Object(rest))
+    });
+    let mut values: Vec<Value> = Vec::with_capacity(listed.len());
+    for value in listed {
+        let fits = rest
+            .as_ref()
+            .is_none_or(|rest| rest.is_valid(Tape::of(value).root()));
+        if fits && !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    Some(values)
+}
+
+fn has_empty(members: &Map<String, Value>) -> bool {
+    let values = members.get("enum").and_then(Value::as_array);
+    values.is_some_and(|values| values.iter().any(|value| value == ""))
+}
+
+/// Tells an enum in words instead.
+pub(super) fn give_up(members: &mut Map<String, Value>, spot: &mut Spot) {
+    if let Some(Value::Array(values)) = members.shift_remove("enum") {
+        spot.spill(members, "enum", one_of(&values));
+    }
+}

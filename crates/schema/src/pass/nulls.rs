@@ -1,0 +1,118 @@
+//! Null gets the form that the dialect has for it.
+
+use serde_json::{Map, Value, json};
+
+use super::json_text::kind;
+use super::unions::fold_single;
+use crate::dialect::Nulls;
+use crate::lower::{Draft, Impossible, LIFT, Mark, Severity, Spot, describe, mark};
+
+pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    match draft.spot.rules.nulls {
+        Nulls::Type => draft.walk(|schema, _| {
+            if let Value::Object(members) = schema {
+                as_type(members);
+            }
+        }),
+        Nulls::Branch => {}
+        Nulls::Flag => draft.walk(|schema, _| {
+            let Value::Object(members) = schema else {
+                return;
+            };
+            if let Some(null) = without_null(members) {
+                members.insert("nullable".to_owned(), Value::Bool(true));
+                tell(members, &null);
+            } else if kind(members) == Some("null") {
+                as_text(members);
+            }
+        }),
+        Nulls::Never => draft.walk(never),
+    }
+    Ok(())
+}
+
+/// A scalar or null becomes one schema with two types.
+fn as_type(members: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = members.get("anyOf") else {
+        return;
+    };
+    let scalar = |branch: &Value| {
+        let kind = branch.get("type").and_then(Value::as_str);
+        matches!(kind, Some("boolean" | "integer" | "number" | "string"))
+    };
+    if branches.len() != 2 || !branches.iter().any(is_null) || !branches.iter().any(scalar) {
+        return;
+    }
+    let Some(null) = without_null(members) else {
+        return;
+    };
+    tell(members, &null);
+    if let Some(kind) = members.get_mut("type") {
+        *kind = json!([kind.take(), "null"]);
+    }
+    if let Some(Value::Array(values)) = members.get_mut("enum") {
+        values.push(Value::Null);
+    }
+}
+
+/// Takes null out of a union that has it.
+fn without_null(members: &mut Map<String, Value>) -> Option<Value> {
+    let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+        return None;
+    };
+    let at = branches.iter().position(is_null)?;
+    let null = branches.remove(at);
+    fold_single(members);
+    Some(null)
+}
+
+/// What was said of null goes on being said.
+fn tell(members: &mut Map<String, Value>, null: &Value) {
+    if let Some(told) = null.get("description").and_then(Value::as_str)
+        && !told.trim().is_empty()
+    {
+        describe(members, &format!("null: {told}"));
+    }
+}
+
+/// Null alone, where no type says it, is one fixed text.
+fn as_text(members: &mut Map<String, Value>) {
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
+    members.insert("type".to_owned(), json!("string"));
+    members.insert("enum".to_owned(), json!(["null"]));
+    mark(members, Mark::Texts(vec![Value::Null]));
+}
+
+/// Nothing can be null: a property is left out instead, if it may be.
+fn never(schema: &mut Value, spot: &mut Spot) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    if without_null(members).is_some() {
+        spot.lose("null", Severity::Narrower, None);
+    } else if kind(members) == Some("null") {
+        as_text(members);
+    }
+    if !members.contains_key("properties") {
+        return;
+    }
+    let required = members.get("required").cloned().unwrap_or_default();
+    let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        for (name, part) in properties {
+            if let Value::Object(part) = part
+                && !required.iter().any(|other| other == name)
+                && without_null(part).is_some()
+            {
+                mark(part, Mark::NeverNull);
+                spot.below("properties", Some(name), |spot| {
+                    spot.lose("null", Severity::Note, None);
+                });
+            }
+        }
+    }
+}
+
+fn is_null(branch: &Value) -> bool {
+    branch.get("type").is_some_and(|kind| kind == "null")
+}

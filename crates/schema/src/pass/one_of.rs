@@ -1,0 +1,94 @@
+//! `oneOf` becomes `anyOf`, which says the same where no value fits two of the alternatives.
+
+mod apart;
+
+use serde_json::{Map, Value};
+
+use self::apart::Apart;
+use super::all_of::Merge;
+use crate::lower::{Draft, Impossible, Spot, each_part};
+
+pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !mentions(&draft.schema, &["oneOf"]) {
+        return Ok(());
+    }
+    let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+    down(&mut draft.schema, &mut draft.spot, &definitions);
+    draft.bounded()
+}
+
+fn mentions(value: &Value, keywords: &[&str]) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(|element| mentions(element, keywords)),
+        Value::Object(members) => members.iter().any(|(keyword, value)| {
+            keywords.contains(&keyword.as_str()) || mentions(value, keywords)
+        }),
+        _ => false,
+    }
+}
+
+/// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
+fn down(schema: &mut Value, spot: &mut Spot, definitions: &Value) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    if let Some(Value::Array(branches)) = members.shift_remove("oneOf") {
+        convert(members, branches, spot, definitions);
+    }
+    let counted = members.contains_key("maxContains");
+    let mut set_aside = Vec::new();
+    for keyword in ["not", "if", "oneOf", "contains"] {
+        if let Some(part) = members.get_mut(keyword)
+            && (counted || keyword != "contains")
+        {
+            set_aside.push((keyword, std::mem::take(part)));
+        }
+    }
+    each_part(schema, spot, &mut |part, spot| {
+        down(part, spot, definitions);
+    });
+    for (keyword, part) in set_aside {
+        if let Some(place) = schema.get_mut(keyword) {
+            *place = part;
+        }
+    }
+}
+
+fn convert(
+    members: &mut Map<String, Value>,
+    branches: Vec<Value>,
+    spot: &mut Spot,
+    definitions: &Value,
+) {
+    let exact = Apart::new(definitions, members).all(&branches);
+    let branches = Value::Array(branches);
+    let union = match members.get("anyOf") {
+        None => branches,
+        Some(others) => match joined(others, &branches, definitions) {
+            Some(both) => both,
+            None => {
+                // What its alternatives evaluate still counts; `conditions` tells it when that does not matter any more.
+                members.insert("oneOf".to_owned(), branches);
+                return;
+            }
+        },
+    };
+    members.insert("anyOf".to_owned(), union);
+    if !exact {
+        let words = "exactly one of the alternatives".to_owned();
+        spot.spill(members, "oneOf", words);
+    }
+}
+
+/// The alternatives of two unions, each with each.
+fn joined(these: &Value, those: &Value, definitions: &Value) -> Option<Value> {
+    let unevaluated = ["unevaluatedProperties", "unevaluatedItems"];
+    if mentions(these, &unevaluated) || mentions(those, &unevaluated) {
+        return None;
+    }
+    let union = |branches: &Value| Map::from_iter([("anyOf".to_owned(), branches.clone())]);
+    let mut merge = Merge::new(definitions);
+    let mut both = merge.merge(union(these), union(those));
+    let union = both.shift_remove("anyOf").filter(|_| both.is_empty());
+    union.filter(|_| merge.conflicts.is_empty())
+}

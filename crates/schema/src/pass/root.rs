@@ -1,0 +1,348 @@
+//! The root is an object with properties, because arguments are.
+
+use serde_json::{Map, Value, json};
+
+use super::all_of::{Conflict, Merge};
+use super::words::words;
+use crate::lower::{Draft, Impossible, Severity, Spot};
+
+/// The root names the type object; anything may stand beside it.
+pub(crate) fn object(draft: &mut Draft) -> Result<(), Impossible> {
+    match &mut draft.schema {
+        Value::Bool(true) => draft.schema = json!({"type": "object"}),
+        Value::Bool(false) => return Err(no_object()),
+        Value::Object(schema) => is_object(schema)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The root is one object: no reference, no alternatives, nothing that is negated.
+pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
+    object(draft)?;
+    let definitions = definitions(&draft.schema);
+    let Value::Object(schema) = &mut draft.schema else {
+        return Ok(());
+    };
+    let spot = &mut draft.spot;
+    // What a reference leads to may itself be alternatives; no honest schema goes on for long.
+    for _ in 0..8 {
+        let before = schema.len();
+        refer(schema, spot, &definitions);
+        join(schema, spot, &definitions);
+        for keyword in ["oneOf", "anyOf"] {
+            if let Some(Value::Array(branches)) = schema.shift_remove(keyword) {
+                flatten(schema, &branches, keyword, spot, &definitions);
+            }
+        }
+        if schema.len() == before {
+            break;
+        }
+    }
+    for keyword in [
+        "$ref",
+        "$dynamicRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "enum",
+        "const",
+    ] {
+        if let Some(value) = schema.shift_remove(keyword) {
+            give_up(schema, spot, keyword, &value);
+        }
+    }
+    is_object(schema)?;
+    if !schema.contains_key("properties") {
+        let at = schema
+            .keys()
+            .position(|keyword| keyword == "type")
+            .map_or(0, |at| at + 1);
+        schema.shift_insert(at, "properties".to_owned(), json!({}));
+    }
+    Ok(())
+}
+
+/// The root says nothing but its properties; what it tells goes into the tool's description.
+pub(crate) fn bare(draft: &mut Draft) -> Result<(), Impossible> {
+    if let Value::Object(schema) = &mut draft.schema
+        && let Some(Value::String(text)) = schema.shift_remove("description")
+    {
+        draft.remark = Some(text);
+    }
+    Ok(())
+}
+
+fn is_object(schema: &mut Map<String, Value>) -> Result<(), Impossible> {
+    match schema.get("type") {
+        Some(Value::String(kind)) if kind == "object" => return Ok(()),
+        Some(Value::String(_)) => return Err(no_object()),
+        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "object") => {
+            return Err(no_object());
+        }
+        Some(_) => {
+            schema.insert("type".to_owned(), json!("object"));
+        }
+        None => {
+            schema.shift_insert(0, "type".to_owned(), json!("object"));
+        }
+    }
+    Ok(())
+}
+
+fn no_object() -> Impossible {
+    Impossible::new("", "arguments are an object, and this schema admits none")
+}
+
+/// Definitions by the name after `#/$defs/`; those of older drafts count too.
+fn definitions(schema: &Value) -> Value {
+    let mut all = Map::new();
+    for keyword in ["definitions", "$defs"] {
+        if let Some(Value::Object(some)) = schema.get(keyword) {
+            all.extend(some.clone());
+        }
+    }
+    if all.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(all)
+    }
+}
+
+fn give_up(schema: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, value: &Value) {
+    match words(keyword, value) {
+        Some(words) => spot.spill(schema, keyword, words),
+        None => spot.lose(keyword, Severity::Wider, None),
+    }
+}
+
+/// Puts what the root refers to in the reference's place.
+fn refer(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+    let target = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| target(reference, definitions));
+    if let Some(target) = target.cloned() {
+        schema.shift_remove("$ref");
+        add(schema, target, spot, definitions);
+    }
+}
+
+fn target<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
+    let name = reference
+        .strip_prefix("#/$defs/")
+        .or(reference.strip_prefix("#/definitions/"))?;
+    definitions.get(name)?.as_object()
+}
+
+fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.shift_remove("allOf") else {
+        return;
+    };
+    for part in parts {
+        match part {
+            Value::Object(part) => {
+                let part = match part.get("$ref").and_then(Value::as_str) {
+                    Some(reference) if part.len() == 1 => {
+                        target(reference, definitions).cloned().unwrap_or(part)
+                    }
+                    _ => part,
+                };
+                add(schema, part, spot, definitions);
+            }
+            Value::Bool(true) => {}
+            other => give_up(schema, spot, "allOf", &other),
+        }
+    }
+}
+
+/// Says what another schema says, too.
+fn add(
+    schema: &mut Map<String, Value>,
+    other: Map<String, Value>,
+    spot: &mut Spot,
+    definitions: &Value,
+) {
+    let mut merge = Merge::new(definitions);
+    let mut whole = merge.merge(std::mem::take(schema), other);
+    for Conflict { keyword, value } in merge.conflicts {
+        give_up(&mut whole, spot, &keyword, &value);
+    }
+    *schema = whole;
+}
+
+/// Alternatives become one object: every property of each, required where all require it.
+fn flatten(
+    schema: &mut Map<String, Value>,
+    branches: &[Value],
+    keyword: &str,
+    spot: &mut Spot,
+    definitions: &Value,
+) {
+    let opened: Vec<Map<String, Value>> = branches
+        .iter()
+        .filter_map(|branch| match branch.get("$ref").and_then(Value::as_str) {
+            Some(reference) => target(reference, definitions).cloned(),
+            None => branch.as_object().cloned(),
+        })
+        .filter(admits_objects)
+        .collect();
+    if let [only] = opened.as_slice() {
+        return add(schema, only.clone(), spot, definitions);
+    }
+    let mut properties: Map<String, Value> = Map::new();
+    for (name, part) in opened
+        .iter()
+        .filter_map(|branch| branch.get("properties")?.as_object())
+        .flatten()
+    {
+        let known = properties
+            .entry(name.as_str())
+            .or_insert_with(|| json!({"anyOf": []}));
+        if let Some(Value::Array(forms)) = known.get_mut("anyOf")
+            && !forms.contains(part)
+        {
+            forms.push(part.clone());
+        }
+    }
+    for part in properties.values_mut() {
+        unite(part);
+    }
+    let mut whole = Map::new();
+    if !properties.is_empty() {
+        whole.insert("properties".to_owned(), Value::Object(properties));
+    }
+    let required = |branch: &Map<String, Value>| -> Vec<Value> {
+        branch
+            .get("required")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
+    let mut all = opened.iter().map(required);
+    let mut always = all.next().unwrap_or_default();
+    for names in all {
+        always.retain(|name| names.contains(name));
+    }
+    if !always.is_empty() {
+        whole.insert("required".to_owned(), Value::Array(always));
+    }
+    let closed = |branch: &Map<String, Value>| {
+        branch.get("additionalProperties") == Some(&Value::Bool(false))
+    };
+    if opened.iter().all(closed) && !opened.is_empty() {
+        whole.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    let silent = |branch: &Map<String, Value>| {
+        let known = branch.get("properties").and_then(Value::as_object);
+        let all = whole.get("properties").and_then(Value::as_object);
+        !closed(branch)
+            && all.is_some_and(|all| {
+                all.keys()
+                    .any(|name| known.is_none_or(|known| !known.contains_key(name)))
+            })
+    };
+    if opened.iter().any(silent) {
+        // An open alternative took any value for the properties that only others describe.
+        spot.lose(keyword, Severity::Narrower, None);
+    }
+    let groups: Vec<String> = opened
+        .iter()
+        .map(group)
+        .filter(|group| !group.is_empty())
+        .collect();
+    let words = format!("give one of these groups: {}", groups.join("; or "));
+    add(schema, whole, spot, definitions);
+    spot.spill(schema, keyword, words);
+}
+
+fn admits_objects(branch: &Map<String, Value>) -> bool {
+    match branch.get("type") {
+        Some(Value::String(kind)) => kind == "object",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        _ => true,
+    }
+}
+
+/// The names that one alternative asks for, with the constants that tell it apart.
+fn group(branch: &Map<String, Value>) -> String {
+    let names = branch.get("required").and_then(Value::as_array);
+    let shown: Vec<String> = names
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(|name| {
+            let part = branch
+                .get("properties")
+                .and_then(|properties| properties.get(name));
+            let only = part.and_then(|part| match part.get("enum").and_then(Value::as_array) {
+                Some(values) if values.len() == 1 => values.first(),
+                _ => part.get("const"),
+            });
+            match only {
+                Some(value) => format!("{name} = {value}"),
+                None => name.to_owned(),
+            }
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// A list of forms as one schema.
+fn unite(part: &mut Value) {
+    let Some(Value::Array(forms)) = part.get_mut("anyOf") else {
+        return;
+    };
+    let values = |form: &Value| match form.get("enum") {
+        Some(Value::Array(values))
+            if form
+                .as_object()
+                .is_some_and(|form| form.keys().all(|key| TAG.contains(&key.as_str()))) =>
+        {
+            Some(values.clone())
+        }
+        _ => form.get("const").map(|value| vec![value.clone()]),
+    };
+    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.get("type")).collect();
+    let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
+    let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
+    match (forms.len(), tags) {
+        (1, _) => *part = forms.pop().unwrap_or_default(),
+        (_, Some(tags)) if alike => {
+            let kind = kinds.first().copied().flatten().cloned();
+            let mut whole = Map::new();
+            if let Some(kind) = kind {
+                whole.insert("type".to_owned(), kind);
+            }
+            let mut all: Vec<Value> = Vec::new();
+            for value in tags.into_iter().flatten() {
+                if !all.contains(&value) {
+                    all.push(value);
+                }
+            }
+            whole.insert("enum".to_owned(), Value::Array(all));
+            *part = Value::Object(whole);
+        }
+        _ => {
+            let flat: Vec<Value> = forms
+                .drain(..)
+                .flat_map(|form| match form.get("anyOf") {
+                    Some(Value::Array(inner)) => inner.clone(),
+                    _ => vec![form],
+                })
+                .collect();
+            let any = flat
+                .iter()
+                .any(|form| form.as_object().is_none_or(super::subject::admits_all));
+            *part = if any {
+                json!({})
+            } else {
+                json!({ "anyOf": flat })
+            };
+        }
+    }
+}
+
+/// What a property that only tells alternatives apart consists of.
+const TAG: [&str; 4] = ["const", "description", "enum", "type"];

@@ -1,0 +1,91 @@
+//! Golden pairs: what one pass makes of a schema, and what it says that cost.
+
+mod booleans;
+mod bounds;
+mod budgets;
+mod conditions;
+mod constants;
+mod enums;
+mod formats;
+mod keywords;
+mod noise;
+mod nulls;
+mod objects;
+mod one_of;
+mod optional;
+mod order;
+mod parameter_names;
+mod tuples;
+mod unions;
+mod verdict;
+mod words;
+
+use serde_json::Value;
+
+use super::Pass;
+use crate::{
+    Dialect, Schema, Severity, Tape,
+    lower::{Draft, Impossible},
+};
+
+/// Runs one pass; losses come as they are shown.
+fn golden(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
+    let mut draft = Draft::new(&before, dialect).unwrap();
+    pass(&mut draft).unwrap();
+    let (after, losses, ..) = draft.finish();
+    (after, losses.iter().map(ToString::to_string).collect())
+}
+
+/// Compares both halves of a pair, and what was lost between them.
+fn pair(pass: Pass, dialect: Dialect, before: Value, after: Value, losses: &[&str]) {
+    let (made, lost) = golden(pass, dialect, before);
+    assert_eq!(made, after);
+    assert_eq!(lost, losses);
+}
+
+/// Runs one pass on a schema in which another has left marks.
+fn marked(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
+    let mut draft = Draft::new(&Value::Bool(true), dialect).unwrap();
+    draft.schema = before;
+    pass(&mut draft).unwrap();
+    let (after, losses, ..) = draft.finish();
+    (after, losses.iter().map(ToString::to_string).collect())
+}
+
+/// Runs one pass that has to refuse.
+fn refused(pass: Pass, dialect: Dialect, before: Value) -> Impossible {
+    let mut draft = Draft::new(&before, dialect).unwrap();
+    pass(&mut draft).unwrap_err()
+}
+
+/// Checks that a pass reports what it does to the verdict on each of these values.
+fn keeps_its_word(pass: Pass, dialect: Dialect, schemas: &[Value], values: &[Value]) {
+    for before in schemas {
+        let mut draft = Draft::new(before, dialect).unwrap();
+        pass(&mut draft).unwrap();
+        let (after, losses, ..) = draft.finish();
+        let reported = |severity| losses.iter().any(|loss| loss.severity == severity);
+        let (canonical, lowered) = (
+            Schema::check(before.clone()).unwrap(),
+            Schema::check(after.clone()).unwrap(),
+        );
+        for value in values {
+            let tape = Tape::of(value);
+            let (was, is) = (
+                canonical.is_valid(tape.root()),
+                lowered.is_valid(tape.root()),
+            );
+            let story = || format!("{value}\nin {before}\nwas {was}, in {after}\nis {is}");
+            assert!(
+                is || !was || reported(Severity::Narrower),
+                "narrower: {}",
+                story()
+            );
+            assert!(
+                was || !is || reported(Severity::Wider),
+                "wider: {}",
+                story()
+            );
+        }
+    }
+}

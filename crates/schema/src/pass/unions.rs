@@ -1,0 +1,277 @@
+//! Unions whose alternatives can be told apart, in the form the dialect has for them.
+
+use serde_json::{Map, Value, json};
+
+use super::json_text::kind;
+use crate::lower::{Draft, Impossible, LIFT, Severity};
+
+/// Leaves out alternatives that have become the same, and reports those that cannot be told apart when they come back.
+pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
+    draft.walk_up(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+            return;
+        };
+        let mut kept: Vec<Value> = Vec::with_capacity(branches.len());
+        let mut ambiguous = false;
+        for branch in std::mem::take(branches) {
+            let read_otherwise =
+                |other: &Value| meet(other, &branch) && !read_alike(other, &branch);
+            ambiguous |= kept.iter().any(read_otherwise);
+            if !kept.iter().any(|other| look_alike(other, &branch)) {
+                kept.push(branch);
+            }
+        }
+        // Last, behind words that came after it: lowered again, the schema is written the same.
+        members.shift_remove("anyOf");
+        members.insert("anyOf".to_owned(), Value::Array(kept));
+        fold_single(members);
+        if ambiguous {
+            spot.lose("anyOf", Severity::Narrower, None);
+        }
+    });
+    Ok(())
+}
+
+/// For dialects in which a reference stands alone: what is told about it stands around it.
+pub(crate) fn around_references(draft: &mut Draft) -> Result<(), Impossible> {
+    draft.walk(|schema, _| {
+        if let Value::Object(members) = schema
+            && members.contains_key("$ref")
+            && members
+                .keys()
+                .any(|keyword| keyword != "$ref" && keyword != LIFT)
+            && let Some(reference) = members.shift_remove("$ref")
+        {
+            members.insert("anyOf".to_owned(), json!([{ "$ref": reference }]));
+        }
+    });
+    Ok(())
+}
+
+/// For dialects in which `anyOf` must be the only field: what stands beside it moves into its branches.
+pub(crate) fn alone(draft: &mut Draft) -> Result<(), Impossible> {
+    draft.walk(|schema, _| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if !members.contains_key("anyOf") || members.len() == 1 {
+            return;
+        }
+        let told = members.shift_remove("description");
+        let nullable = members.shift_remove("nullable");
+        let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+            return;
+        };
+        if let Some(Value::String(told)) = told
+            && !told.trim().is_empty()
+        {
+            for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
+                let own = branch.insert("description".to_owned(), told.as_str().into());
+                tell(
+                    branch,
+                    own.as_ref().and_then(Value::as_str).unwrap_or_default(),
+                );
+            }
+            // Some may have differed only in telling what all of them tell now.
+            for branch in std::mem::take(branches) {
+                if !branches.iter().any(|other| look_alike(other, &branch)) {
+                    branches.push(branch);
+                }
+            }
+        }
+        // One that admits null is enough.
+        if let (Some(nullable), Some(Value::Object(first))) = (nullable, branches.first_mut()) {
+            first.insert("nullable".to_owned(), nullable);
+        }
+        fold_single(members);
+    });
+    Ok(())
+}
+
+/// A union of one is no union.
+pub(super) fn fold_single(members: &mut Map<String, Value>) {
+    if let Some(Value::Array(branches)) = members.get_mut("anyOf")
+        && branches.len() == 1
+        && let Some(Value::Object(only)) = branches.pop()
+    {
+        members.shift_remove("anyOf");
+        fold(members, only);
+    }
+}
+
+/// Makes the schema that holds the last branch left of a union that branch: what the union told comes first.
+pub(super) fn fold(outer: &mut Map<String, Value>, mut inner: Map<String, Value>) {
+    // Words come first, as in a union: lowered again, the schema is written the same.
+    if !outer.contains_key("description")
+        && let Some(told) = inner.shift_remove("description")
+    {
+        outer.insert("description".to_owned(), told);
+    }
+    for (keyword, value) in inner {
+        match (keyword.as_str(), value) {
+            ("description", Value::String(told)) => tell(outer, &told),
+            (LIFT, Value::Object(marks)) => match outer.get_mut(LIFT) {
+                Some(Value::Object(known)) => known.extend(marks),
+                _ => {
+                    outer.insert(keyword, Value::Object(marks));
+                }
+            },
+            (_, value) => {
+                outer.insert(keyword, value);
+            }
+        }
+    }
+}
+
+/// Adds sentences to a description.
+fn tell(schema: &mut Map<String, Value>, more: &str) {
+    let told = schema.get("description").and_then(Value::as_str);
+    let told = told.unwrap_or_default().trim_end();
+    let text = match (told, more.trim()) {
+        (_, "") => return,
+        ("", more) => more.to_owned(),
+        (told, more) if told.contains(more) => return,
+        (told, more) if told.ends_with(['.', '!', '?', ':']) => format!("{told} {more}"),
+        (told, more) => format!("{told}. {more}"),
+    };
+    schema.insert("description".to_owned(), text.into());
+}
+
+/// Whether a model sees the same in both.
+fn look_alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let shown = |members: &Map<String, Value>| {
+                members.len() - usize::from(members.contains_key(LIFT))
+            };
+            shown(one) == shown(other)
+                && one
+                    .iter()
+                    .filter(|(keyword, _)| *keyword != LIFT)
+                    .all(|(keyword, value)| {
+                        other
+                            .get(keyword)
+                            .is_some_and(|other| look_alike(value, other))
+                    })
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| look_alike(one, other))
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether some value may be meant by both; properties that an object does not declare are left out of account.
+fn meet(one: &Value, other: &Value) -> bool {
+    let (Value::Object(a), Value::Object(b)) = (one, other) else {
+        return true;
+    };
+    if let Some(Value::Array(branches)) = a.get("anyOf") {
+        return branches.iter().any(|branch| meet(branch, other));
+    }
+    if let Some(Value::Array(branches)) = b.get("anyOf") {
+        return branches.iter().any(|branch| meet(one, branch));
+    }
+    let both_listed = (
+        a.get("enum").and_then(Value::as_array),
+        b.get("enum").and_then(Value::as_array),
+    );
+    if let (Some(a), Some(b)) = both_listed {
+        return a.iter().any(|value| b.contains(value));
+    }
+    match (kind(a), kind(b)) {
+        (Some("object"), Some("object")) => lacks_nothing(a, b) && lacks_nothing(b, a),
+        (Some("array"), Some("array")) => {
+            let (own, others) = (own_marks(a), own_marks(b));
+            // All others read an empty array as an empty array.
+            own != others
+                || a.get("items")
+                    .zip(b.get("items"))
+                    .is_none_or(|(a, b)| meet(a, b))
+        }
+        (Some(a), Some(b)) => {
+            a == b || matches!((a, b), ("integer", "number") | ("number", "integer"))
+        }
+        _ => true,
+    }
+}
+
+/// Whether an object of the first kind can have all that the second requires.
+fn lacks_nothing(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
+    let wanted = second.get("properties");
+    let Some(Value::Array(required)) = second.get("required") else {
+        return true;
+    };
+    let declared = first.get("properties").and_then(Value::as_object);
+    let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
+        return first.get("additionalProperties") != Some(&Value::Bool(false))
+            || required.is_empty();
+    };
+    required.iter().filter_map(Value::as_str).all(|name| {
+        let wanted = wanted.and_then(|wanted| wanted.get(name));
+        declared
+            .get(name)
+            .is_some_and(|own| wanted.is_none_or(|wanted| meet(own, wanted)))
+    })
+}
+
+/// Whether a value that both admit is read as the same by both.
+fn read_alike(one: &Value, other: &Value) -> bool {
+    if !is_rewritten(one) && !is_rewritten(other) {
+        return true;
+    }
+    let (Value::Object(a), Value::Object(b)) = (one, other) else {
+        return false;
+    };
+    if own_marks(a) != own_marks(b) {
+        return false;
+    }
+    match (kind(a), kind(b)) {
+        (Some("object"), Some("object")) => {
+            let (a, b) = (a.get("properties"), b.get("properties"));
+            let mut own = a.and_then(Value::as_object).into_iter().flatten();
+            own.all(|(name, part)| {
+                let others = b.and_then(|b| b.get(name));
+                others.is_none_or(|other| read_alike(part, other))
+            })
+        }
+        (Some("array"), Some("array")) => a
+            .get("items")
+            .zip(b.get("items"))
+            .is_some_and(|(a, b)| read_alike(a, b)),
+        _ => one == other,
+    }
+}
+
+/// The marks of a schema by which its values are read.
+fn own_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let marks = schema.get(LIFT).and_then(Value::as_object);
+    marks
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| is_reading(name))
+        .collect()
+}
+
+/// Null for what is left out is the same in all branches.
+fn is_reading(mark: &str) -> bool {
+    !matches!(mark, "absent" | "never_null")
+}
+
+/// Whether anything in it is read as something else.
+fn is_rewritten(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(is_rewritten),
+        Value::Object(members) => {
+            !own_marks(members).is_empty() || members.values().any(is_rewritten)
+        }
+        _ => false,
+    }
+}

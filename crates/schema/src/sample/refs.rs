@@ -1,0 +1,79 @@
+//! A reference in, the subschema it names out.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::violation::target;
+
+/// The subschemas that references of one schema can name.
+pub(super) struct Refs<'s> {
+    root: &'s Value,
+    /// `$anchor`, `$dynamicAnchor` and `$id` of subschemas, looked for when first needed.
+    named: Option<HashMap<&'s str, &'s Value>>,
+}
+
+impl<'s> Refs<'s> {
+    pub(super) fn new(root: &'s Value) -> Self {
+        Self { root, named: None }
+    }
+
+    pub(super) fn find(&mut self, reference: &'s Value) -> Option<&'s Value> {
+        if let Some(found) = target(self.root, reference) {
+            return Some(found);
+        }
+        let text = reference.as_str()?;
+        let (document, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let named = self.named.get_or_insert_with(|| {
+            let mut named = HashMap::new();
+            collect(self.root, &mut named);
+            named
+        });
+        let document = match document {
+            "" => self.root,
+            id => named.get(id)?,
+        };
+        match fragment {
+            "" => Some(document),
+            pointer if pointer.starts_with('/') => document.pointer(&decoded(pointer)),
+            anchor => named.get(anchor).copied(),
+        }
+    }
+}
+
+/// Walks the whole schema; `Schema` keeps its depth bounded.
+fn collect<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value>) {
+    match schema {
+        Value::Object(object) => {
+            for (keyword, value) in object {
+                match (keyword.as_str(), value) {
+                    ("$anchor" | "$dynamicAnchor" | "$id", Value::String(name)) => {
+                        named.entry(name.trim_end_matches('#')).or_insert(schema);
+                    }
+                    ("const" | "enum" | "default" | "examples", _) => {}
+                    _ => collect(value, named),
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| collect(element, named)),
+        _ => {}
+    }
+}
+
+/// Undoes percent encoding; what is not encoded properly stays.
+fn decoded(fragment: &str) -> String {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = (*first == b'%')
+            .then(|| after.first_chunk::<2>())
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = after
+            .get(if code.is_some() { 2 } else { 0 }..)
+            .unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
