@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::all_of::{Conflict, Merge};
+use super::subject::admits_all;
 use super::words::words;
 use crate::lower::{Draft, Impossible, Severity, Spot};
 
@@ -182,12 +183,17 @@ fn flatten(
 ) {
     let opened: Vec<Map<String, Value>> = branches
         .iter()
-        .filter_map(|branch| match branch.get("$ref").and_then(Value::as_str) {
-            Some(reference) => target(reference, definitions).cloned(),
-            None => branch.as_object().cloned(),
+        .filter(|branch| **branch != Value::Bool(false))
+        .map(|branch| match branch.get("$ref").and_then(Value::as_str) {
+            Some(reference) => target(reference, definitions).cloned().unwrap_or_default(),
+            None => branch.as_object().cloned().unwrap_or_default(),
         })
         .filter(admits_objects)
         .collect();
+    if keyword == "anyOf" && opened.iter().any(admits_all) {
+        // One alternative admits everything, and so does the whole.
+        return;
+    }
     if let [only] = opened.as_slice() {
         return add(schema, only.clone(), spot, definitions);
     }
@@ -334,7 +340,7 @@ fn unite(part: &mut Value) {
                 .collect();
             let any = flat
                 .iter()
-                .any(|form| form.as_object().is_none_or(super::subject::admits_all));
+                .any(|form| form.as_object().is_none_or(admits_all));
             *part = if any {
                 json!({})
             } else {
