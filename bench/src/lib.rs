@@ -5,6 +5,7 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
+pub mod catalogue;
 pub mod floor;
 pub mod order;
 pub mod race;

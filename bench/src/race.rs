@@ -79,6 +79,26 @@ impl<'a> Race<'a> {
         })
     }
 
+    /// Adds a function of something that is made anew for each call; neither making nor dropping it is timed.
+    #[must_use]
+    pub fn fresh<I, T: AsRef<str>>(
+        self,
+        name: &str,
+        mut make: impl FnMut() -> I + 'a,
+        mut f: impl FnMut(&mut I) -> T + 'a,
+    ) -> Self {
+        self.row(name, move |calls| {
+            let mut last = make();
+            let mut others: Vec<I> = (1..calls).map(|_| make()).collect();
+            let start = Instant::now();
+            for input in &mut others {
+                black_box(f(input));
+            }
+            let answer = black_box(f(&mut last));
+            Lap::new(start, &answer)
+        })
+    }
+
     fn row(mut self, name: &str, lap: impl FnMut(u32) -> Lap + 'a) -> Self {
         self.rows.push(Row {
             name: name.to_owned(),

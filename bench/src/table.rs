@@ -6,6 +6,7 @@ use std::fmt;
 pub struct Table {
     title: String,
     rows: Vec<(String, f64)>,
+    remarks: Vec<String>,
 }
 
 impl Table {
@@ -14,6 +15,7 @@ impl Table {
         Self {
             title: title.into(),
             rows: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -23,6 +25,18 @@ impl Table {
         self.rows.push((name.into(), ns));
         self
     }
+
+    /// Adds what else is to be said about each row, in the order of the rows.
+    #[must_use]
+    pub fn remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
+        self.remarks.extend(remarks);
+        self
+    }
+
+    /// The times in the order of the rows.
+    pub fn times(&self) -> impl Iterator<Item = f64> {
+        self.rows.iter().map(|(_, ns)| *ns)
+    }
 }
 
 impl fmt::Display for Table {
@@ -31,9 +45,13 @@ impl fmt::Display for Table {
         let names = self.rows.iter().map(|(name, _)| name.chars().count());
         let width = names.max().unwrap_or_default();
         writeln!(f, "{}", self.title)?;
-        for (name, ns) in &self.rows {
+        for (at, (name, ns)) in self.rows.iter().enumerate() {
             let ratio = ns / first;
-            writeln!(f, "  {name:width$}  {:>10}  {ratio:>6.2} ×", readable(*ns))?;
+            write!(f, "  {name:width$}  {:>10}  {ratio:>6.2} ×", readable(*ns))?;
+            match self.remarks.get(at) {
+                Some(remark) => writeln!(f, "  {remark}")?,
+                None => writeln!(f)?,
+            }
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 
-/// One program that some step needs.
+/// One program, or several that come together, that some step needs.
 struct Need {
     program: &'static str,
     /// Succeeds when the program is there.
@@ -21,6 +21,29 @@ const NEEDS: &[Need] = &[
         program: "clippy",
         probe: &["cargo", "clippy", "--version"],
         install: &["rustup", "component", "add", "clippy"],
+    },
+    Need {
+        program: "npm",
+        probe: &["npm", "--version"],
+        install: &["sh", "-c", "apt-get update && apt-get install -y npm"],
+    },
+    Need {
+        program: "python3",
+        probe: &[
+            "python3",
+            "-c",
+            "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))",
+        ],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y python3-venv",
+        ],
+    },
+    Need {
+        program: "MCP servers, SDKs and the schema test suite",
+        probe: &["python3", "tests/real/install.py", "--check"],
+        install: &["python3", "tests/real/install.py"],
     },
 ];
 

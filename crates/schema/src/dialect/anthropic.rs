@@ -12,7 +12,7 @@ const NAMES: NameRule = NameRule::new(128, word_or_dash, word_or_dash);
 pub(super) static PLAIN: Rules = Rules {
     name: "anthropic",
     about: "Anthropic Messages, `strict: false`",
-    passes: &[root::single],
+    passes: &[refs::local, root::single],
     tool_name: NAMES,
     strict: Strictness {
         twin: Some(Dialect::ANTHROPIC_STRICT),

@@ -63,7 +63,7 @@ pub(super) static MISTRAL: Rules = Rules {
 pub(super) static GROQ: Rules = Rules {
     name: "groq",
     about: "Groq; strict mode is documented for answers only, so it stays off for tools",
-    passes: &[root::single],
+    passes: &[refs::local, root::single],
     most_tools: Some(128),
     ..ANYTHING
 };
@@ -71,7 +71,7 @@ pub(super) static GROQ: Rules = Rules {
 pub(super) static DEEPSEEK: Rules = Rules {
     name: "deepseek",
     about: "DeepSeek; a limit of 128 tools is assumed",
-    passes: &[root::single],
+    passes: &[refs::local, root::single],
     most_tools: Some(128),
     strict: Strictness {
         twin: None,
@@ -187,7 +187,7 @@ pub(super) static BEDROCK: Rules = Rules {
 pub(super) static MCP: Rules = Rules {
     name: "mcp",
     about: "Model Context Protocol 2026-07-28: any JSON Schema 2020-12 whose root is an object",
-    passes: &[root::object],
+    passes: &[refs::local, root::object],
     tool_name: NameRule::new(128, mcp_letter, mcp_letter),
     ..ANYTHING
 };

@@ -9,7 +9,7 @@ use crate::pass::{
 pub(super) static PLAIN: Rules = Rules {
     name: "openai",
     about: "OpenAI, Responses and Chat Completions, `strict: false`",
-    passes: &[root::single],
+    passes: &[refs::local, root::single],
     most_tools: Some(128),
     strict: Strictness {
         twin: Some(Dialect::OPENAI_STRICT),

@@ -109,7 +109,7 @@ pub(crate) fn alone(
 }
 
 /// Where nothing else speaks about the same value, what is not evaluated is what is additional.
-fn settle(schema: &mut Map<String, Value>) {
+pub(crate) fn settle(schema: &mut Map<String, Value>) {
     if let Some(Value::Bool(false)) = schema.get("unevaluatedProperties")
         && !schema.contains_key("additionalProperties")
     {

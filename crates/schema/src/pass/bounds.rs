@@ -15,6 +15,7 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         let Value::Object(members) = schema else {
             return;
         };
+        COUNTS.iter().for_each(|keyword| count(members, keyword));
         match kind(members) {
             Some("integer") => integer(members, spot),
             Some("string") => drop_if(members, "minLength", is_zero),
@@ -27,6 +28,28 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         }
     });
     Ok(())
+}
+
+/// Keywords that count.
+const COUNTS: [&str; 6] = [
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "minItems",
+    "minLength",
+    "minProperties",
+];
+
+/// Writes `2.0` as `2`.
+fn count(members: &mut Map<String, Value>, keyword: &str) {
+    if let Some(value) = members.get_mut(keyword)
+        && value.is_f64()
+        && let Some(whole) = value
+            .as_f64()
+            .filter(|value| value.fract() == 0.0 && (0.0..EXACT).contains(value))
+    {
+        *value = Value::from(whole as u64);
+    }
 }
 
 /// For dialects whose `minItems` is 0 or 1.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use self::index::{Index, Place};
 use super::all_of::{alone, nothing};
-use super::subject::asserts;
+use super::root;
+use super::subject::admits_all;
 use crate::lower::{Draft, Impossible, MOST_NODES, Parts, Severity, parts, too_large};
 
 /// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
@@ -36,6 +37,40 @@ pub(crate) fn inline(draft: &mut Draft) -> Result<(), Impossible> {
 /// For dialects that follow `#/$defs/NAME`: only schemas that contain themselves stay there.
 pub(crate) fn hoist(draft: &mut Draft) -> Result<(), Impossible> {
     write_out(draft, true)
+}
+
+/// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
+pub(crate) fn local(draft: &mut Draft) -> Result<(), Impossible> {
+    if is_local(&draft.schema, true, root::is_plain(&draft.schema)) {
+        return Ok(());
+    }
+    hoist(draft)
+}
+
+/// Whether every reference is a path, and no part of the schema is a document of its own.
+///
+/// A root that is not plain will be changed: only paths to its definitions lead to the same then.
+fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
+    let leads = |to: &str| match plain {
+        true => to == "#" || to.starts_with("#/"),
+        false => to.starts_with("#/$defs/") || to.starts_with("#/definitions/"),
+    };
+    match value {
+        Value::Array(elements) => elements
+            .iter()
+            .all(|element| is_local(element, false, plain)),
+        Value::Object(members) => {
+            members
+                .iter()
+                .all(|(keyword, value)| match (keyword.as_str(), value) {
+                    ("$ref", Value::String(to)) => leads(to),
+                    ("$dynamicRef", Value::String(_)) => false,
+                    ("$id", Value::String(_)) => is_root,
+                    _ => is_local(value, false, plain),
+                })
+        }
+        _ => true,
+    }
 }
 
 /// Takes out the definitions that nothing refers to any more.
@@ -97,6 +132,10 @@ fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
             members.insert("$defs".to_owned(), Value::Object(hoisted));
         }
         draft.schema = schema;
+        if !cuts.is_empty() && leaves_rest(&draft.schema) {
+            // What a reference evaluated is not known where it was cut, and may now count as the rest.
+            draft.spot.lose("$ref", Severity::Narrower, None);
+        }
         for (path, words) in cuts {
             draft.spot.path = path;
             draft.spot.lose("$ref", Severity::Wider, words);
@@ -114,6 +153,17 @@ fn mentions(value: &Value) -> bool {
         Value::Object(members) => members
             .iter()
             .any(|(keyword, value)| is_plumbing(keyword) || mentions(value)),
+        _ => false,
+    }
+}
+
+/// Whether something depends on what other schemas evaluate.
+fn leaves_rest(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(leaves_rest),
+        Value::Object(members) => members
+            .iter()
+            .any(|(keyword, value)| keyword.starts_with("unevaluated") || leaves_rest(value)),
         _ => false,
     }
 }
@@ -312,19 +362,21 @@ fn last_name(reference: &str) -> &str {
 }
 
 /// A reference's target together with what stood beside the reference.
-fn combined(target: Value, beside: Map<String, Value>) -> Map<String, Value> {
-    let (asserted, told): (Map<_, _>, Map<_, _>) = beside
-        .into_iter()
-        .partition(|(keyword, _)| asserts(keyword));
+fn combined(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
     let target = match target {
         Value::Object(target) => target,
         Value::Bool(false) => nothing(),
         _ => Map::new(),
     };
-    if !asserted.is_empty() {
-        let mut both = told;
-        both.insert("allOf".to_owned(), json!([target, asserted]));
-        return both;
+    if admits_all(&beside) {
+        return alone(target, beside);
     }
-    alone(target, told)
+    // Beside, not together: what is not evaluated there depends on the target.
+    match beside.get_mut("allOf") {
+        Some(Value::Array(parts)) => parts.insert(0, Value::Object(target)),
+        _ => {
+            beside.insert("allOf".to_owned(), json!([target]));
+        }
+    }
+    beside
 }

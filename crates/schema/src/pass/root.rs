@@ -2,10 +2,28 @@
 
 use serde_json::{Map, Value, json};
 
-use super::all_of::{Conflict, Merge};
+use super::all_of::{Conflict, Merge, settle};
 use super::subject::admits_all;
 use super::words::words;
 use crate::lower::{Draft, Impossible, Severity, Spot};
+
+/// What only [`single`] understands.
+const NOT_AT_THE_ROOT: [&str; 8] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "enum",
+    "const",
+];
+
+/// Whether the root already is one object.
+pub(crate) fn is_plain(schema: &Value) -> bool {
+    let speaks = |keyword: &&str| schema.get(*keyword).is_some();
+    schema.get("type").is_some_and(|kind| kind == "object") && !NOT_AT_THE_ROOT.iter().any(speaks)
+}
 
 /// The root names the type object; anything may stand beside it.
 pub(crate) fn object(draft: &mut Draft) -> Result<(), Impossible> {
@@ -26,6 +44,10 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         return Ok(());
     };
     let spot = &mut draft.spot;
+    // What is not evaluated is settled when everything that evaluates has come together.
+    let rest = ["unevaluatedProperties", "unevaluatedItems"]
+        .map(|keyword| (keyword, schema.shift_remove(keyword)));
+    let mut alternatives = false;
     // What a reference leads to may itself be alternatives; no honest schema goes on for long.
     for _ in 0..8 {
         let before = schema.len();
@@ -34,26 +56,28 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = schema.shift_remove(keyword) {
                 flatten(schema, &branches, keyword, spot, &definitions);
+                alternatives = true;
             }
         }
         if schema.len() == before {
             break;
         }
     }
-    for keyword in [
-        "$ref",
-        "$dynamicRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "enum",
-        "const",
-    ] {
+    for keyword in NOT_AT_THE_ROOT {
         if let Some(value) = schema.shift_remove(keyword) {
             give_up(schema, spot, keyword, &value);
         }
     }
+    for (keyword, value) in rest {
+        match value {
+            Some(value) if alternatives => give_up(schema, spot, keyword, &value),
+            Some(value) => {
+                schema.insert(keyword.to_owned(), value);
+            }
+            None => {}
+        }
+    }
+    settle(schema);
     is_object(schema)?;
     if !schema.contains_key("properties") {
         let at = schema

@@ -26,12 +26,13 @@ pub(crate) fn nothing() -> Map<String, Value> {
 }
 
 /// Keywords that mean something only together.
-const GROUPS: [&[&str]; 4] = [
+const GROUPS: [&[&str]; 2] = [
     &["if", "then", "else"],
     &["contains", "minContains", "maxContains"],
-    &["unevaluatedProperties"],
-    &["unevaluatedItems"],
 ];
+
+/// Keywords that speak of what the rest of their own schema leaves open.
+const REST: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
 /// Joins schemas, and remembers what stood in the way.
 pub(crate) struct Merge<'d> {
@@ -102,6 +103,14 @@ impl<'d> Merge<'d> {
         mut one: Map<String, Value>,
         mut other: Map<String, Value>,
     ) -> Map<String, Value> {
+        for side in [&mut one, &mut other] {
+            super::settle(side);
+            for keyword in REST {
+                if let Some(value) = side.shift_remove(keyword) {
+                    self.conflict(keyword, value);
+                }
+            }
+        }
         for group in GROUPS {
             let speaks = |schema: &Map<String, Value>| {
                 group.iter().any(|keyword| schema.contains_key(*keyword))

@@ -102,8 +102,15 @@ impl<'s> Index<'s> {
     ) -> Option<Place<'s>> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if keyword == "$dynamicRef" {
+            let first = self.resolve(from, reference, "$ref")?;
+            let dynamic =
+                first.schema.get("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
             // With one anchor of that name, where the search starts makes no difference.
-            return *self.dynamic.get(fragment).filter(|_| name.is_empty())?;
+            return if dynamic {
+                *self.dynamic.get(fragment)?
+            } else {
+                Some(first)
+            };
         }
         let resource = match name {
             "" => from.resource,

@@ -1,0 +1,41 @@
+//! The same thousand tools brought into a provider's dialect by several libraries: how fast, and how many would be accepted.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a benchmark stops at the first surprise"
+)]
+
+mod contest;
+mod rows;
+
+use contest::Contest;
+use toolwright::schema::Dialect;
+use toolwright_bench::{catalogue, race};
+
+/// The dialects for which another library has an answer.
+const DIALECTS: [Dialect; 8] = [
+    Dialect::OPENAI,
+    Dialect::OPENAI_STRICT,
+    Dialect::ANTHROPIC,
+    Dialect::ANTHROPIC_STRICT,
+    Dialect::GEMINI,
+    Dialect::GEMINI_OPENAPI,
+    Dialect::OLLAMA,
+    Dialect::DEEPSEEK,
+];
+
+fn main() {
+    let runtime = race::runtime();
+    let tools = catalogue::tools();
+    for dialect in DIALECTS {
+        let contest = Contest::new(dialect, &tools, &runtime);
+        let contest = rows::toolwright::lower(contest);
+        #[cfg(feature = "rig")]
+        let contest = rows::rig::lower(contest);
+        #[cfg(feature = "adk")]
+        let contest = rows::adk::lower(contest);
+        #[cfg(feature = "adk-model")]
+        let contest = rows::adk_model::lower(contest);
+        println!("{contest}", contest = contest.run());
+    }
+}

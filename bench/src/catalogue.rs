@@ -1,0 +1,130 @@
+//! A thousand tool definitions as people and generators write them, the same in every run.
+
+mod generated;
+mod written;
+
+use serde_json::Value;
+
+/// One tool as a host would register it.
+#[derive(Clone)]
+pub struct Sample {
+    /// Unique in the catalogue.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The schema of its arguments.
+    pub input: Value,
+}
+
+/// What one definition is about.
+struct Topic {
+    number: usize,
+    area: &'static str,
+    noun: &'static str,
+}
+
+type Family = (&'static str, fn(&Topic) -> Value);
+
+const FAMILIES: [Family; 12] = [
+    ("create", written::crud),
+    ("search", written::search),
+    ("upload", written::files),
+    ("schedule", written::calendar),
+    ("pay", written::payment),
+    ("configure", written::config),
+    ("label", written::maps),
+    ("route", written::tuples),
+    ("filter", written::recursive),
+    ("import", generated::schemars),
+    ("analyse", generated::pydantic),
+    ("notify", generated::zod),
+];
+
+const AREAS: [&str; 4] = ["sales", "support", "finance", "logistics"];
+
+const NOUNS: [&str; 21] = [
+    "account",
+    "campaign",
+    "contract",
+    "customer",
+    "delivery",
+    "device",
+    "document",
+    "employee",
+    "event",
+    "expense",
+    "incident",
+    "invoice",
+    "lead",
+    "order",
+    "parcel",
+    "product",
+    "project",
+    "refund",
+    "shipment",
+    "subscription",
+    "ticket",
+];
+
+const TOOLS: usize = 1_000;
+
+/// Makes all thousand, the families in turn.
+pub fn tools() -> Vec<Sample> {
+    let topics = NOUNS
+        .into_iter()
+        .flat_map(|noun| AREAS.map(|area| (area, noun)));
+    let pairs = topics.flat_map(|topic| FAMILIES.map(|family| (topic, family)));
+    let samples = pairs
+        .enumerate()
+        .map(|(number, ((area, noun), (verb, make)))| {
+            let topic = Topic { number, area, noun };
+            let mut input = make(&topic);
+            topic.thin(&mut input);
+            Sample {
+                name: format!("{area}_{verb}_{noun}"),
+                description: format!("Lets {area} {verb} a {noun}, and says what became of it."),
+                input,
+            }
+        });
+    samples.take(TOOLS).collect()
+}
+
+impl Topic {
+    /// Leaves out some of the optional arguments, so that no two tools of a family are alike.
+    fn thin(&self, schema: &mut Value) {
+        let required = schema["required"].clone();
+        let required: Vec<&str> = required
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let Some(properties) = schema["properties"].as_object_mut() else {
+            return;
+        };
+        let mut left = properties.len();
+        let mut place = 0;
+        properties.retain(|name, part| {
+            place += 1;
+            // A definition that nothing refers to would be noise of our own making.
+            let may_go = left > 4
+                && !required.contains(&name.as_str())
+                && !part.to_string().contains("$ref");
+            let goes = may_go && self.spread(place) % 4 == 0;
+            left -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// The first few of a list: at least two.
+    fn some<'a>(&self, all: &'a [&'a str]) -> &'a [&'a str] {
+        let count = 2 + self.spread(all.len()) % (all.len() - 1);
+        all.get(..count).unwrap_or(all)
+    }
+
+    /// A number that looks random and is not.
+    fn spread(&self, salt: usize) -> usize {
+        let mixed = (self.number * 31 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        mixed >> 40
+    }
+}
