@@ -275,6 +275,14 @@ impl Dialect {
         self.0.strict.twin
     }
 
+    /// The same provider's rules without strict mode; itself where there are none.
+    pub fn plain(self) -> Self {
+        let twin = Self::ALL
+            .into_iter()
+            .find(|other| other.strict() == Some(self));
+        twin.unwrap_or(self)
+    }
+
     /// What a request may spend on strict tools.
     pub fn strict_budget(self) -> StrictBudget {
         self.0.strict.budget

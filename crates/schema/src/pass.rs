@@ -34,6 +34,7 @@ pub(crate) mod order;
 pub(crate) mod parameter_names;
 pub(crate) mod refs;
 pub(crate) mod root;
+pub(crate) mod shares;
 pub(crate) mod subject;
 pub(crate) mod tuples;
 pub(crate) mod types;

@@ -130,15 +130,17 @@ impl Planner {
             text: String::new(),
         };
         let mut bids = Vec::with_capacity(tools.len());
+        // A request that asks for strict mode throughout still has to keep to what that mode allows in sum.
+        let plain = self.dialect.plain();
         for (tool, wire) in tools.iter().zip(&names) {
-            match Bid::new(tool, wire, self.dialect) {
+            match Bid::new(tool, wire, plain) {
                 Ok(bid) => bids.push(bid),
                 Err(impossible) => plan.leave_out(tool, impossible.to_string()),
             }
         }
         self.cut(&mut bids, &mut plan);
-        if let Some(strict) = self.dialect.strict() {
-            hold(&mut bids, strict);
+        if let Some(strict) = plain.strict() {
+            hold(&mut bids, strict, self.dialect.is_strict());
         }
         relieve(&mut bids, self.dialect);
         let mut definitions = Vec::with_capacity(bids.len());
@@ -255,7 +257,7 @@ fn described<'a>(tool: &Candidate<'a>, wire: &'a str, lowered: &Lowered) -> Cow<
 }
 
 /// Spends the strict budget: on tools that ask for it, then where a mistake costs most, then where most can be mistaken.
-fn hold(bids: &mut [Bid<'_>], strict: Dialect) {
+fn hold(bids: &mut [Bid<'_>], strict: Dialect, all: bool) {
     let mut order: Vec<(usize, &Lowered)> = bids
         .iter()
         .enumerate()
@@ -263,7 +265,7 @@ fn hold(bids: &mut [Bid<'_>], strict: Dialect) {
             let lowered = bid.tool.input.lower(strict).ok()?;
             let wanted = match bid.tool.strict {
                 Strict::On => true,
-                Strict::Auto => lowered.is_lossless(),
+                Strict::Auto => all || lowered.is_lossless(),
                 Strict::Off => false,
             };
             wanted.then_some((place, lowered))

@@ -3,7 +3,7 @@
 use super::{ANYTHING, Dialect, Enums, NameRule, Rules, StrictBudget, Strictness, word_or_dash};
 use crate::pass::{
     all_of, booleans, bounds, conditions, constants, enums, formats, keywords, noise, nulls,
-    objects, one_of, refs, root, tuples, types, unions,
+    objects, one_of, refs, root, shares, tuples, types, unions,
 };
 
 /// 128 for the API; 64 where a remote MCP server is attached to an app, which is another road.
@@ -42,6 +42,7 @@ pub(super) static STRICT: Rules = Rules {
         bounds::at_most_one_item,
         objects::close,
         keywords::run,
+        shares::run,
         unions::distinct,
         nulls::run,
     ],

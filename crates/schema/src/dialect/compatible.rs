@@ -141,6 +141,7 @@ pub(super) static XAI: Rules = Rules {
         booleans::run,
         refs::hoist,
         noise::run,
+        constants::run,
         all_of::run,
         one_of::run,
         conditions::run,

@@ -62,7 +62,10 @@ impl Seen {
 
 fn write_out(members: &mut Map<String, Value>, seen: &mut Seen) {
     members.retain(|keyword, value| {
-        seen.note(keyword, value);
+        match value {
+            Value::Null | Value::Number(_) | Value::String(_) => return true,
+            _ => seen.note(keyword, value),
+        }
         match value {
             Value::Bool(flag) => match parts(keyword) {
                 Parts::One | Parts::OneOrMany => return one(keyword, *flag, value, seen),

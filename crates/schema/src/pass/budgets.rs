@@ -41,7 +41,7 @@ fn flatten(schema: &mut Value, spot: &mut Spot, level: usize, most: usize) {
     }
 }
 
-fn outline(schema: &mut Value, spot: &mut Spot) {
+pub(super) fn outline(schema: &mut Value, spot: &mut Spot) {
     let words = format!("{}, as JSON text", short(schema));
     if let Value::Object(members) = schema {
         json_text::write(members, &words);

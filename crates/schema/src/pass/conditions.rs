@@ -13,9 +13,12 @@ use serde_json::{Map, Value};
 use super::booleans::nothing_at_all;
 use super::constants::refuse_all;
 use super::subject::admits_all;
-use crate::lower::{Draft, Impossible, Spot};
+use crate::lower::{Draft, Impossible, Severity, Spot};
 
 pub(crate) use phrase::noun;
+
+/// More things of one kind are not told.
+const TOLD: usize = 12;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     if is_nothing(&draft.schema) {
@@ -38,7 +41,10 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 pub(crate) fn is_nothing(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => !flag,
-        Value::Object(members) => members.get("not").is_some_and(is_anything),
+        // Schemas are small: looking through them is faster than looking up.
+        Value::Object(members) => members
+            .iter()
+            .any(|(keyword, part)| keyword == "not" && is_anything(part)),
         _ => false,
     }
 }
@@ -55,6 +61,8 @@ pub(crate) fn is_anything(schema: &Value) -> bool {
 /// Whether there is something to do about a keyword.
 fn concerns(keyword: &str, value: &Value) -> bool {
     match keyword {
+        // By far the most frequent.
+        "type" | "description" => false,
         "contains"
         | "dependencies"
         | "dependentRequired"
@@ -130,6 +138,17 @@ fn take(members: &mut Map<String, Value>, spot: &Spot, keyword: &str) -> Option<
         None
     } else {
         members.shift_remove(keyword)
+    }
+}
+
+/// Gives up what a keyword meant, of which the first few things are told.
+fn tell(members: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, all: Vec<String>) {
+    let more = all.len() > TOLD;
+    for words in all.into_iter().take(TOLD) {
+        spot.spill(members, keyword, words);
+    }
+    if more {
+        spot.lose(keyword, Severity::Wider, None);
     }
 }
 

@@ -81,9 +81,8 @@ pub(super) fn refuse_all(members: &mut Map<String, Value>) {
 }
 
 fn drop_repeated(values: &mut Vec<Value>) {
-    // Other values may be equal though they are written in different ways.
-    let plain = |value: &Value| value.is_string() || value.is_i64() || value.is_u64();
-    if values.len() > FEW && values.iter().all(plain) {
+    if values.len() > FEW {
+        // `1` and `1.0` both stay, which does no harm.
         let mut seen = HashSet::new();
         values.retain(|value| seen.insert(value.to_string()));
         return;

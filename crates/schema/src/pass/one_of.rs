@@ -4,7 +4,7 @@ mod apart;
 
 use serde_json::{Map, Value};
 
-use self::apart::Apart;
+use self::apart::Proof;
 use super::all_of::Merge;
 use crate::lower::{Draft, Impossible, Spot, each_part};
 
@@ -13,7 +13,8 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         return Ok(());
     }
     let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
-    down(&mut draft.schema, &mut draft.spot, &definitions);
+    let mut proof = Proof::new(&definitions);
+    down(&mut draft.schema, &mut draft.spot, &mut proof);
     draft.bounded()
 }
 
@@ -28,26 +29,35 @@ fn mentions(value: &Value, keywords: &[&str]) -> bool {
 }
 
 /// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
-fn down(schema: &mut Value, spot: &mut Spot, definitions: &Value) {
+fn down(schema: &mut Value, spot: &mut Spot, proof: &mut Proof<'_>) {
     let Value::Object(members) = schema else {
         return;
     };
-    if let Some(Value::Array(branches)) = members.shift_remove("oneOf") {
-        convert(members, branches, spot, definitions);
+    let has =
+        |members: &Map<String, Value>, keyword: &str| members.keys().any(|key| key == keyword);
+    if has(members, "oneOf")
+        && let Some(Value::Array(branches)) = members.shift_remove("oneOf")
+    {
+        convert(members, branches, spot, proof);
     }
-    let counted = members.contains_key("maxContains");
-    let mut set_aside = Vec::new();
-    for keyword in ["not", "if", "oneOf", "contains"] {
-        if let Some(part) = members.get_mut(keyword)
-            && (counted || keyword != "contains")
-        {
-            set_aside.push((keyword, std::mem::take(part)));
-        }
-    }
+    let turns_around = |keyword: &str| match keyword {
+        "not" | "if" | "oneOf" => true,
+        "contains" => has(members, "maxContains"),
+        _ => false,
+    };
+    let turning: Vec<String> = members
+        .keys()
+        .filter(|keyword| turns_around(keyword))
+        .cloned()
+        .collect();
+    let set_aside: Vec<Value> = turning
+        .iter()
+        .filter_map(|keyword| members.get_mut(keyword).map(std::mem::take))
+        .collect();
     each_part(schema, spot, &mut |part, spot| {
-        down(part, spot, definitions);
+        down(part, spot, proof);
     });
-    for (keyword, part) in set_aside {
+    for (keyword, part) in turning.iter().zip(set_aside) {
         if let Some(place) = schema.get_mut(keyword) {
             *place = part;
         }
@@ -58,13 +68,13 @@ fn convert(
     members: &mut Map<String, Value>,
     branches: Vec<Value>,
     spot: &mut Spot,
-    definitions: &Value,
+    proof: &mut Proof<'_>,
 ) {
-    let exact = Apart::new(definitions, members).all(&branches);
+    let exact = proof.all_apart(&branches, members);
     let branches = Value::Array(branches);
     let union = match members.get("anyOf") {
         None => branches,
-        Some(others) => match joined(others, &branches, definitions) {
+        Some(others) => match joined(others, &branches, proof.definitions) {
             Some(both) => both,
             None => {
                 // What its alternatives evaluate still counts; `conditions` tells it when that does not matter any more.

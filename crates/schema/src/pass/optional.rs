@@ -39,7 +39,8 @@ fn require_all(members: &mut Map<String, Value>, spot: &mut Spot) {
     members.insert("required".to_owned(), names);
 }
 
-fn may_be_absent(part: &mut Map<String, Value>, spot: &mut Spot) {
+/// Lets a property that is to be required be null, for leaving it out.
+pub(super) fn may_be_absent(part: &mut Map<String, Value>, spot: &mut Spot) {
     if admits_null(part) {
         // Its own null and the one for leaving it out are the same from now on.
         spot.lose("null", Severity::Note, None);

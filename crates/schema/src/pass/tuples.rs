@@ -4,10 +4,17 @@ use serde_json::{Map, Value, json};
 
 use super::conditions::{at_most, is_anything, is_nothing, noun, number};
 use super::subject::asserts;
+use super::words::cut;
 use crate::lower::{Draft, Impossible, Severity, Spot, describe};
 
 /// More places are not described.
 const TOLD: usize = 8;
+
+/// Longer descriptions of one place are cut.
+const SHOWN: usize = 80;
+
+/// More alternatives are not offered.
+const MOST_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
 pub(crate) fn widen(draft: &mut Draft) -> Result<(), Impossible> {
@@ -118,6 +125,9 @@ fn any_of(all: Vec<Value>, same: bool) -> Option<Value> {
         if !distinct.contains(&part) {
             distinct.push(part);
         }
+        if distinct.len() > MOST_BRANCHES && !same {
+            return None;
+        }
     }
     if same || distinct.len() == 1 {
         let mut one = distinct.into_iter().next()?;
@@ -146,7 +156,7 @@ fn in_order(places: &[Value], rest: Option<&Value>) -> String {
 
 fn told(element: &Value) -> String {
     match element.get("description").and_then(Value::as_str) {
-        Some(description) => format!("{} ({})", noun(element), description.trim()),
+        Some(description) => format!("{} ({})", noun(element), cut(description.trim(), SHOWN)),
         None => noun(element),
     }
 }

@@ -39,6 +39,9 @@ fn single(schema: &mut Map<String, Value>, spot: &mut Spot) {
         _ => inferred(schema, spot),
     };
     let mut names: Vec<String> = named;
+    if names.is_empty() {
+        return;
+    }
     if names.iter().any(|name| name == "number") {
         names.retain(|name| name != "integer");
     }

@@ -1,14 +1,16 @@
 //! Conditions on the properties of objects.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 
 use super::phrase::{self, noun};
-use super::{is_anything, is_nothing, number, required, take};
+use super::{is_anything, is_nothing, number, required, take, tell};
 use crate::lower::{Severity, Spot};
 use crate::pass::subject::asserts;
 use crate::pass::words::words;
 
-/// More names are not written out as properties.
+/// More names are not written out as properties, more alternatives not as a union.
 const MOST_NAMES: usize = 64;
 
 /// Keywords through which another schema speaks about the same value.
@@ -82,83 +84,95 @@ enum Demand {
     Schema(Value),
 }
 
+impl Demand {
+    fn of(value: Value) -> Self {
+        let only_names = |schema: &Map<String, Value>| {
+            schema
+                .keys()
+                .all(|keyword| keyword == "required" || !asserts(keyword))
+        };
+        let list = match &value {
+            Value::Object(schema) if only_names(schema) => schema.get("required"),
+            other => Some(other),
+        };
+        match list.and_then(Value::as_array) {
+            Some(list) => {
+                let names = list.iter().filter_map(Value::as_str);
+                Self::Names(names.map(str::to_owned).collect())
+            }
+            None => Self::Schema(value),
+        }
+    }
+
+    /// What is asked for, unless the properties that are given anyway see to it.
+    fn words(&self, name: &str, sure: &HashSet<String>) -> Option<String> {
+        match self {
+            Self::Names(names) => {
+                let missing = names.iter().map(String::as_str);
+                let missing: Vec<&str> = missing
+                    .filter(|other| *other != name && !sure.contains(*other))
+                    .collect();
+                let missing = (!missing.is_empty()).then(|| phrase::names(missing))?;
+                Some(format!("if `{name}` is given, {missing} must be given too"))
+            }
+            Self::Schema(schema) if is_anything(schema) => None,
+            Self::Schema(schema) if is_nothing(schema) => {
+                Some(format!("`{name}` must not be given"))
+            }
+            Self::Schema(schema) => Some(format!(
+                "if `{name}` is given, then {}",
+                phrase::demand(schema)
+            )),
+        }
+    }
+}
+
 /// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both.
 pub(super) fn dependent(members: &mut Map<String, Value>, spot: &mut Spot) {
     let mut demands: Vec<(&str, String, Demand)> = Vec::new();
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
         if let Some(Value::Object(given)) = take(members, spot, keyword) {
-            demands.extend(
-                given
-                    .into_iter()
-                    .map(|(name, value)| (keyword, name, demand(value))),
-            );
+            let given = given.into_iter();
+            demands.extend(given.map(|(name, value)| (keyword, name, Demand::of(value))));
         }
     }
-    // What a required property asks for is required too, and may ask for more in turn.
-    loop {
-        let met = demands.iter().position(|(_, name, demand)| {
-            matches!(demand, Demand::Names(_)) && required(members).any(|other| other == name)
-        });
-        let Some((_, _, Demand::Names(names))) = met.map(|at| demands.remove(at)) else {
-            break;
-        };
-        require(members, names);
+    if demands.is_empty() {
+        return;
     }
-    for (keyword, name, demand) in demands {
-        let words = match demand {
-            Demand::Names(names) => {
-                let known =
-                    |other: &&str| *other != name && !required(members).any(|one| one == *other);
-                let missing: Vec<&str> = names.iter().map(String::as_str).filter(known).collect();
-                if missing.is_empty() {
-                    continue;
-                }
-                format!(
-                    "if `{name}` is given, {} must be given too",
-                    phrase::names(missing)
-                )
-            }
-            Demand::Schema(schema) if is_anything(&schema) => continue,
-            Demand::Schema(schema) if is_nothing(&schema) => format!("`{name}` must not be given"),
-            Demand::Schema(schema) => {
-                format!("if `{name}` is given, then {}", phrase::demand(&schema))
-            }
-        };
-        spot.spill(members, keyword, words);
+    let sure = require(members, &demands);
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        let told = demands.iter().filter(|(from, ..)| *from == keyword);
+        let told = told.filter_map(|(_, name, demand)| demand.words(name, &sure));
+        tell(members, spot, keyword, told.collect());
     }
 }
 
-fn demand(value: Value) -> Demand {
-    let only_names = value.as_object().is_some_and(|schema| {
-        schema
-            .keys()
-            .all(|keyword| keyword == "required" || !asserts(keyword))
-    });
-    let list = match &value {
-        Value::Object(schema) if only_names => schema.get("required").and_then(Value::as_array),
-        Value::Array(list) => Some(list),
-        _ => None,
-    };
-    match list {
-        Some(list) => Demand::Names(
-            list.iter()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect(),
-        ),
-        None => Demand::Schema(value),
+/// Requires what a required property asks for, and what that asks for in turn; returns all that is required then.
+fn require(
+    members: &mut Map<String, Value>,
+    demands: &[(&str, String, Demand)],
+) -> HashSet<String> {
+    let mut asked: HashMap<&str, Vec<&String>> = HashMap::new();
+    for (_, name, demand) in demands {
+        if let Demand::Names(names) = demand {
+            asked.entry(name).or_default().extend(names);
+        }
     }
-}
-
-fn require(members: &mut Map<String, Value>, names: Vec<String>) {
-    let list = members.entry("required").or_insert_with(|| json!([]));
-    if let Value::Array(list) = list {
-        for name in names {
-            if !list.iter().any(|other| *other == name) {
-                list.push(Value::String(name));
+    let mut sure: HashSet<String> = required(members).map(str::to_owned).collect();
+    let mut next: Vec<String> = required(members).map(str::to_owned).collect();
+    let mut added = Vec::new();
+    while let Some(name) = next.pop() {
+        for other in asked.remove(name.as_str()).into_iter().flatten() {
+            if sure.insert(other.clone()) {
+                next.push(other.clone());
+                added.push(Value::String(other.clone()));
             }
         }
     }
+    if let (Some(Value::Array(list)), false) = (members.get_mut("required"), added.is_empty()) {
+        list.append(&mut added);
+    }
+    sure
 }
 
 /// `propertyNames`; returns whether a schema was copied to several names.
@@ -268,9 +282,7 @@ pub(super) fn patterns(members: &mut Map<String, Value>, spot: &mut Spot) {
             None => members.shift_remove("additionalProperties"),
         };
     }
-    for words in told {
-        spot.spill(members, "patternProperties", words);
-    }
+    tell(members, spot, "patternProperties", told);
 }
 
 /// The schema of what fits one of several; `None` for anything.
@@ -282,6 +294,9 @@ fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
         }
         if !distinct.contains(&part) {
             distinct.push(part);
+        }
+        if distinct.len() > MOST_NAMES {
+            return None;
         }
     }
     match distinct.len() {

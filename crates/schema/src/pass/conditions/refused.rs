@@ -1,39 +1,41 @@
 //! What must not be: `not`, `if` … `then` … `else`, and properties that no value fits.
 
+use std::collections::HashSet;
+
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
 use super::phrase::{clause, demand, names, noun, values};
-use super::{is_anything, is_nothing, required, take};
-use crate::lower::{Severity, Spot, describe};
+use super::{is_anything, is_nothing, required, take, tell};
+use crate::lower::Spot;
 use crate::pass::constants::kinds::Kinds;
 use crate::pass::constants::settle;
 use crate::pass::subject::asserts;
 
+/// Longer lists are not compared value by value.
+const MOST_COMPARED: usize = 1 << 20;
+
 /// Takes out properties that no value fits: they need not be offered.
 pub(super) fn properties(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let Some(Value::Object(properties)) = members.get("properties") else {
+    let parts = members.get("properties").and_then(Value::as_object);
+    if !parts.is_some_and(|parts| parts.values().any(is_nothing)) {
         return;
-    };
-    let forbidden: Vec<String> = properties
-        .iter()
-        .filter(|(_, part)| is_nothing(part))
-        .map(|(name, _)| name.clone())
-        .filter(|name| !required(members).any(|other| other == name))
-        .collect();
+    }
+    let needed: HashSet<String> = required(members).map(str::to_owned).collect();
     let closed = members.get("additionalProperties") == Some(&Value::Bool(false))
         && !members.contains_key("patternProperties");
-    for name in forbidden {
-        if let Some(Value::Object(properties)) = members.get_mut("properties") {
-            properties.shift_remove(&name);
-        }
-        if !closed {
-            let words = format!("`{name}` must not be given");
-            describe(members, &words);
-            spot.below("properties", Some(&name), |spot| {
-                spot.lose("not", Severity::Wider, Some(words));
-            });
-        }
+    let mut forbidden = Vec::new();
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        properties.retain(|name, part| {
+            let stays = !is_nothing(part) || needed.contains(name);
+            if !stays {
+                forbidden.push(format!("`{name}` must not be given"));
+            }
+            stays
+        });
+    }
+    if !closed {
+        tell(members, spot, "not", forbidden);
     }
 }
 
@@ -112,7 +114,9 @@ fn listed(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) ->
     else {
         return true;
     };
-    if let Some(Value::Array(values)) = members.get_mut("enum") {
+    if let Some(Value::Array(values)) = members.get_mut("enum")
+        && values.len().saturating_mul(others.len()) <= MOST_COMPARED
+    {
         values.retain(|value| !others.iter().any(|other| cmp::equal(value, other)));
         return settle(members);
     }

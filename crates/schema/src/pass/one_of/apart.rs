@@ -3,6 +3,7 @@
 //! The answer is a proof or "not known": every rule here finds a reason why a value that fits one is refused by the other.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use jsonschema::json::cmp;
 use serde_json::{Map, Number, Value};
@@ -10,37 +11,52 @@ use serde_json::{Map, Number, Value};
 use crate::pass::conditions::{is_nothing, number};
 use crate::pass::constants::kinds::Kinds;
 
-/// How many schemas are compared for one pair of alternatives.
-const MOST_STEPS: usize = 256;
+/// How many comparisons are made for one schema to be lowered.
+const MOST_STEPS: usize = 100_000;
+
+/// How many of them for one pair of alternatives.
+const MOST_FOR_PAIR: usize = 1_000;
 
 /// How many elements of two arrays are compared.
 const MOST_ELEMENTS: u64 = 8;
 
+/// How many required properties of two objects are compared.
+const MOST_NAMES: usize = 32;
+
 type Members = Map<String, Value>;
 
-pub(super) struct Apart<'s> {
-    definitions: &'s Value,
-    /// The schema that the alternatives stand in: it speaks about the same value.
-    around: &'s Members,
+/// Looks for reasons within an allowance.
+pub(super) struct Proof<'s> {
+    /// What references that were kept lead to.
+    pub(super) definitions: &'s Value,
     left: usize,
 }
 
-impl<'s> Apart<'s> {
-    pub(super) fn new(definitions: &'s Value, around: &'s Members) -> Self {
+impl<'s> Proof<'s> {
+    pub(super) fn new(definitions: &'s Value) -> Self {
         Self {
             definitions,
-            around,
-            left: 0,
+            left: MOST_STEPS,
         }
     }
 
-    /// Whether no value fits two of these.
-    pub(super) fn all(mut self, branches: &[Value]) -> bool {
+    /// Whether no value fits two of these, which stand in the schema `around` that speaks about the same value.
+    pub(super) fn all_apart(&mut self, branches: &[Value], around: &Members) -> bool {
+        if are_different_texts(branches) {
+            return true;
+        }
         let mut rest = branches;
         while let Some((first, others)) = rest.split_first() {
             for other in others {
-                self.left = MOST_STEPS;
-                if !self.apart(first, other, true) {
+                let left = self.left.min(MOST_FOR_PAIR);
+                let mut pair = Pair {
+                    definitions: self.definitions,
+                    around,
+                    left,
+                };
+                let apart = pair.apart(first, other, true);
+                self.left -= left - pair.left;
+                if !apart {
                     return false;
                 }
             }
@@ -48,18 +64,45 @@ impl<'s> Apart<'s> {
         }
         true
     }
+}
+
+/// The quick way for long lists of described constants.
+fn are_different_texts(branches: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    branches.iter().all(|branch| {
+        let values = branch.as_object().and_then(listed).unwrap_or_default();
+        let mut texts = values.iter().map(|value| value.as_str());
+        let own: Option<HashSet<&str>> = texts.by_ref().collect();
+        own.is_some_and(|own| !own.is_empty() && own.into_iter().all(|text| seen.insert(text)))
+    })
+}
+
+struct Pair<'s> {
+    definitions: &'s Value,
+    around: &'s Members,
+    left: usize,
+}
+
+impl Pair<'_> {
+    /// Takes from the allowance.
+    fn spend(&mut self, steps: usize) -> bool {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
 
     /// `here` tells that both speak about the value the alternatives speak about, not about something in it.
     fn apart(&mut self, one: &Value, other: &Value, here: bool) -> bool {
         if is_nothing(one) || is_nothing(other) {
             return true;
         }
-        let (Value::Object(a), Value::Object(b), Some(left)) =
-            (one, other, self.left.checked_sub(1))
-        else {
+        let (Value::Object(a), Value::Object(b), true) = (one, other, self.spend(1)) else {
             return false;
         };
-        self.left = left;
         self.by_own_words(a, b, here)
             || self.by_parts(a, other, here)
             || self.by_parts(b, one, here)
@@ -95,6 +138,7 @@ impl<'s> Apart<'s> {
             shared = shared.and(kinds(self.around));
         }
         if let (Some(these), Some(those)) = (listed(a), listed(b))
+            && self.spend(these.len().saturating_mul(those.len()) / 8)
             && !these
                 .iter()
                 .any(|this| those.iter().any(|that| cmp::equal(this, that)))
@@ -117,7 +161,8 @@ impl<'s> Apart<'s> {
     fn properties(&mut self, a: &Members, b: &Members, here: bool) -> bool {
         let around = if here { required(self.around) } else { &[] };
         let names = required(a).iter().chain(required(b)).chain(around);
-        names.filter_map(Value::as_str).any(|name| {
+        let names = names.filter_map(Value::as_str).take(MOST_NAMES);
+        names.into_iter().any(|name| {
             let (one, other) = (property(a, name), property(b, name));
             one.is_some_and(is_nothing)
                 || other.is_some_and(is_nothing)
@@ -188,33 +233,34 @@ fn element(members: &Members, at: usize) -> Option<&Value> {
 
 fn sizes_differ(a: &Members, b: &Members, min: &str, max: &str) -> bool {
     let size = |members: &Members, keyword: &str| members.get(keyword).and_then(number);
-    let below = |a: &Members, b: &Members| matches!((size(a, max), size(b, min)), (Some(most), Some(least)) if most < least);
+    let below = |a: &Members, b: &Members| {
+        let ends = (size(a, max), size(b, min));
+        matches!(ends, (Some(most), Some(least)) if most < least)
+    };
     below(a, b) || below(b, a)
 }
 
 fn ranges_differ(a: &Members, b: &Members) -> bool {
-    let bound = |members: &'_ Members, keyword: &str| {
-        members.get(keyword).and_then(Value::as_number).cloned()
-    };
-    let below = |a: &Members, b: &Members| {
-        let (most, less) = (bound(a, "maximum"), bound(a, "exclusiveMaximum"));
-        let (least, more) = (bound(b, "minimum"), bound(b, "exclusiveMinimum"));
-        let ends = [(most.as_ref(), false), (less.as_ref(), true)];
-        let starts = [(least.as_ref(), false), (more.as_ref(), true)];
-        ends.iter().any(|(end, end_excluded)| {
-            starts
-                .iter()
-                .any(|(start, start_excluded)| match (end, start) {
-                    (Some(end), Some(start)) => match order(end, start) {
-                        Some(Ordering::Less) => true,
-                        Some(Ordering::Equal) => *end_excluded || *start_excluded,
-                        _ => false,
-                    },
-                    _ => false,
-                })
-        })
-    };
     below(a, b) || below(b, a)
+}
+
+/// Whether the numbers of one end before those of the other begin.
+fn below(a: &Members, b: &Members) -> bool {
+    let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.get(keyword)));
+    let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.get(keyword)));
+    ends.iter().any(|(at_end, end)| {
+        starts.iter().any(|(at_start, start)| {
+            let excluded = *at_end == "exclusiveMaximum" || *at_start == "exclusiveMinimum";
+            match (end, start) {
+                (Some(Value::Number(end)), Some(Value::Number(start))) => match order(end, start) {
+                    Some(Ordering::Less) => true,
+                    Some(Ordering::Equal) => excluded,
+                    _ => false,
+                },
+                _ => false,
+            }
+        })
+    })
 }
 
 /// How two numbers compare; `None` where floating point cannot tell.

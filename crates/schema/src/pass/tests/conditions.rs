@@ -90,9 +90,7 @@ fn a_property_that_nothing_fits_is_not_offered() {
         ),
         (
             json!({"properties": {}, "description": words}),
-            vec![format!(
-                "/properties/b: not (wider), described as \"{words}\""
-            )]
+            vec![format!("/: not (wider), described as \"{words}\"")]
         )
     );
     assert_eq!(
@@ -457,4 +455,24 @@ fn the_verdict_is_as_reported() {
         json!([1, 1]),
     ];
     keeps_its_word(run, Dialect::OPENAI_STRICT, &schemas, &values);
+}
+
+#[test]
+fn of_many_things_only_the_first_are_told() {
+    let names: Vec<String> = (0..2000).map(|number| format!("n{number}")).collect();
+    let chain: Value = names
+        .windows(2)
+        .map(|pair| (pair[0].clone(), json!([pair[1]])))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    exact([(
+        json!({"required": ["n0"], "dependentRequired": chain.clone()}),
+        json!({"required": names}),
+    )]);
+    let (_, losses) = golden(
+        run,
+        Dialect::OPENAI_STRICT,
+        json!({"dependentRequired": chain}),
+    );
+    assert_eq!(losses.len(), 13);
 }

@@ -164,3 +164,17 @@ fn the_verdict_is_as_reported() {
     ];
     keeps_its_word(run, Dialect::OPENAI_STRICT, &schemas, &values);
 }
+
+#[test]
+fn many_alternatives_are_told_apart_in_good_time() {
+    let constants: Vec<Value> = (0..5000)
+        .map(|number| json!({"const": format!("v{number}"), "description": "One."}))
+        .collect();
+    assert_eq!(converted(Value::Array(constants)), Vec::<String>::new());
+    let tagged: Vec<Value> = (0..100)
+        .map(|number| json!({"type": "object", "properties": {"kind": {"const": number}}, "required": ["kind"]}))
+        .collect();
+    assert_eq!(converted(Value::Array(tagged)), Vec::<String>::new());
+    let lists = |from: u32| json!({"enum": (from..from + 4000).collect::<Vec<_>>()});
+    assert_eq!(converted(json!([lists(0), lists(4000)])).len(), 1);
+}

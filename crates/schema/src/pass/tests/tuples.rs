@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{golden, keeps_its_word};
 use crate::{
     Dialect, Schema, Tape,
-    pass::tuples::{as_draft_7, widen},
+    pass::tuples::{as_draft_7, end, widen},
 };
 
 fn wider(words: &str) -> Vec<String> {
@@ -160,6 +160,27 @@ fn draft_7_has_its_own_form() {
 }
 
 #[test]
+fn an_end_is_a_length() {
+    for (before, after) in [
+        (
+            json!({"prefixItems": [{"type": "string"}, {}], "items": false}),
+            json!({"prefixItems": [{"type": "string"}, {}], "maxItems": 2}),
+        ),
+        (
+            json!({"prefixItems": [{}, {}], "items": false, "maxItems": 1}),
+            json!({"prefixItems": [{}, {}], "maxItems": 1}),
+        ),
+        (json!({"items": {"not": {}}}), json!({"maxItems": 0})),
+        (
+            json!({"prefixItems": [{}], "items": {"type": "null"}}),
+            json!({"prefixItems": [{}], "items": {"type": "null"}}),
+        ),
+    ] {
+        assert_eq!(golden(end, Dialect::GEMINI, before), (after, vec![]));
+    }
+}
+
+#[test]
 fn the_verdict_is_as_reported() {
     let schemas = [
         json!({"prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false}),
@@ -185,6 +206,7 @@ fn the_verdict_is_as_reported() {
         json!(["a", "b", 1]),
     ];
     keeps_its_word(widen, Dialect::OPENAI_STRICT, &schemas, &values);
+    keeps_its_word(end, Dialect::GEMINI, &schemas, &values);
     // Read as Draft 7, the other form says the same.
     for before in &schemas {
         let (mut after, _) = golden(as_draft_7, Dialect::MISTRAL, before.clone());
