@@ -16,7 +16,7 @@ use toolwright_core::{InvokerBuilder, Registry};
 use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::print;
-use found::Found;
+use found::{Found, RefusedIn};
 use progress::Progress;
 use verdict::Checked;
 
@@ -91,7 +91,8 @@ pub(crate) fn execute(
                 || !verdict.refused.is_empty()
                 || command.deny.is_some() && verdict.is_lossy()
         });
-    Ok(if denied || !found.refused.is_empty() {
+    let refused = found.refused.iter().any(RefusedIn::is_finding);
+    Ok(if denied || refused {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -148,7 +149,8 @@ fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode
     for refused in &found.refused {
         eprintln!("left out: {refused}");
     }
-    let whole = plan.left_out().is_empty() && found.refused.is_empty();
+    let refused = found.refused.iter().any(RefusedIn::is_finding);
+    let whole = plan.left_out().is_empty() && !refused;
     Ok(if whole {
         ExitCode::SUCCESS
     } else {

@@ -1,8 +1,10 @@
 //! The tools to check: those linked, or those that files define.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use toolwright_core::schema::Note;
@@ -11,7 +13,6 @@ use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot};
 
 use crate::config::Surroundings;
 use crate::failure::Failure;
-use std::sync::Arc;
 
 /// Everything there is to check.
 #[derive(Default)]
@@ -29,8 +30,15 @@ pub(super) struct RefusedIn {
     pub(super) refused: Refused,
 }
 
-impl std::fmt::Display for RefusedIn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl RefusedIn {
+    /// Whether somebody should mend it; a tool that the API hosts is no definition to begin with.
+    pub(super) fn is_finding(&self) -> bool {
+        !self.refused.hosted
+    }
+}
+
+impl fmt::Display for RefusedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.source, self.refused)
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use toolwright_core::schema::Dialect;
+use toolwright_core::schema::{Dialect, Loss};
 
 use super::found::Found;
-use super::verdict::{Checked, Verdict};
+use super::verdict::{Checked, Outcome, Verdict};
 
 /// What `--json` prints.
 pub(super) fn json(checked: &[Checked<'_>], found: &Found) -> Value {
@@ -37,9 +37,14 @@ pub(super) fn text(checked: &[Checked<'_>], dialects: &[Dialect], found: &Found)
         out.push_str(&details(checked));
     }
     for refused in &found.refused {
-        let _ = writeln!(out, "\nrefused: {refused}");
+        let word = if refused.is_finding() {
+            "refused"
+        } else {
+            "skipped"
+        };
+        let _ = writeln!(out, "\n{word}: {refused}");
     }
-    out.push_str(&summary(checked, found));
+    out.push_str(&summary(checked, dialects.len(), found));
     out
 }
 
@@ -101,9 +106,7 @@ fn details(checked: &Checked<'_>) -> String {
         if let Some(reason) = &verdict.reason {
             let _ = writeln!(told, "    impossible: {reason}");
         }
-        for loss in verdict.real_losses() {
-            let _ = writeln!(told, "    {loss}");
-        }
+        told.push_str(&losses(verdict));
         for refusal in &verdict.refused {
             let _ = writeln!(told, "    would still be refused: {refusal}");
         }
@@ -135,6 +138,43 @@ fn details(checked: &Checked<'_>) -> String {
     out
 }
 
+/// More places at which the same is lost are counted.
+const PLACES: usize = 3;
+
+/// Each loss with the places it happens at.
+fn losses(verdict: &Verdict<'_>) -> String {
+    let mut out = String::new();
+    let mut groups: Vec<(&Loss, usize)> = Vec::new();
+    for loss in verdict.real_losses() {
+        let same = |other: &Loss| {
+            (&other.keyword, other.severity, &other.spilled)
+                == (&loss.keyword, loss.severity, &loss.spilled)
+        };
+        let times = match groups.iter_mut().find(|(other, _)| same(other)) {
+            Some((_, times)) => {
+                *times += 1;
+                *times
+            }
+            None => {
+                groups.push((loss, 1));
+                1
+            }
+        };
+        if times <= PLACES {
+            let _ = writeln!(out, "    {loss}");
+        }
+    }
+    for (loss, times) in groups.iter().filter(|(_, times)| *times > PLACES) {
+        let more = times - PLACES;
+        let _ = writeln!(
+            out,
+            "    … {} ({}) at {more} more places",
+            loss.keyword, loss.severity
+        );
+    }
+    out
+}
+
 /// The parameters that nobody has described.
 fn undescribed<'f>(checked: &Checked<'f>) -> Vec<&'f str> {
     let properties = checked.tool.candidate.input.as_value().get("properties");
@@ -153,26 +193,33 @@ fn undescribed<'f>(checked: &Checked<'f>) -> Vec<&'f str> {
         .collect()
 }
 
-fn summary(checked: &[Checked<'_>], found: &Found) -> String {
-    let all = checked.iter().flat_map(|checked| &checked.verdicts);
+fn summary(checked: &[Checked<'_>], dialects: usize, found: &Found) -> String {
     let (mut lossless, mut lossy, mut impossible) = (0, 0, 0);
-    for verdict in all {
-        match () {
-            () if verdict.is_impossible() => impossible += 1,
-            () if verdict.is_lossy() => lossy += 1,
-            () => lossless += 1,
+    for verdict in checked.iter().flat_map(|checked| &checked.verdicts) {
+        match verdict.verdict {
+            Outcome::Lossless => lossless += 1,
+            Outcome::Lossy => lossy += 1,
+            Outcome::Impossible => impossible += 1,
         }
     }
     let mut out = format!(
-        "\n{} tools: {lossless} lossless, {lossy} lossy, {impossible} impossible",
-        checked.len()
+        "\n{} × {}: {lossless} lossless, {lossy} lossy, {impossible} impossible",
+        counted(checked.len(), "tool"),
+        counted(dialects, "dialect"),
     );
-    if !found.refused.is_empty() {
-        let _ = write!(out, "; {} definitions refused", found.refused.len());
+    let refused = found.refused.iter().filter(|refused| refused.is_finding());
+    match refused.count() {
+        0 => {}
+        count => out.push_str(&format!("; {} refused", counted(count, "definition"))),
     }
     if lossy > 0 {
-        out.push_str("\nwider: a model may send more than is valid, and is told so; narrower: it cannot send all that is valid");
+        out.push_str("\nwider: a model may send more than is valid, and such a call is refused; narrower: it cannot send all that is valid");
     }
     out.push('\n');
     out
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
