@@ -8,6 +8,9 @@ use crate::{Dialect, dialect::Rules};
 /// No schema that anybody wrote comes near it; references that multiply do.
 pub(crate) const MOST_NODES: usize = 20_000;
 
+/// Passes call themselves for every level; values that deep are refused where a request is checked, too.
+const MOST_DEPTH: usize = 128;
+
 /// What the passes work on.
 pub(crate) struct Draft {
     pub(crate) schema: Value,
@@ -117,24 +120,30 @@ pub(crate) fn too_large() -> Impossible {
     )
 }
 
-fn bounded(schema: &Value) -> Result<(), Impossible> {
-    let mut left = MOST_NODES;
-    if fits(schema, &mut left) {
-        Ok(())
-    } else {
-        Err(too_large())
-    }
+fn too_deep() -> Impossible {
+    Impossible::new(
+        "",
+        format!("the schema, its references written out, is more than {MOST_DEPTH} levels deep"),
+    )
 }
 
-fn fits(value: &Value, left: &mut usize) -> bool {
-    if *left == 0 {
-        return false;
+fn bounded(schema: &Value) -> Result<(), Impossible> {
+    fits(schema, 0, &mut MOST_NODES.clone())
+}
+
+fn fits(value: &Value, depth: usize, left: &mut usize) -> Result<(), Impossible> {
+    if depth > MOST_DEPTH {
+        return Err(too_deep());
     }
-    *left -= 1;
+    *left = left.checked_sub(1).ok_or_else(too_large)?;
     match value {
-        Value::Array(elements) => elements.iter().all(|element| fits(element, left)),
-        Value::Object(members) => members.values().all(|member| fits(member, left)),
-        _ => true,
+        Value::Array(elements) => elements
+            .iter()
+            .try_for_each(|element| fits(element, depth + 1, left)),
+        Value::Object(members) => members
+            .values()
+            .try_for_each(|member| fits(member, depth + 1, left)),
+        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ mod merge;
 
 use serde_json::{Map, Value};
 
+use super::one_of::are_apart;
 use super::subject::{admits_all, asserts};
 use super::words::words;
 use crate::lower::{Draft, Impossible, Severity, Spot};
@@ -133,7 +134,7 @@ pub(crate) fn settle(schema: &mut Map<String, Value>) {
 
 /// A closed object that is one of several: each alternative says all of it, and is closed itself.
 ///
-/// Of `oneOf` only one alternative evaluates properties, so this is exact; of `anyOf` several might.
+/// Where only one of them can be meant, only one evaluates properties, and this is exact.
 fn distribute(schema: &mut Map<String, Value>) {
     let in_place: Vec<&str> = IN_PLACE
         .into_iter()
@@ -154,7 +155,8 @@ fn distribute(schema: &mut Map<String, Value>) {
                     .is_none_or(|value| value == &Value::Bool(false))
         })
     };
-    if !branches.iter().all(plain) {
+    // Closing alternatives could tell apart what was refused for fitting two of them.
+    if !branches.iter().all(plain) || !are_apart(branches, schema) {
         return;
     }
     let mut base = schema.clone();

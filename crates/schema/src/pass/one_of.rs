@@ -18,6 +18,11 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     draft.bounded()
 }
 
+/// Whether no value fits two of the alternatives, as far as can be told.
+pub(super) fn are_apart(branches: &[Value], around: &Map<String, Value>) -> bool {
+    Proof::new(&Value::Null).all_apart(branches, around)
+}
+
 fn mentions(value: &Value, keywords: &[&str]) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(|element| mentions(element, keywords)),

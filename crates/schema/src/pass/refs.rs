@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use self::index::{Index, Place};
 use super::all_of::{alone, nothing};
 use super::root;
-use super::subject::admits_all;
+use super::subject::{admits_all, asserts};
 use crate::lower::{Draft, Impossible, MOST_NODES, Parts, Severity, parts, too_large};
 
 /// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
@@ -49,25 +49,37 @@ pub(crate) fn local(draft: &mut Draft) -> Result<(), Impossible> {
 
 /// Whether every reference is a path, and no part of the schema is a document of its own.
 ///
-/// A root that is not plain will be changed: only paths to its definitions lead to the same then.
+/// A root that is not plain will be changed: only names of its definitions lead to the same then.
 fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     let leads = |to: &str| match plain {
         true => to == "#" || to.starts_with("#/"),
-        false => to.starts_with("#/$defs/") || to.starts_with("#/definitions/"),
+        false => to
+            .strip_prefix("#/$defs/")
+            .is_some_and(|name| !name.contains(['/', '~', '%'])),
+    };
+    // Where the root changes, what stands beside a reference would have to be joined with its target.
+    let beside = |members: &Map<String, Value>| {
+        !plain
+            && !is_root
+            && members.contains_key("$ref")
+            && members
+                .keys()
+                .any(|keyword| keyword != "$ref" && asserts(keyword))
     };
     match value {
         Value::Array(elements) => elements
             .iter()
             .all(|element| is_local(element, false, plain)),
         Value::Object(members) => {
-            members
-                .iter()
-                .all(|(keyword, value)| match (keyword.as_str(), value) {
-                    ("$ref", Value::String(to)) => leads(to),
-                    ("$dynamicRef", Value::String(_)) => false,
-                    ("$id", Value::String(_)) => is_root,
-                    _ => is_local(value, false, plain),
-                })
+            !beside(members)
+                && members
+                    .iter()
+                    .all(|(keyword, value)| match (keyword.as_str(), value) {
+                        ("$ref", Value::String(to)) => leads(to),
+                        ("$dynamicRef", Value::String(_)) => false,
+                        ("$id", Value::String(_)) => is_root,
+                        _ => is_local(value, false, plain),
+                    })
         }
         _ => true,
     }
@@ -135,6 +147,12 @@ fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
         if !cuts.is_empty() && leaves_rest(&draft.schema) {
             // What a reference evaluated is not known where it was cut, and may now count as the rest.
             draft.spot.lose("$ref", Severity::Narrower, None);
+        }
+        for (path, _) in &cuts {
+            if path.split('/').any(|step| matches!(step, "not" | "if")) {
+                // Admitting more there is admitting less here.
+                draft.spot.lose("$ref", Severity::Narrower, None);
+            }
         }
         for (path, words) in cuts {
             draft.spot.path = path;

@@ -55,7 +55,7 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         join(schema, spot, &definitions);
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = schema.shift_remove(keyword) {
-                flatten(schema, &branches, keyword, spot, &definitions);
+                flatten(schema, &branches, keyword, spot, &definitions)?;
                 alternatives = true;
             }
         }
@@ -204,7 +204,7 @@ fn flatten(
     keyword: &str,
     spot: &mut Spot,
     definitions: &Value,
-) {
+) -> Result<(), Impossible> {
     let opened: Vec<Map<String, Value>> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
@@ -214,12 +214,16 @@ fn flatten(
         })
         .filter(admits_objects)
         .collect();
+    if opened.is_empty() {
+        return Err(no_object());
+    }
     if keyword == "anyOf" && opened.iter().any(admits_all) {
         // One alternative admits everything, and so does the whole.
-        return;
+        return Ok(());
     }
     if let [only] = opened.as_slice() {
-        return add(schema, only.clone(), spot, definitions);
+        add(schema, only.clone(), spot, definitions);
+        return Ok(());
     }
     let mut properties: Map<String, Value> = Map::new();
     for (name, part) in opened
@@ -260,8 +264,9 @@ fn flatten(
     }
     let closed = |branch: &Map<String, Value>| {
         branch.get("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.contains_key("patternProperties")
     };
-    if opened.iter().all(closed) && !opened.is_empty() {
+    if opened.iter().all(closed) {
         whole.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
     let silent = |branch: &Map<String, Value>| {
@@ -282,9 +287,14 @@ fn flatten(
         .map(group)
         .filter(|group| !group.is_empty())
         .collect();
-    let words = format!("give one of these groups: {}", groups.join("; or "));
     add(schema, whole, spot, definitions);
-    spot.spill(schema, keyword, words);
+    if groups.is_empty() {
+        give_up(schema, spot, keyword, &Value::Array(branches.to_vec()));
+    } else {
+        let words = format!("give one of these groups: {}", groups.join("; or "));
+        spot.spill(schema, keyword, words);
+    }
+    Ok(())
 }
 
 fn admits_objects(branch: &Map<String, Value>) -> bool {

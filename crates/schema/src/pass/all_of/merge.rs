@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use jsonschema::json::cmp;
 use serde_json::{Map, Number, Value, json};
 
 use crate::pass::subject::asserts;
@@ -82,9 +83,9 @@ impl<'d> Merge<'d> {
     }
 
     /// What a reference leads to.
-    pub(crate) fn open(&self, schema: Map<String, Value>) -> Map<String, Value> {
+    fn open(&mut self, schema: Map<String, Value>) -> Map<String, Value> {
         let mut schema = schema;
-        // A definition may itself be only a reference; a circle of these admits everything.
+        // A definition may itself be only a reference; where these lead nowhere, nothing is known.
         for _ in 0..8 {
             let target = schema
                 .get("$ref")
@@ -94,7 +95,9 @@ impl<'d> Merge<'d> {
             let Some(target) = target else { break };
             schema = target.clone();
         }
-        schema.shift_remove("$ref");
+        if let Some(reference) = schema.shift_remove("$ref") {
+            self.conflict("$ref", reference);
+        }
         schema
     }
 
@@ -179,7 +182,7 @@ impl<'d> Merge<'d> {
                     .as_array()
                     .into_iter()
                     .flatten()
-                    .filter(|value| theirs.contains(value))
+                    .filter(|value| theirs.iter().any(|other| cmp::equal(other, value)))
                     .collect();
                 if both.is_empty() {
                     Joined::Nothing
@@ -187,6 +190,7 @@ impl<'d> Merge<'d> {
                     Joined::To(json!(both))
                 }
             }
+            "const" if cmp::equal(ours, theirs) => Joined::To(ours.clone()),
             "const" => Joined::Nothing,
             "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
                 tighter(Ordering::Greater)
