@@ -115,3 +115,20 @@ fn too_many_tools_are_told_before_their_names() {
     );
     assert_eq!(refusals.len(), 101);
 }
+
+#[test]
+fn the_rule_is_shown_as_a_pattern() {
+    let rows = [
+        (Dialect::OPENAI, "^[a-zA-Z0-9_-]{1,64}$"),
+        (Dialect::ANTHROPIC, "^[a-zA-Z0-9_-]{1,128}$"),
+        (Dialect::GEMINI, "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$"),
+        (Dialect::MCP, "^[a-zA-Z0-9_.-]{1,128}$"),
+        (Dialect::PORTABLE, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$"),
+    ];
+    for (dialect, pattern) in rows {
+        assert_eq!(
+            rules(dialect, &["a b"]),
+            [format!("/0: the name `a b` does not match `{pattern}`")]
+        );
+    }
+}
