@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Outcome, Walker, bound, flat,
+    Outcome, Walker, bound, flat, values,
     vocabulary::{Holds, holds},
 };
 use crate::{Limits, Tape};
@@ -50,6 +50,7 @@ pub(super) fn close(walker: &mut Walker, schema: &mut Value) -> Outcome {
         if !members.contains_key("type") {
             walker.note("type \"object\" added: it has properties");
             members.shift_insert(0, "type".to_owned(), Value::from("object"));
+            return values::fit(walker, members);
         }
         return Ok(());
     }

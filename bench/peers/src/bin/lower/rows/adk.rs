@@ -1,16 +1,13 @@
 //! adk's `GenericSchemaAdapter`, which its clients for Ollama and DeepSeek use.
 
 use adk_core::{GenericSchemaAdapter, SchemaAdapter};
-use toolwright::schema::Dialect;
 
 use crate::contest::Contest;
 
 /// Adds the row of adk's core.
 pub fn lower(contest: Contest<'_>) -> Contest<'_> {
-    match contest.dialect {
-        Dialect::OLLAMA | Dialect::DEEPSEEK => {
-            adapter(contest, "adk GenericSchemaAdapter", GenericSchemaAdapter)
-        }
+    match contest.dialect.name() {
+        "deepseek" | "ollama" => adapter(contest, "adk GenericSchemaAdapter", GenericSchemaAdapter),
         _ => contest,
     }
 }

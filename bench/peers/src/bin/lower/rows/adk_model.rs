@@ -7,31 +7,30 @@ use adk_model::{
     anthropic::AnthropicSchemaAdapter,
     openai::{OpenAiSchemaAdapter, OpenAiStrictSchemaAdapter},
 };
-use toolwright::schema::Dialect;
 
 use super::adk::adapter;
 use crate::contest::Contest;
 
 /// Adds the row of adk's client.
 pub fn lower(contest: Contest<'_>) -> Contest<'_> {
-    match contest.dialect {
-        Dialect::OPENAI => adapter(contest, "adk OpenAiSchemaAdapter", OpenAiSchemaAdapter),
-        Dialect::OPENAI_STRICT => adapter(
+    match contest.dialect.name() {
+        "openai" => adapter(contest, "adk OpenAiSchemaAdapter", OpenAiSchemaAdapter),
+        "openai-strict" => adapter(
             contest,
             "adk OpenAiStrictSchemaAdapter",
             OpenAiStrictSchemaAdapter,
         ),
-        Dialect::ANTHROPIC => adapter(
+        "anthropic" => adapter(
             contest,
             "adk AnthropicSchemaAdapter",
             AnthropicSchemaAdapter,
         ),
-        Dialect::GEMINI => adapter(
+        "gemini" => adapter(
             contest,
             "adk GeminiSchemaAdapter",
             GeminiSchemaAdapter::json_schema(),
         ),
-        Dialect::GEMINI_OPENAPI => adapter(
+        "gemini-openapi" => adapter(
             contest,
             "adk GeminiSchemaAdapter",
             GeminiSchemaAdapter::new(),

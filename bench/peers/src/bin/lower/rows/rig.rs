@@ -14,20 +14,19 @@ use rig::{
     wire::{Body, Encoded, Mode, Wire},
 };
 use serde_json::Value;
-use toolwright::schema::Dialect;
 use toolwright_bench::catalogue::Sample;
 
 use crate::contest::Contest;
 
 /// Adds rig's row, where it has one.
 pub fn lower(contest: Contest<'_>) -> Contest<'_> {
-    match contest.dialect {
-        Dialect::OPENAI_STRICT => contest.each("rig ResponsesToolDefinition", |tool| {
+    match contest.dialect.name() {
+        "openai-strict" => contest.each("rig ResponsesToolDefinition", |tool| {
             let (name, description) = (tool.name.as_str(), tool.description.as_str());
             let parameters = tool.input.clone();
             ResponsesToolDefinition::strict_function(name, description, parameters).parameters
         }),
-        Dialect::ANTHROPIC_STRICT => {
+        "anthropic-strict" => {
             let wire = Messages {
                 provider: AnthropicConfig::new("key"),
                 model: "claude-sonnet-4-6".to_owned(),
@@ -41,7 +40,7 @@ pub fn lower(contest: Contest<'_>) -> Contest<'_> {
                 schemas(&body["tools"], "input_schema")
             })
         }
-        Dialect::GEMINI => {
+        "gemini" => {
             let wire = GenerateContent::new(GeminiConfig::new("key"), "gemini-2.5-flash");
             encode(contest, "rig GenerateContent::encode", wire, |body| {
                 let declared = &body["tools"][0]["functionDeclarations"];

@@ -1,0 +1,75 @@
+//! One definition, the words of every provider: what is sent, what is lost, and how a call comes back.
+//!
+//! ```console
+//! $ cargo run -q --example 13_every_provider
+//! openai: strict, about 78 tokens
+//! anthropic: not strict, about 100 tokens
+//! anthropic-strict would lose:
+//!   /properties/nights: minimum (wider), described as "at least 1"
+//!   /properties/nights: maximum (wider), described as "at most 30"
+//! [{"type":"function","name":"book_room","description":"Books a room.","parameters":{"type":"object","properties":{"nights":{"type":"integer","minimum":1,"maximum":30},"extra":{"type":["string","null"],"enum":["breakfast","parking",null]}},"required":["nights","extra"],"additionalProperties":false},"strict":true}]
+//! back: {"nights":2}
+//! booked for 2 nights
+//! ```
+
+use std::error::Error;
+
+use serde::Deserialize;
+use toolwright::schema::Dialect;
+use toolwright::wire::Planner;
+use toolwright::{Invoker, JsonSchema, Registry, ToolCall, schemars, tool};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nights(#[schemars(range(min = 1, max = 30))] u8);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Extra {
+    Breakfast,
+    Parking,
+}
+
+/// Books a room.
+#[tool]
+fn book_room(nights: Nights, extra: Option<Extra>) -> String {
+    let with = match extra {
+        Some(Extra::Breakfast) => " with breakfast",
+        Some(Extra::Parking) => " with parking",
+        None => "",
+    };
+    format!("booked for {} nights{with}", nights.0)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.add(book_room::tool())?;
+    let invoker = Invoker::new(&registry)?;
+    let tools = invoker.snapshot()?;
+
+    for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
+        let plan = Planner::new(dialect).plan(&*tools);
+        let strict = plan.tools().iter().all(|tool| tool.dialect.is_strict());
+        let word = if strict { "strict" } else { "not strict" };
+        println!("{dialect}: {word}, about {} tokens", plan.tokens());
+    }
+
+    let strict = tools
+        .iter()
+        .find_map(|tool| tool.spec().input.lower(Dialect::ANTHROPIC_STRICT).ok());
+    println!("anthropic-strict would lose:");
+    for loss in strict.into_iter().flat_map(|lowered| lowered.losses()) {
+        println!("  {loss}");
+    }
+
+    let plan = Planner::new(Dialect::OPENAI).plan(&*tools);
+    println!("{}", plan.text());
+    // Strict mode makes the model name every parameter: null is how it leaves one out.
+    let call = plan.lift(ToolCall::new(
+        "book_room",
+        r#"{"nights": 2, "extra": null}"#,
+    ));
+    println!("back: {}", call.arguments.as_str());
+    println!("{}", invoker.invoke(&call).await.text());
+    Ok(())
+}
