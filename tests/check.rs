@@ -1,10 +1,6 @@
 //! `toolwright check`, as whoever runs it in CI sees it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

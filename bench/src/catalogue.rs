@@ -110,7 +110,7 @@ impl Topic {
             let may_go = left > 4
                 && !required.contains(&name.as_str())
                 && !part.to_string().contains("$ref");
-            let goes = may_go && self.spread(place) % 4 == 0;
+            let goes = may_go && self.spread(place).is_multiple_of(4);
             left -= usize::from(goes);
             !goes
         });

@@ -1,10 +1,12 @@
 //! What lowering promises for every schema and every dialect.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+mod support;
 
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestCaseError};
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Dialect, Limits, Lowered, Sampler, Schema, Severity, Tape, validate_for};
+use toolwright_schema::{Dialect, Lowered, Sampler, Schema, Severity, validate_for};
+
+use support::{admits, meant};
 
 /// Schemas of every form that a tool's author, or a generator of schemas, might write.
 fn schema() -> BoxedStrategy<Value> {
@@ -182,45 +184,6 @@ fn tool() -> impl Strategy<Value = Schema> {
             }
             Schema::check(root).ok()
         })
-}
-
-fn admits(schema: &Schema, value: &Value) -> bool {
-    let text = value.to_string();
-    let limits = Limits {
-        depth: 120,
-        ..Limits::default()
-    };
-    Tape::parse(&text, &limits).is_ok_and(|tape| schema.is_valid(tape.root()))
-}
-
-/// A lowered schema as its dialect means it: Gemini has a flag for null, Mistral reads Draft 7.
-fn meant(schema: &Value, dialect: Dialect) -> Schema {
-    let mut schema = schema.clone();
-    null_flags(&mut schema);
-    if let Value::Object(members) = &mut schema
-        && dialect == Dialect::MISTRAL
-    {
-        members.insert(
-            "$schema".to_owned(),
-            json!("http://json-schema.org/draft-07/schema#"),
-        );
-    }
-    Schema::trusted(schema)
-}
-
-fn null_flags(value: &mut Value) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(null_flags),
-        Value::Object(members) => {
-            members.values_mut().for_each(null_flags);
-            if members.get("nullable") == Some(&json!(true)) {
-                members.shift_remove("nullable");
-                let inner = Value::Object(std::mem::take(members));
-                members.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));
-            }
-        }
-        _ => {}
-    }
 }
 
 /// `null` for what may be left out means the same as leaving it out.

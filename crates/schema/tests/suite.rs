@@ -1,18 +1,15 @@
 //! The official JSON-Schema-Test-Suite, each schema of it lowered to every dialect.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests"
-)]
-
 use std::fs;
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, Limits, Schema, Severity, Tape, validate_for};
+use toolwright_schema::{Dialect, Schema, Severity, validate_for};
+
+use support::{admits, meant};
 
 #[path = "../../../tests/support/real.rs"]
 mod real;
+mod support;
 
 #[derive(Default)]
 struct Count {
@@ -36,11 +33,6 @@ fn wrapped(schema: &Value) -> Value {
         "required": ["it"],
         "additionalProperties": false,
     })
-}
-
-fn admits(schema: &Schema, value: &Value) -> bool {
-    let text = value.to_string();
-    Tape::parse(&text, &Limits::default()).is_ok_and(|tape| schema.is_valid(tape.root()))
 }
 
 /// Checks one schema in one dialect against instances whose verdicts are known.
@@ -94,36 +86,6 @@ fn check(name: &str, schema: &Value, tests: &[(Value, bool)], dialect: Dialect, 
                 "{name}, {dialect}: {instance} is invalid, {wire} is accepted\n{schema}\n→ {text}"
             );
         }
-    }
-}
-
-/// A lowered schema as its dialect means it: Gemini has a flag for null, Mistral reads Draft 7.
-fn meant(schema: &Value, dialect: Dialect) -> Schema {
-    let mut schema = schema.clone();
-    null_flags(&mut schema);
-    if let Value::Object(members) = &mut schema
-        && dialect == Dialect::MISTRAL
-    {
-        members.insert(
-            "$schema".to_owned(),
-            json!("http://json-schema.org/draft-07/schema#"),
-        );
-    }
-    Schema::trusted(schema)
-}
-
-fn null_flags(value: &mut Value) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(null_flags),
-        Value::Object(members) => {
-            members.values_mut().for_each(null_flags);
-            if members.get("nullable") == Some(&json!(true)) {
-                members.shift_remove("nullable");
-                let inner = Value::Object(std::mem::take(members));
-                members.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));
-            }
-        }
-        _ => {}
     }
 }
 

@@ -30,6 +30,18 @@ pub(crate) struct Spot {
 impl Spot {
     /// Reports something given up here.
     pub(crate) fn lose(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
+        if severity != Severity::Note && self.path.split('/').any(turns_around) {
+            // To admit more in what is negated is to admit less, and the other way round.
+            let other = match severity {
+                Severity::Wider => Severity::Narrower,
+                _ => Severity::Wider,
+            };
+            self.report(keyword, other, None);
+        }
+        self.report(keyword, severity, spilled);
+    }
+
+    fn report(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
         let loss = Loss {
             path: self.path.clone(),
             keyword: keyword.to_owned(),
@@ -220,6 +232,11 @@ pub(crate) fn parts(keyword: &str) -> Parts {
         }
         _ => Parts::None,
     }
+}
+
+/// Whether what is said below a keyword may count the other way.
+fn turns_around(keyword: &str) -> bool {
+    matches!(keyword, "not" | "if" | "oneOf" | "contains")
 }
 
 /// Adds words to a schema's description.

@@ -15,30 +15,29 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         let Value::Object(members) = schema else {
             return;
         };
-        COUNTS.iter().for_each(|keyword| count(members, keyword));
         match kind(members) {
             Some("integer") => integer(members, spot),
-            Some("string") => drop_if(members, "minLength", is_zero),
+            Some("string") => {
+                drop_if(members, "minLength", is_zero);
+                count(members, "minLength");
+                count(members, "maxLength");
+            }
             Some("array") => {
                 drop_if(members, "minItems", is_zero);
                 drop_if(members, "uniqueItems", |value| *value == Value::Bool(false));
+                count(members, "minItems");
+                count(members, "maxItems");
             }
-            Some("object") => drop_if(members, "minProperties", is_zero),
+            Some("object") => {
+                drop_if(members, "minProperties", is_zero);
+                count(members, "minProperties");
+                count(members, "maxProperties");
+            }
             _ => {}
         }
     });
     Ok(())
 }
-
-/// Keywords that count.
-const COUNTS: [&str; 6] = [
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "minItems",
-    "minLength",
-    "minProperties",
-];
 
 /// Writes `2.0` as `2`.
 fn count(members: &mut Map<String, Value>, keyword: &str) {

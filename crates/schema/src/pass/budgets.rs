@@ -1,25 +1,112 @@
 //! A schema that is larger than the dialect allows is made smaller, if that can be done.
 
+use std::cmp::Reverse;
+
 use serde_json::{Map, Value};
 
 use super::enums;
 use super::json_text::{self, kind};
 use super::words::short;
 use crate::dialect::Budget;
-use crate::lower::{Draft, Impossible, Severity, Spot, each_part};
+use crate::lower::{Draft, Impossible, Parts, Severity, Spot, each_part, parts};
 
 /// An enum of more strings is a long one.
 const MANY: usize = 250;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     let budget = draft.spot.rules.budget;
-    if let Some(most) = budget.depth {
+    let mut size = Size::default();
+    size.add(&draft.schema, 0, &budget);
+    if over(budget.depth, size.depth).is_some() {
+        let most = budget.depth.unwrap_or(usize::MAX);
         flatten(&mut draft.schema, &mut draft.spot, 0, most);
+        size = Size::default();
+        size.add(&draft.schema, 0, &budget);
     }
-    if budget.properties.is_some() || budget.enum_values.is_some() || budget.characters.is_some() {
-        fit(draft, budget)?;
+    if size.long_enum || over(budget.enum_values, size.enum_values).is_some() {
+        drop_enums(draft, &budget);
+        size = Size::default();
+        size.add(&draft.schema, 0, &budget);
+    }
+    let refused = |has: usize, of: &str, most: usize| {
+        Err(Impossible::new(
+            "",
+            format!("it has {has} {of}, of which {most} are allowed"),
+        ))
+    };
+    if let Some(most) = over(budget.properties, size.properties) {
+        return refused(size.properties, "properties", most);
+    }
+    if let Some(most) = over(budget.characters, size.characters) {
+        return refused(
+            size.characters,
+            "characters in its names and enum values",
+            most,
+        );
     }
     Ok(())
+}
+
+/// The bound that is exceeded.
+fn over(most: Option<usize>, has: usize) -> Option<usize> {
+    most.filter(|most| has > *most)
+}
+
+/// How large a schema is, as its dialect counts.
+#[derive(Default)]
+struct Size {
+    depth: usize,
+    properties: usize,
+    characters: usize,
+    enum_values: usize,
+    long_enum: bool,
+}
+
+impl Size {
+    fn add(&mut self, schema: &Value, level: usize, budget: &Budget) {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let level = level + usize::from(nests(members));
+        self.depth = self.depth.max(level);
+        for (keyword, value) in members {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(named)) => {
+                    self.properties += named.len();
+                    self.name(named);
+                }
+                ("$defs", Value::Object(named)) => self.name(named),
+                ("enum", Value::Array(values)) => {
+                    self.enum_values += values.len();
+                    self.characters += values.iter().map(length).sum::<usize>();
+                    self.long_enum |= is_too_long(values, budget.long_enum);
+                }
+                _ => {}
+            }
+            // Each definition is counted for itself.
+            let level = if keyword == "$defs" { 0 } else { level };
+            match (parts(keyword), value) {
+                (Parts::One | Parts::OneOrMany, Value::Object(_)) => self.add(value, level, budget),
+                (Parts::Many | Parts::OneOrMany, Value::Array(parts)) => {
+                    parts.iter().for_each(|part| self.add(part, level, budget));
+                }
+                (Parts::Named, Value::Object(parts)) => {
+                    parts
+                        .values()
+                        .for_each(|part| self.add(part, level, budget));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn name(&mut self, named: &Map<String, Value>) {
+        self.characters += named.keys().map(String::len).sum::<usize>();
+    }
+}
+
+fn nests(schema: &Map<String, Value>) -> bool {
+    matches!(kind(schema), Some("array" | "object"))
 }
 
 /// Writes what lies too deep as JSON text.
@@ -27,8 +114,7 @@ fn flatten(schema: &mut Value, spot: &mut Spot, level: usize, most: usize) {
     let Value::Object(members) = schema else {
         return;
     };
-    let nests = matches!(kind(members), Some("array" | "object"));
-    let level = level + usize::from(nests);
+    let level = level + usize::from(nests(members));
     if level > most {
         return outline(schema, spot);
     }
@@ -55,73 +141,27 @@ fn is_definition(path: &str) -> bool {
         .is_some_and(|name| !name.contains('/'))
 }
 
-/// What the whole schema has.
-#[derive(Default)]
-struct Tally {
-    properties: usize,
-    characters: usize,
-    /// The enums, each with its number of values.
-    enums: Vec<(usize, String)>,
-}
-
-fn fit(draft: &mut Draft, budget: Budget) -> Result<(), Impossible> {
-    let mut tally = Tally::default();
+/// Gives up long enums, then those with the most values until the rest fits.
+fn drop_enums(draft: &mut Draft, budget: &Budget) {
+    let mut enums: Vec<(usize, String)> = Vec::new();
     draft.walk(|schema, spot| {
-        if let Value::Object(members) = schema {
-            if is_too_long(members, budget.long_enum) {
-                enums::give_up(members, spot);
-            }
-            tally.add(members, spot);
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let Some(Value::Array(values)) = members.get("enum") else {
+            return;
+        };
+        if is_too_long(values, budget.long_enum) {
+            enums::give_up(members, spot);
+        } else {
+            enums.push((values.len(), spot.path.clone()));
         }
     });
-    let over = |most: Option<usize>, has: usize| most.filter(|most| has > *most);
-    if let Some(most) = over(budget.properties, tally.properties) {
-        let reason = format!(
-            "it has {} properties, of which {most} are allowed",
-            tally.properties
-        );
-        return Err(Impossible::new("", reason));
-    }
-    let values = tally.enums.iter().map(|(values, _)| values).sum();
-    if let Some(most) = over(budget.enum_values, values) {
-        drop_largest(draft, tally.enums, values, most);
-        return fit(draft, budget);
-    }
-    if let Some(most) = over(budget.characters, tally.characters) {
-        let reason = format!(
-            "its names and enum values have {} characters, of which {most} are allowed",
-            tally.characters
-        );
-        return Err(Impossible::new("", reason));
-    }
-    Ok(())
-}
-
-impl Tally {
-    fn add(&mut self, members: &Map<String, Value>, spot: &Spot) {
-        if let Some(Value::Object(properties)) = members.get("properties") {
-            self.properties += properties.len();
-            self.characters += properties.keys().map(String::len).sum::<usize>();
-        }
-        if let Some(Value::Object(definitions)) = members.get("$defs") {
-            self.characters += definitions.keys().map(String::len).sum::<usize>();
-        }
-        if let Some(Value::Array(values)) = members.get("enum") {
-            self.characters += values.iter().map(length).sum::<usize>();
-            self.enums.push((values.len(), spot.path.clone()));
-        }
-    }
-}
-
-/// Gives up the enums with the most values until the rest fits.
-fn drop_largest(draft: &mut Draft, mut enums: Vec<(usize, String)>, values: usize, most: usize) {
-    enums.sort_by_key(|(values, _)| std::cmp::Reverse(*values));
-    let mut left = values;
+    let mut left = enums.iter().map(|(values, _)| values).sum();
+    enums.sort_by_key(|(values, _)| Reverse(*values));
     enums.retain(|(values, _)| {
-        let goes = left > most;
-        if goes {
-            left -= values;
-        }
+        let goes = over(budget.enum_values, left).is_some();
+        left -= if goes { *values } else { 0 };
         goes
     });
     draft.walk(|schema, spot| {
@@ -134,13 +174,10 @@ fn drop_largest(draft: &mut Draft, mut enums: Vec<(usize, String)>, values: usiz
     });
 }
 
-fn is_too_long(members: &Map<String, Value>, most: Option<usize>) -> bool {
-    let (Some(most), Some(Value::Array(values))) = (most, members.get("enum")) else {
-        return false;
-    };
+fn is_too_long(values: &[Value], most: Option<usize>) -> bool {
     values.len() > MANY
         && values.iter().all(Value::is_string)
-        && values.iter().map(length).sum::<usize>() > most
+        && over(most, values.iter().map(length).sum()).is_some()
 }
 
 /// Counted in bytes, which are never fewer than characters.

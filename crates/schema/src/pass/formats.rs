@@ -48,14 +48,16 @@ fn is_read(schema: &Map<String, Value>, known: &[&str]) -> bool {
 /// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
 /// beside the bounds that it stands for.
 pub(super) fn give_up(schema: &mut Map<String, Value>, format: &Value, spot: &mut Spot) {
-    let (Some(name), Some(words)) = (format.as_str(), words("format", format)) else {
+    let Some(name) = format.as_str() else {
         return;
     };
-    if of_numbers(name)
-        || matches!(schema.get("type"), Some(Value::String(kind)) if kind != "string")
-    {
+    let is_text = !matches!(schema.get("type"), Some(Value::String(kind)) if kind != "string");
+    if !is_text || of_numbers(name) {
         return;
     }
+    let Some(words) = words("format", format) else {
+        return;
+    };
     if is_checked(name) {
         spot.spill(schema, "format", words);
     } else {

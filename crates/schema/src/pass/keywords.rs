@@ -63,10 +63,6 @@ fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot:
             keyword => words(keyword, &value),
         };
         said.extend(spilled.clone());
-        // Under a negation more within is less without.
-        if is_turned(&spot.path) {
-            spot.lose(&keyword, Severity::Narrower, None);
-        }
         spot.lose(&keyword, Severity::Wider, spilled);
     }
     if !said.is_empty() {
@@ -149,9 +145,4 @@ pub(super) fn binds(keyword: &str, value: &Value) -> bool {
         "required" => value.as_array().is_none_or(|names| !names.is_empty()),
         _ => true,
     }
-}
-
-fn is_turned(path: &str) -> bool {
-    path.split('/')
-        .any(|step| matches!(step, "if" | "not" | "oneOf"))
 }

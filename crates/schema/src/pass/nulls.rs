@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json_text::kind;
-use super::unions::fold_single;
+use super::unions::{fold_single, is_null};
 use crate::dialect::Nulls;
 use crate::lower::{Draft, Impossible, LIFT, Mark, Severity, Spot, describe, mark};
 
@@ -48,7 +48,7 @@ fn as_type(members: &mut Map<String, Value>) {
     };
     tell(members, &null);
     if let Some(kind) = members.get_mut("type") {
-        *kind = json!([kind.take(), "null"]);
+        *kind = Value::Array(vec![kind.take(), Value::from("null")]);
     }
     if let Some(Value::Array(values)) = members.get_mut("enum") {
         values.push(Value::Null);
@@ -111,8 +111,4 @@ fn never(schema: &mut Value, spot: &mut Spot) {
             }
         }
     }
-}
-
-fn is_null(branch: &Value) -> bool {
-    branch.get("type").is_some_and(|kind| kind == "null")
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::json_text::kind;
 use super::subject::admits_all;
+use super::unions::is_null;
 use crate::lower::{Draft, Impossible, LIFT, Mark, Severity, Spot, mark};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
@@ -54,15 +55,16 @@ pub(super) fn may_be_absent(part: &mut Map<String, Value>, spot: &mut Spot) {
         if let Some(Value::Object(marks)) = inner.get_mut(LIFT)
             && let Some(name) = marks.shift_remove("name")
         {
-            part.insert(LIFT.to_owned(), json!({ "name": name }));
+            let own = Map::from_iter([("name".to_owned(), name)]);
+            part.insert(LIFT.to_owned(), Value::Object(own));
         }
-        part.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));
+        let branches = vec![Value::Object(inner), json!({"type": "null"})];
+        part.insert("anyOf".to_owned(), Value::Array(branches));
     }
     mark(part, Mark::Absent);
 }
 
 fn admits_null(schema: &Map<String, Value>) -> bool {
-    let is_null = |branch: &Value| branch.get("type").is_some_and(|kind| kind == "null");
     match schema.get("anyOf") {
         Some(Value::Array(branches)) => branches.iter().any(is_null),
         _ => kind(schema) == Some("null") || admits_all(schema),

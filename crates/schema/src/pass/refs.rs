@@ -148,12 +148,6 @@ fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
             // What a reference evaluated is not known where it was cut, and may now count as the rest.
             draft.spot.lose("$ref", Severity::Narrower, None);
         }
-        for (path, _) in &cuts {
-            if path.split('/').any(|step| matches!(step, "not" | "if")) {
-                // Admitting more there is admitting less here.
-                draft.spot.lose("$ref", Severity::Narrower, None);
-            }
-        }
         for (path, words) in cuts {
             draft.spot.path = path;
             draft.spot.lose("$ref", Severity::Wider, words);

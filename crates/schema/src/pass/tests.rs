@@ -1,5 +1,6 @@
 //! Golden pairs: what one pass makes of a schema, and what it says that cost.
 
+mod all_of;
 mod booleans;
 mod bounds;
 mod budgets;
@@ -7,6 +8,7 @@ mod conditions;
 mod constants;
 mod enums;
 mod formats;
+mod item_counts;
 mod keywords;
 mod noise;
 mod nulls;
@@ -15,7 +17,11 @@ mod one_of;
 mod optional;
 mod order;
 mod parameter_names;
+mod refs;
+mod root;
+mod shares;
 mod tuples;
+mod types;
 mod unions;
 mod verdict;
 mod words;

@@ -14,25 +14,37 @@ pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
         let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
             return;
         };
-        let mut kept: Vec<Value> = Vec::with_capacity(branches.len());
         let mut ambiguous = false;
-        for branch in std::mem::take(branches) {
-            let read_otherwise =
-                |other: &Value| meet(other, &branch) && !read_alike(other, &branch);
-            ambiguous |= kept.iter().any(read_otherwise);
-            if !kept.iter().any(|other| look_alike(other, &branch)) {
-                kept.push(branch);
+        // Most unions are of something and null.
+        if !matches!(branches.as_slice(), [one, other] if is_null(one) != is_null(other)) {
+            let mut kept: Vec<Value> = Vec::with_capacity(branches.len());
+            for branch in std::mem::take(branches) {
+                let read_otherwise =
+                    |other: &Value| meet(other, &branch) && !read_alike(other, &branch);
+                ambiguous |= kept.iter().any(read_otherwise);
+                if !kept.iter().any(|other| look_alike(other, &branch)) {
+                    kept.push(branch);
+                }
             }
+            *branches = kept;
         }
-        // Last, behind words that came after it: lowered again, the schema is written the same.
-        members.shift_remove("anyOf");
-        members.insert("anyOf".to_owned(), Value::Array(kept));
+        move_behind_words(members);
         fold_single(members);
         if ambiguous {
             spot.lose("anyOf", Severity::Narrower, None);
         }
     });
     Ok(())
+}
+
+/// Puts the branches last, as normal form does: lowered again, the schema is written the same.
+fn move_behind_words(members: &mut Map<String, Value>) {
+    let last = members.keys().rfind(|keyword| *keyword != LIFT);
+    if last.is_some_and(|last| last != "anyOf")
+        && let Some(branches) = members.shift_remove("anyOf")
+    {
+        members.insert("anyOf".to_owned(), branches);
+    }
 }
 
 /// For dialects in which a reference stands alone: what is told about it stands around it.
@@ -274,4 +286,8 @@ fn is_rewritten(value: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+pub(super) fn is_null(branch: &Value) -> bool {
+    branch.get("type").is_some_and(|kind| kind == "null")
 }

@@ -131,7 +131,10 @@ fn inner(members: &Map<String, Value>, depth: usize) -> Option<String> {
         return Some(shown(only));
     }
     if let Some(Value::Array(values)) = members.get("enum") {
-        return Some(options(values));
+        return Some(match values.as_slice() {
+            [only] => shown(only),
+            values => options(values),
+        });
     }
     if let Some(Value::String(reference)) = members.get("$ref") {
         return Some(format!("as in `{}`", reference.rsplit('/').next()?));

@@ -105,15 +105,17 @@ fn pairs(members: &mut Map<String, Value>, pattern: Option<String>, value: Value
     );
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
     members.insert("type".to_owned(), json!("array"));
-    members.insert(
-        "items".to_owned(),
-        json!({
-            "type": "object",
-            "properties": {"key": key, "value": value},
-            "required": ["key", "value"],
-            "additionalProperties": false,
-        }),
-    );
+    let mut items = json!({
+        "type": "object",
+        "properties": {},
+        "required": ["key", "value"],
+        "additionalProperties": false,
+    });
+    if let Some(Value::Object(properties)) = items.get_mut("properties") {
+        properties.insert("key".to_owned(), key);
+        properties.insert("value".to_owned(), value);
+    }
+    members.insert("items".to_owned(), items);
     if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
         members.insert("minItems".to_owned(), least);
     }

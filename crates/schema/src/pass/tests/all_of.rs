@@ -95,14 +95,8 @@ fn of_two_lists_what_both_list_holds() {
             json!([{"enum": ["a"]}, {"enum": ["b"]}]),
             json!({"not": {}}),
         ),
-        (
-            json!([{"const": 1}, {"const": 1.0}]),
-            json!({"const": 1}),
-        ),
-        (
-            json!([{"const": 1}, {"const": 2}]),
-            json!({"not": {}}),
-        ),
+        (json!([{"const": 1}, {"const": 1.0}]), json!({"const": 1})),
+        (json!([{"const": 1}, {"const": 2}]), json!({"not": {}})),
         (
             json!([{"description": "A thing.", "required": ["a", "b"]}, {"required": ["b", "c"]}]),
             json!({"description": "A thing.", "required": ["a", "b", "c"]}),
@@ -301,7 +295,8 @@ fn what_several_alternatives_may_evaluate_is_not_settled_here() {
 
 #[test]
 fn references_that_stay_are_opened() {
-    let definitions = json!({"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}});
+    let definitions =
+        json!({"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}});
     pair(
         run,
         Dialect::OPENAI_STRICT,

@@ -148,7 +148,7 @@ fn too_many_properties_or_characters_are_too_many() {
     );
     assert_eq!(
         error.to_string(),
-        "its names and enum values have 120001 characters, of which 120000 are allowed"
+        "it has 120001 characters in its names and enum values, of which 120000 are allowed"
     );
 }
 

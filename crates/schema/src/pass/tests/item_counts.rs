@@ -7,7 +7,10 @@ use crate::{Dialect, pass::item_counts::run};
 
 fn lists(bounds: &[u64]) -> Value {
     let list = |(at, bound): (usize, &u64)| {
-        (format!("l{at}"), json!({"type": "array", "items": {"type": "string"}, "maxItems": bound}))
+        (
+            format!("l{at}"),
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": bound}),
+        )
     };
     json!({"type": "object", "properties": bounds.iter().enumerate().map(list).collect::<serde_json::Map<_, _>>()})
 }
@@ -41,7 +44,10 @@ fn of_more_the_longest_are_described() {
             ));
         }
         for dialect in [Dialect::GEMINI, Dialect::GEMINI_OPENAPI] {
-            assert_eq!(golden(run, dialect, lists(bounds)), (after.clone(), losses.clone()));
+            assert_eq!(
+                golden(run, dialect, lists(bounds)),
+                (after.clone(), losses.clone())
+            );
         }
     }
 }
@@ -59,11 +65,19 @@ fn lists_are_counted_wherever_they_are_and_names_are_not() {
             "properties": {"maxItems": {"anyOf": [{"type": "array", "maxItems": 500, "items": {"type": "array", "description": "Rows. (at most 501 items)"}}]}},
             "$defs": {"a": {"maxItems": 100}},
         }),
-        &["/properties/maxItems/anyOf/0/items: maxItems (wider), described as \"at most 501 items\""],
+        &[
+            "/properties/maxItems/anyOf/0/items: maxItems (wider), described as \"at most 501 items\"",
+        ],
     );
 }
 
 #[test]
 fn where_there_is_no_such_bound_nothing_happens() {
-    pair(run, Dialect::OPENAI_STRICT, lists(&[5000]), lists(&[5000]), &[]);
+    pair(
+        run,
+        Dialect::OPENAI_STRICT,
+        lists(&[5000]),
+        lists(&[5000]),
+        &[],
+    );
 }

@@ -14,7 +14,12 @@ fn dense(count: usize) -> Value {
         .map(|to| (format!("p{to}"), json!({"$ref": format!("#/$defs/d{to}")})))
         .collect();
     let each: Map<String, Value> = (0..count)
-        .map(|name| (format!("d{name}"), json!({"type": "object", "properties": all})))
+        .map(|name| {
+            (
+                format!("d{name}"),
+                json!({"type": "object", "properties": all}),
+            )
+        })
         .collect();
     json!({"type": "object", "properties": {"start": {"$ref": "#/$defs/d0"}}, "$defs": each})
 }
@@ -76,7 +81,13 @@ fn a_reference_is_replaced_by_what_it_means() {
             json!({"properties": {"$ref": {"type": "string"}}, "default": {"$ref": "x"}}),
         ),
     ] {
-        pair(inline, Dialect::PORTABLE, before.clone(), after.clone(), &[]);
+        pair(
+            inline,
+            Dialect::PORTABLE,
+            before.clone(),
+            after.clone(),
+            &[],
+        );
         pair(hoist, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
@@ -120,7 +131,9 @@ fn a_recursion_is_shown_twice_and_then_open() {
         Dialect::PORTABLE,
         json!({"properties": {"list": {"$ref": "#/$defs/node"}}, "$defs": {"node": node(json!({"$ref": "#/$defs/node"}))}}),
         json!({"properties": {"list": node(node(node(json!({"type": "object", "description": "Again as in `node`"}))))}}),
-        &["/properties/list/properties/next/properties/next/properties/next: $ref (wider), described as \"again as in `node`\""],
+        &[
+            "/properties/list/properties/next/properties/next/properties/next: $ref (wider), described as \"again as in `node`\"",
+        ],
     );
 }
 
@@ -319,7 +332,10 @@ fn what_would_fill_a_library_is_refused() {
     let mut definitions = Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
-        definitions.insert(format!("d{level}"), json!({"properties": {"a": next, "b": next}}));
+        definitions.insert(
+            format!("d{level}"),
+            json!({"properties": {"a": next, "b": next}}),
+        );
     }
     definitions.insert("d40".to_owned(), json!({"type": "string"}));
     let bomb = json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
@@ -341,9 +357,7 @@ fn the_verdict_is_as_reported() {
         json!({"anyOf": [{"$ref": "#/$defs/a", "required": ["b"]}, {"type": "null"}], "$defs": {"a": {"required": ["a"]}}}),
         json!({"allOf": [{"$ref": "#/$defs/a~1b", "required": ["b"]}], "$defs": {"a/b": {"required": ["a"]}}}),
     ];
-    let deep = |levels| {
-        (0..levels).fold(json!({"x": 1}), |inner, _| json!({"a": inner}))
-    };
+    let deep = |levels| (0..levels).fold(json!({"x": 1}), |inner, _| json!({"a": inner}));
     let values = [
         json!(null),
         json!({}),

@@ -78,7 +78,12 @@ fn then_the_heaviest_property_is_text() {
 fn unions_too_many_are_text_one_by_one() {
     let union = json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]});
     let mut before = optional(18, &union);
-    before["required"] = before["properties"].as_object().unwrap().keys().cloned().collect();
+    before["required"] = before["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
     let mut after = before.clone();
     for name in ["p0", "p1"] {
         after["properties"][name] = json!({"type": "string", "description": "An integer or a boolean, as JSON text", (LIFT): {"json": true}});
