@@ -25,7 +25,8 @@ struct Topic {
 
 type Family = (&'static str, fn(&Topic) -> Value);
 
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 13] = [
+    ("get", written::lookup),
     ("create", written::crud),
     ("search", written::search),
     ("upload", written::files),

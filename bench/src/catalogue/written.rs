@@ -4,6 +4,28 @@ use serde_json::{Value, json};
 
 use super::Topic;
 
+/// Plain types and nothing else.
+pub(super) fn lookup(topic: &Topic) -> Value {
+    let Topic { noun, area, .. } = topic;
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": format!("The {noun}'s number as it is printed on letters of {area}, e.g. `4711`.")},
+            "fields": {
+                "type": "array",
+                "description": format!("What to tell about the {noun}; everything if absent."),
+                "items": {"type": "string", "enum": topic.some(&["name", "status", "history", "owner", "costs", "files", "comments"])}
+            },
+            "language": {"type": "string", "description": "In which language labels are written, e.g. `de`."},
+            "units": {"type": "string", "enum": ["metric", "imperial"], "description": "For weights and lengths."},
+            "max_comments": {"type": "integer", "description": "How many of the last comments are told."},
+            "with_archived": {"type": "boolean", "description": format!("Whether to look in what {area} has put away, too.")},
+            "as_of": {"type": "string", "format": "date", "description": "The day whose state is told; today if absent."}
+        },
+        "required": ["id"]
+    })
+}
+
 /// A record with nested objects and a list of them.
 pub(super) fn crud(topic: &Topic) -> Value {
     let Topic { noun, area, .. } = topic;
@@ -12,7 +34,7 @@ pub(super) fn crud(topic: &Topic) -> Value {
         "properties": {
             "title": {"type": "string", "description": format!("What the {noun} is called in lists."), "minLength": 1, "maxLength": 120},
             "reference": {"type": "string", "description": format!("The {noun}'s number in {area}."), "pattern": "^[A-Z]{2,4}-[0-9]{4,8}$"},
-            "status": {"type": "string", "enum": topic.some(&["draft", "open", "approved", "shipped", "closed", "cancelled"]), "default": "draft"},
+            "status": {"type": "string", "enum": topic.some(&["draft", "open", "approved", "shipped", "closed", "cancelled"])},
             "owner": {
                 "type": "object",
                 "description": format!("Who answers for the {noun}."),
@@ -49,7 +71,7 @@ pub(super) fn crud(topic: &Topic) -> Value {
             },
             "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true},
             "note": {"type": "string", "description": "Anything else a colleague should know."},
-            "dry_run": {"type": "boolean", "description": "Only check, change nothing.", "default": false}
+            "dry_run": {"type": "boolean", "description": "Only check, change nothing."}
         },
         "required": ["title", "owner", "lines"]
     })
@@ -96,7 +118,7 @@ pub(super) fn files(topic: &Topic) -> Value {
         "properties": {
             "path": {"type": "string", "description": format!("Where the {noun}'s file goes, relative to the share of {area}."), "minLength": 1, "maxLength": 4096},
             "content": {"type": "string", "description": "The text, or base64 where `encoding` says so."},
-            "encoding": {"type": "string", "enum": ["utf-8", "utf-16", "latin-1", "base64"], "default": "utf-8"},
+            "encoding": {"type": "string", "enum": ["utf-8", "utf-16", "latin-1", "base64"]},
             "mode": {"type": "string", "enum": ["create", "overwrite", "append"], "description": "What happens if the file exists."},
             "line_range": {
                 "type": "object",
@@ -112,7 +134,7 @@ pub(super) fn files(topic: &Topic) -> Value {
             "permissions": {"type": "string", "pattern": "^[0-7]{3,4}$", "examples": ["644", "0755"]},
             "source": {"type": "string", "format": "uri", "description": "Fetches the content from there instead."},
             "max_bytes": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 104_857_600},
-            "follow_links": {"type": "boolean", "default": false},
+            "follow_links": {"type": "boolean"},
             "checksum": {"type": "string", "description": "SHA-256 of what is expected there now.", "pattern": "^[a-f0-9]{64}$"}
         },
         "required": ["path", "content"],
@@ -138,7 +160,7 @@ pub(super) fn calendar(topic: &Topic) -> Value {
                     "properties": {
                         "email": {"type": "string", "format": "email"},
                         "name": {"type": "string"},
-                        "optional": {"type": "boolean", "default": false},
+                        "optional": {"type": "boolean"},
                         "response": {"type": "string", "enum": ["accepted", "declined", "tentative", "none"]}
                     },
                     "required": ["email"]
@@ -148,7 +170,7 @@ pub(super) fn calendar(topic: &Topic) -> Value {
                 "type": "object",
                 "properties": {
                     "every": {"type": "string", "enum": ["day", "week", "month", "year"]},
-                    "interval": {"type": "integer", "exclusiveMinimum": 0, "default": 1},
+                    "interval": {"type": "integer", "exclusiveMinimum": 0},
                     "weekdays": {"type": "array", "items": {"type": "string", "enum": ["mo", "tu", "we", "th", "fr", "sa", "su"]}, "uniqueItems": true},
                     "until": {"type": ["string", "null"], "format": "date"}
                 },
@@ -207,7 +229,7 @@ pub(super) fn payment(topic: &Topic) -> Value {
             "split": {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "description": format!("Shares of the cost centres of {area}.")},
             "idempotency_key": {"type": "string", "format": "uuid"},
             "receipt_to": {"type": "string", "format": "email"},
-            "capture": {"type": "boolean", "default": true}
+            "capture": {"type": "boolean"}
         },
         "required": ["id", "amount", "currency", "method"]
     })
@@ -292,7 +314,7 @@ pub(super) fn maps(topic: &Topic) -> Value {
             },
             "annotations": {"type": "object", "description": format!("Whatever {area} keeps with it.")},
             "headers": {"type": "object", "patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": false},
-            "merge": {"type": "string", "enum": ["replace", "merge", "keep"], "default": "merge"},
+            "merge": {"type": "string", "enum": ["replace", "merge", "keep"]},
             "remove": {"type": "array", "items": {"type": "string"}, "description": "Names of labels to take away."},
             "version": {"type": "integer", "minimum": 0, "description": "Refused if it was changed since."}
         },
@@ -357,10 +379,10 @@ pub(super) fn recursive(topic: &Topic) -> Value {
             "where": {"$ref": "#/$defs/condition", "description": format!("Which {noun} is meant.")},
             "columns": {"type": "array", "items": {"type": "string"}, "minItems": 1},
             "group_by": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 100},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 10_000},
             "view": {"type": "string", "description": format!("A saved view of {area} to start from.")},
-            "format": {"type": "string", "enum": ["table", "csv", "json"], "default": "table"},
-            "include_archived": {"type": "boolean", "default": false}
+            "format": {"type": "string", "enum": ["table", "csv", "json"]},
+            "include_archived": {"type": "boolean"}
         },
         "required": ["where"],
         "$defs": {

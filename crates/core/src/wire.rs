@@ -8,3 +8,6 @@ mod write;
 
 pub use plan::{Candidate, LeftOut, Plan, Planned, Planner};
 pub use read::{Definition, Refused, Shape, UnknownShape, Unreadable, read};
+
+#[cfg(test)]
+mod tests;

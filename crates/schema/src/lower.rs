@@ -124,3 +124,4 @@ impl Schema {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]

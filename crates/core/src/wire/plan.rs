@@ -228,6 +228,13 @@ impl<'a> Bid<'a> {
         })
     }
 
+    fn takes_something(&self) -> bool {
+        let properties = self.lowered.schema().get("properties");
+        properties
+            .and_then(Value::as_object)
+            .is_some_and(|properties| !properties.is_empty())
+    }
+
     fn written(&self) -> Written<'_> {
         Written {
             tool: self.tool,
@@ -237,6 +244,7 @@ impl<'a> Bid<'a> {
                 .relieved
                 .as_deref()
                 .unwrap_or_else(|| self.lowered.text()),
+            takes_something: self.takes_something(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,
         }

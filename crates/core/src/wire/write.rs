@@ -1,7 +1,6 @@
 //! A lowered tool in, its definition as an API writes it out.
 
 use serde::Serialize;
-use serde_json::Value;
 use toolwright_schema::Dialect;
 
 use super::Shape;
@@ -15,6 +14,8 @@ pub(super) struct Written<'a> {
     pub(super) description: &'a str,
     /// The lowered schema as JSON text.
     pub(super) schema: &'a str,
+    /// Whether the schema has properties; where none is written, none is meant.
+    pub(super) takes_something: bool,
     pub(super) strict: bool,
     pub(super) dialect: Dialect,
 }
@@ -66,7 +67,7 @@ impl Shape {
                 out.start(written);
                 if written.dialect == Dialect::GEMINI {
                     out.raw("parametersJsonSchema", written.schema);
-                } else if !takes_nothing(written) {
+                } else if written.takes_something {
                     out.raw("parameters", written.schema);
                 }
             }
@@ -93,14 +94,6 @@ impl Shape {
         }
         out.end()
     }
-}
-
-/// Whether a schema has no properties, which is written by leaving it out.
-fn takes_nothing(written: &Written<'_>) -> bool {
-    let properties = written.tool.input.as_value().get("properties");
-    properties
-        .and_then(Value::as_object)
-        .is_none_or(serde_json::Map::is_empty)
 }
 
 /// JSON text of an object that is being written.

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{Impossible, Loss, Severity, lift::strip};
+use super::{
+    Impossible, Loss, Severity,
+    lift::{LIFT, strip},
+};
 use crate::{Dialect, dialect::Rules};
 
 /// No schema that anybody wrote comes near it; references that multiply do.
@@ -77,7 +80,7 @@ impl Spot {
 
 impl Draft {
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, Impossible> {
-        bounded(canonical)?;
+        let Marked(marked) = bounded(canonical)?;
         let mut draft = Self {
             schema: canonical.clone(),
             spot: Spot {
@@ -87,13 +90,15 @@ impl Draft {
             },
             remark: None,
         };
-        strip(&mut draft.schema);
+        if marked {
+            strip(&mut draft.schema);
+        }
         Ok(draft)
     }
 
     /// Refuses a draft that has grown beyond all reason.
     pub(crate) fn bounded(&self) -> Result<(), Impossible> {
-        bounded(&self.schema)
+        bounded(&self.schema).map(drop)
     }
 
     pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
@@ -139,24 +144,46 @@ fn too_deep() -> Impossible {
     )
 }
 
-fn bounded(schema: &Value) -> Result<(), Impossible> {
-    fits(schema, 0, &mut MOST_NODES.clone())
+fn bounded(schema: &Value) -> Result<Marked, Impossible> {
+    let mut left = MOST_NODES;
+    let mut marked = false;
+    match fits(schema, MOST_DEPTH, &mut left, &mut marked) {
+        Fit::Yes => Ok(Marked(marked)),
+        Fit::TooDeep => Err(too_deep()),
+        Fit::TooLarge => Err(too_large()),
+    }
 }
 
-fn fits(value: &Value, depth: usize, left: &mut usize) -> Result<(), Impossible> {
-    if depth > MOST_DEPTH {
-        return Err(too_deep());
-    }
-    *left = left.checked_sub(1).ok_or_else(too_large)?;
-    match value {
-        Value::Array(elements) => elements
-            .iter()
-            .try_for_each(|element| fits(element, depth + 1, left)),
-        Value::Object(members) => members
-            .values()
-            .try_for_each(|member| fits(member, depth + 1, left)),
-        _ => Ok(()),
-    }
+/// Whether a schema brings along marks that only passes may leave.
+struct Marked(bool);
+
+#[derive(PartialEq)]
+enum Fit {
+    Yes,
+    TooDeep,
+    TooLarge,
+}
+
+fn fits(value: &Value, deeper: usize, left: &mut usize, marked: &mut bool) -> Fit {
+    let Some(rest) = left.checked_sub(1) else {
+        return Fit::TooLarge;
+    };
+    *left = rest;
+    let Some(deeper) = deeper.checked_sub(1) else {
+        return Fit::TooDeep;
+    };
+    let parts: &mut dyn Iterator<Item = &Value> = match value {
+        Value::Array(elements) => &mut elements.iter(),
+        Value::Object(members) => {
+            *marked |= members.keys().any(|keyword| keyword == LIFT);
+            &mut members.values()
+        }
+        _ => return Fit::Yes,
+    };
+    parts
+        .map(|part| fits(part, deeper, left, marked))
+        .find(|fit| *fit != Fit::Yes)
+        .unwrap_or(Fit::Yes)
 }
 
 fn down(schema: &mut Value, spot: &mut Spot, visit: &mut impl FnMut(&mut Value, &mut Spot)) {
@@ -183,6 +210,10 @@ pub(crate) fn each_part(
         return;
     };
     for (keyword, value) in members {
+        // Most keywords hold a text or a number, and no schema.
+        if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
+            continue;
+        }
         match (parts(keyword), value) {
             (Parts::One | Parts::OneOrMany, value @ (Value::Object(_) | Value::Bool(_))) => {
                 spot.below(keyword, None, |spot| visit(value, spot));

@@ -96,20 +96,19 @@ impl Lift {
         if !is_marked(schema) {
             return Self::default();
         }
-        let mut plain = schema.clone();
-        strip(&mut plain);
-        let definitions = plain.get("$defs").cloned().unwrap_or_default();
+        let mut definitions = schema.get("$defs").cloned().unwrap_or_default();
+        strip(&mut definitions);
         let named = schema.get("$defs").and_then(Value::as_object);
         let lift = Self {
-            root: step(schema, !definitions.is_null()),
+            root: step(schema),
             named: named
                 .into_iter()
                 .flatten()
-                .map(|(name, part)| (name.clone(), step(part, !definitions.is_null())))
+                .map(|(name, part)| (name.clone(), step(part)))
                 .collect(),
             definitions,
         };
-        *schema = plain;
+        strip(schema);
         lift
     }
 
@@ -291,91 +290,15 @@ pub(crate) fn strip(value: &mut Value) {
     }
 }
 
-fn branch(schema: &Value, recursive: bool) -> Branch {
+fn branch(schema: &Value, step: Step) -> Branch {
     let mut plain = schema.clone();
     strip(&mut plain);
     read_flags(&mut plain);
     Branch {
         plain,
         schema: OnceLock::new(),
-        step: step(schema, recursive),
+        step,
     }
-}
-
-/// Builds the way for one schema; `recursive` if references have been kept.
-fn step(schema: &Value, recursive: bool) -> Step {
-    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        let name = name.strip_prefix("#/$defs/").unwrap_or(name);
-        return Step::Named(name.to_owned());
-    }
-    // Only recursive schemas keep references, and those are followed whatever they hold.
-    if !recursive && !is_marked(schema) {
-        return Step::Nothing;
-    }
-    let below = |part: Option<&Value>| part.map(|part| step(part, recursive)).unwrap_or_default();
-    if let Some(Value::Array(branches)) = schema.get("anyOf") {
-        if let [only] = branches.as_slice() {
-            return step(only, recursive);
-        }
-        return Step::Any(
-            branches
-                .iter()
-                .map(|branch| self::branch(branch, recursive))
-                .collect(),
-        );
-    }
-    let marked = |name: &str| schema.get(LIFT).and_then(|marks| marks.get(name));
-    if marked("json").is_some() {
-        return Step::Json;
-    }
-    if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
-        (marked("texts"), schema.get("enum"))
-    {
-        return Step::Texts(texts.iter().cloned().zip(values.iter().cloned()).collect());
-    }
-    if marked("pairs").is_some() {
-        return Step::Pairs(Box::new(below(schema.pointer("/items/properties/value"))));
-    }
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        let member = |(wire, part): (&String, &Value)| {
-            let marks = part.get(LIFT);
-            let name = marks
-                .and_then(|marks| marks.get("name"))
-                .and_then(Value::as_str);
-            Member {
-                wire: wire.clone(),
-                canonical: name.unwrap_or(wire).to_owned(),
-                absent: marks.is_some_and(|marks| marks.get("absent").is_some()),
-                never_null: marks.is_some_and(|marks| marks.get("never_null").is_some()),
-                step: step(part, recursive),
-            }
-        };
-        return Step::Object {
-            members: properties.iter().map(member).collect(),
-            rest: Box::new(below(schema.get("additionalProperties"))),
-        };
-    }
-    if schema.get("items").or(schema.get("prefixItems")).is_some() {
-        let first = schema.get("prefixItems").and_then(Value::as_array);
-        return Step::Array {
-            first: first
-                .into_iter()
-                .flatten()
-                .map(|part| step(part, recursive))
-                .collect(),
-            rest: Box::new(below(schema.get("items"))),
-        };
-    }
-    if schema
-        .get("additionalProperties")
-        .is_some_and(Value::is_object)
-    {
-        return Step::Object {
-            members: Vec::new(),
-            rest: Box::new(below(schema.get("additionalProperties"))),
-        };
-    }
-    Step::Nothing
 }
 
 /// Says `nullable`, which a validator does not read, in JSON Schema's own words.
@@ -391,5 +314,105 @@ fn read_flags(value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// Builds the way for one schema.
+fn step(schema: &Value) -> Step {
+    let Value::Object(members) = schema else {
+        return Step::Nothing;
+    };
+    // Only recursive schemas keep references, and those are followed whatever they hold.
+    if let Some(name) = members.get("$ref").and_then(Value::as_str) {
+        let name = name.strip_prefix("#/$defs/").unwrap_or(name);
+        return Step::Named(name.to_owned());
+    }
+    if let Some(Value::Array(branches)) = members.get("anyOf") {
+        return any(branches);
+    }
+    if let Some(marks) = members.get(LIFT) {
+        if marks.get("json").is_some() {
+            return Step::Json;
+        }
+        if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
+            (marks.get("texts"), members.get("enum"))
+        {
+            return Step::Texts(texts.iter().cloned().zip(values.iter().cloned()).collect());
+        }
+        if marks.get("pairs").is_some() {
+            let value = schema.pointer("/items/properties/value");
+            return Step::Pairs(Box::new(value.map(step).unwrap_or_default()));
+        }
+    }
+    let rest = members
+        .get("additionalProperties")
+        .map(step)
+        .unwrap_or_default();
+    if let Some(Value::Object(properties)) = members.get("properties") {
+        return object(properties, rest);
+    }
+    if !matches!(rest, Step::Nothing) {
+        return Step::Object {
+            members: Vec::new(),
+            rest: Box::new(rest),
+        };
+    }
+    let first = members.get("prefixItems").and_then(Value::as_array);
+    let first: Vec<Step> = first.into_iter().flatten().map(step).collect();
+    let rest = members.get("items").map(step).unwrap_or_default();
+    if first
+        .iter()
+        .chain([&rest])
+        .all(|step| matches!(step, Step::Nothing))
+    {
+        return Step::Nothing;
+    }
+    Step::Array {
+        first,
+        rest: Box::new(rest),
+    }
+}
+
+fn any(branches: &[Value]) -> Step {
+    if let [only] = branches {
+        return step(only);
+    }
+    let steps: Vec<Step> = branches.iter().map(step).collect();
+    if steps.iter().all(|step| matches!(step, Step::Nothing)) {
+        return Step::Nothing;
+    }
+    let each = branches.iter().zip(steps);
+    Step::Any(each.map(|(schema, step)| branch(schema, step)).collect())
+}
+
+fn object(properties: &Map<String, Value>, rest: Step) -> Step {
+    let others = matches!(rest, Step::Nothing);
+    let mut members = Vec::new();
+    for (wire, part) in properties {
+        let marks = part.get(LIFT);
+        let name = marks
+            .and_then(|marks| marks.get("name"))
+            .and_then(Value::as_str);
+        let marked = |mark: &str| marks.is_some_and(|marks| marks.get(mark).is_some());
+        let (absent, never_null) = (marked("absent"), marked("never_null"));
+        let step = step(part);
+        // Whatever is not listed is left alone, unless the rest is not.
+        if others && name.is_none() && !absent && !never_null && matches!(step, Step::Nothing) {
+            continue;
+        }
+        members.push(Member {
+            wire: wire.clone(),
+            canonical: name.unwrap_or(wire).to_owned(),
+            absent,
+            never_null,
+            step,
+        });
+    }
+    if others && members.is_empty() {
+        return Step::Nothing;
+    }
+    Step::Object {
+        members,
+        rest: Box::new(rest),
     }
 }

@@ -1,1 +1,5 @@
 //! What lowering promises.
+
+mod awful;
+mod lifting;
+mod pathological;

@@ -44,7 +44,9 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
                 }
             }
         });
-        draft.bounded()?;
+        if open {
+            draft.bounded()?;
+        }
         if !open || definitions.is_null() {
             break;
         }

@@ -1,6 +1,6 @@
 //! A schema that is larger than the dialect allows is made smaller, if that can be done.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashSet};
 
 use serde_json::{Map, Value};
 
@@ -164,10 +164,11 @@ fn drop_enums(draft: &mut Draft, budget: &Budget) {
         left -= if goes { *values } else { 0 };
         goes
     });
+    let gone: HashSet<String> = enums.into_iter().map(|(_, path)| path).collect();
     draft.walk(|schema, spot| {
         if let Value::Object(members) = schema
             && members.contains_key("enum")
-            && enums.iter().any(|(_, path)| *path == spot.path)
+            && gone.contains(&spot.path)
         {
             enums::give_up(members, spot);
         }

@@ -1,5 +1,7 @@
 //! Enums keep the kinds of values that the dialect lists; numbers and booleans are chosen by their text.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::json_text::kind;
@@ -65,7 +67,7 @@ fn together(branches: &mut [Value], spot: &mut Spot) {
 #[derive(Default)]
 struct Texts {
     all: bool,
-    some: Vec<String>,
+    some: HashSet<String>,
 }
 
 impl Texts {
@@ -83,52 +85,56 @@ impl Texts {
     }
 
     fn holds(&self, text: &str) -> bool {
-        self.all || self.some.iter().any(|taken| taken == text)
+        self.all || self.some.contains(text)
     }
 }
 
 /// Makes an enum of numbers or booleans one of their texts.
 fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot) {
-    let Some(values) = admitted(members) else {
+    let Some((values, texts)) = admitted(members) else {
         return;
     };
     if kind(members) == Some("boolean") && values.len() == 2 {
         members.shift_remove("enum");
         return;
     }
-    let texts: Vec<String> = values.iter().map(Value::to_string).collect();
     let ambiguous = texts.iter().any(|text| taken.holds(text));
     if ambiguous || texts.is_empty() {
         return give_up(members, spot);
     }
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | "enum" | "type" | LIFT));
+    members.retain(|keyword, _| is_plain(keyword));
     members.insert("type".to_owned(), json!("string"));
     members.insert("enum".to_owned(), texts.into());
     mark(members, Mark::Texts(values));
 }
 
-/// The values of an enum that the rest of the schema admits, each once.
-fn admitted(members: &Map<String, Value>) -> Option<Vec<Value>> {
+/// The values of an enum that the rest of the schema admits, each once, and their texts.
+fn admitted(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
     let Some(Value::Array(listed)) = members.get("enum") else {
         return None;
     };
-    let plain =
-        |keyword: &String| matches!(keyword.as_str(), "description" | "enum" | "type" | LIFT);
-    let rest = (!members.keys().all(plain)).then(|| {
+    let rest = (!members.keys().all(|keyword| is_plain(keyword))).then(|| {
         let mut rest = members.clone();
         rest.retain(|keyword, _| keyword != "enum" && keyword != LIFT);
         Schema::trusted(Value::Object(rest))
     });
-    let mut values: Vec<Value> = Vec::with_capacity(listed.len());
-    for value in listed {
-        let fits = rest
-            .as_ref()
-            .is_none_or(|rest| rest.is_valid(Tape::of(value).root()));
-        if fits && !values.contains(value) {
-            values.push(value.clone());
-        }
-    }
-    Some(values)
+    let admits = |value: &&Value| {
+        let rest = rest.as_ref();
+        rest.is_none_or(|rest| rest.is_valid(Tape::of(value).root()))
+    };
+    let mut seen = HashSet::new();
+    Some(
+        listed
+            .iter()
+            .filter(admits)
+            .map(|value| (value.clone(), value.to_string()))
+            .filter(|(_, text)| seen.insert(text.clone()))
+            .unzip(),
+    )
+}
+
+fn is_plain(keyword: &str) -> bool {
+    matches!(keyword, "description" | "enum" | "type" | LIFT)
 }
 
 fn has_empty(members: &Map<String, Value>) -> bool {

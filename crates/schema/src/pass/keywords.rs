@@ -8,14 +8,19 @@ use super::words::{short, words};
 use crate::lower::{Draft, Impossible, LIFT, Parts, Severity, Spot, describe, parts};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let rules = draft.spot.rules;
-    let takes = |keyword: &str| keyword == LIFT || rules.keeps(keyword);
     draft.walk(|schema, spot| {
         if let Value::Object(members) = schema {
-            keep_to(members, &takes, spot);
+            give_up_unread(members, spot);
         }
     });
     Ok(())
+}
+
+/// Gives up whatever the dialect does not read of one schema.
+pub(super) fn give_up_unread(members: &mut Map<String, Value>, spot: &mut Spot) {
+    let rules = spot.rules;
+    let takes = |keyword: &str| keyword == LIFT || rules.keeps(keyword);
+    keep_to(members, &takes, spot);
 }
 
 /// Gives up the keywords with schemas in them that are not read, before those schemas are given another form.

@@ -55,13 +55,19 @@ fn as_type(members: &mut Map<String, Value>) {
     }
 }
 
-/// Takes null out of a union that has it.
+/// Takes null out of a union that has it beside others.
 fn without_null(members: &mut Map<String, Value>) -> Option<Value> {
     let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
         return None;
     };
     let at = branches.iter().position(is_null)?;
+    if branches.iter().all(is_null) {
+        branches.truncate(1);
+        fold_single(members);
+        return None;
+    }
     let null = branches.remove(at);
+    branches.retain(|branch| !is_null(branch));
     fold_single(members);
     Some(null)
 }

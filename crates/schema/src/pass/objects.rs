@@ -7,14 +7,15 @@ mod undeclared;
 
 use serde_json::{Map, Value, json};
 
-use self::undeclared::{Siblings, undeclared};
+use self::undeclared::{Branches, Siblings, undeclared};
 use super::enums;
 use super::json_text::{self, kind};
-use super::keywords::{give_up_parts, settle};
+use super::keywords::{give_up_parts, give_up_unread};
 use super::subject::admits_all;
-use super::words::words;
 use crate::lower::{Draft, Impossible, Severity, Spot, describe};
-use crate::{Schema, Tape};
+
+/// A schema that more names follow is not copied to each of them.
+const MOST_COPIES: usize = 64;
 
 /// For dialects that can only express declared properties: gives a form to everything else.
 pub(crate) fn declare(draft: &mut Draft) -> Result<(), Impossible> {
@@ -57,13 +58,16 @@ fn union(members: &mut Map<String, Value>, spot: &mut Spot) {
     let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
         return;
     };
-    for at in 0..branches.len() {
-        let siblings = Siblings::of(branches, at);
-        if let Some(Value::Object(branch)) = branches.get_mut(at) {
+    let mut all = Branches::default();
+    branches.iter().for_each(|branch| all.add(branch));
+    for (at, branch) in branches.iter_mut().enumerate() {
+        let siblings = all.without(branch);
+        if let Value::Object(branch) = branch {
             spot.below("anyOf", Some(&at.to_string()), |spot| {
-                single(branch, spot, siblings)
+                single(branch, spot, siblings);
             });
         }
+        all.add(branch);
     }
     json_text::absorb(members);
 }
@@ -79,8 +83,12 @@ fn single(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
             enums::give_up(members, spot);
             give_up_parts(members, spot);
         }
-        None if !spot.path.is_empty() && admits_all(members) => {
-            json_text::write(members, "any value, as JSON text");
+        None if !spot.path.is_empty() && !members.contains_key("$ref") => {
+            // What is left of a contradiction has no type either.
+            give_up_unread(members, spot);
+            if admits_all(members) {
+                json_text::write(members, "any value, as JSON text");
+            }
         }
         _ => {}
     }
@@ -106,12 +114,11 @@ impl Rest {
 }
 
 fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) {
-    settle(members);
     enums::give_up(members, spot);
     let closes = spot.rules.keeps("additionalProperties");
     let rest = Rest::of(members);
     let missing = missing(members, spot);
-    if count(members, "properties") == 0 && !spot.path.is_empty() {
+    if declares_none(members) && !spot.path.is_empty() {
         // Where objects stay open, declaring what is required is all it takes.
         let declarable = !closes && rest == Rest::Open && !missing.is_empty();
         if !declarable {
@@ -123,9 +130,6 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
         if let Value::Object(properties) = properties {
             properties.extend(missing);
         }
-    }
-    if closes {
-        refuse_patterns(members, spot);
     }
     if closes && rest == Rest::Ruled {
         let words = "no further properties";
@@ -139,9 +143,9 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
     }
 }
 
-fn count(members: &Map<String, Value>, keyword: &str) -> usize {
-    let parts = members.get(keyword).and_then(Value::as_object);
-    parts.map_or(0, Map::len)
+fn declares_none(members: &Map<String, Value>) -> bool {
+    let properties = members.get("properties").and_then(Value::as_object);
+    properties.is_none_or(Map::is_empty)
 }
 
 /// What is required but not declared, with the schema that it has to follow.
@@ -150,65 +154,30 @@ fn missing(members: &mut Map<String, Value>, spot: &mut Spot) -> Vec<(String, Va
         return Vec::new();
     };
     let declared = members.get("properties").and_then(Value::as_object);
-    let missing: Vec<String> = required
-        .iter()
-        .filter_map(Value::as_str)
-        .filter(|name| declared.is_none_or(|declared| !declared.contains_key(*name)))
-        .map(str::to_owned)
-        .collect();
-    let mut followed = Vec::with_capacity(missing.len());
-    for name in missing {
-        if let Some(part) = followed_by(members, &name) {
-            followed.push((name, part));
-        } else if let Some(Value::Array(required)) = members.get_mut("required") {
+    let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
+    let names = required.iter().filter_map(Value::as_str);
+    let missing: Vec<&str> = names.filter(|name| !is_declared(name)).collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let rule = match members.get("additionalProperties") {
+        Some(Value::Bool(false)) => {
             // Required and refused: the object is impossible, which no dialect can say.
-            required.retain(|other| *other != name);
+            let possible = required
+                .iter()
+                .filter(|name| name.as_str().is_some_and(is_declared));
+            let possible = possible.cloned().collect();
+            members.insert("required".to_owned(), possible);
             spot.lose("required", Severity::Wider, None);
+            return Vec::new();
         }
-    }
-    followed
-}
-
-/// The schema of a property that is not declared; `None` if it is refused.
-fn followed_by(members: &Map<String, Value>, name: &str) -> Option<Value> {
-    let patterns = members.get("patternProperties").and_then(Value::as_object);
-    let mut matching = patterns
-        .into_iter()
-        .flatten()
-        .filter(|(pattern, _)| matches(name, pattern));
-    match (matching.next(), matching.next()) {
-        (Some((_, part)), None) => return Some(part.clone()),
-        (Some(_), Some(_)) => return Some(json!({})),
-        (None, _) => {}
-    }
-    match members.get("additionalProperties") {
-        Some(Value::Bool(false)) => None,
-        Some(rule @ Value::Object(_)) => Some(rule.clone()),
-        _ => Some(json!({})),
-    }
-}
-
-fn matches(name: &str, pattern: &str) -> bool {
-    let name = Value::from(name);
-    Schema::trusted(json!({ "pattern": pattern })).is_valid(Tape::of(&name).root())
-}
-
-/// A closed object has no room for names that only match a pattern.
-fn refuse_patterns(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let Some(Value::Object(patterns)) = members.shift_remove("patternProperties") else {
-        return;
+        Some(rule @ Value::Object(_)) if missing.len() <= MOST_COPIES => rule,
+        Some(Value::Object(_)) => {
+            spot.lose("additionalProperties", Severity::Wider, None);
+            &json!({})
+        }
+        _ => &json!({}),
     };
-    if patterns.is_empty() {
-        return;
-    }
-    spot.lose("patternProperties", Severity::Narrower, None);
-    // A declared property that matches had to follow both schemas.
-    let declared = members.get("properties").and_then(Value::as_object);
-    let both = declared.into_iter().flatten().any(|(name, _)| {
-        let mut names = patterns.keys();
-        names.any(|pattern| matches(name, pattern))
-    });
-    if both && let Some(words) = words("patternProperties", &Value::Object(patterns)) {
-        spot.spill(members, "patternProperties", words);
-    }
+    let follow = |name: &str| (name.to_owned(), rule.clone());
+    missing.into_iter().map(follow).collect()
 }

@@ -1,5 +1,7 @@
 //! Property names that the dialect does not admit are written otherwise, and read back.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value};
 
 use crate::NameRule;
@@ -22,7 +24,7 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         let renamed = rename(properties, &rule);
         if let Some(Value::Array(required)) = members.get_mut("required") {
             for name in required {
-                if let Some((_, wire)) = renamed.iter().find(|(old, _)| name == old) {
+                if let Some(wire) = name.as_str().and_then(|name| renamed.get(name)) {
                     *name = Value::from(wire.as_str());
                 }
             }
@@ -31,33 +33,55 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     Ok(())
 }
 
-/// Renames what has to be, in place; returns the old names with the new.
-fn rename(properties: &mut Map<String, Value>, rule: &NameRule) -> Vec<(String, String)> {
-    let mut taken: Vec<String> = properties
-        .keys()
-        .filter(|name| rule.admits(name))
-        .cloned()
-        .collect();
-    let mut renamed = Vec::new();
+/// Renames what has to be, in place; returns the new names under the old.
+fn rename(properties: &mut Map<String, Value>, rule: &NameRule) -> HashMap<String, String> {
+    let fit = properties.keys().filter(|name| rule.admits(name));
+    let mut names = Names {
+        taken: fit.cloned().collect(),
+        numbers: HashMap::new(),
+    };
+    let mut renamed = HashMap::new();
     for (name, mut part) in std::mem::take(properties) {
         if rule.admits(&name) {
             properties.insert(name, part);
             continue;
         }
-        let wire = wire_name(&name, rule, &taken);
+        let wire = names.free(&name, rule);
         if let Value::Object(part) = &mut part {
             describe(part, &format!("named {}", Value::from(name.as_str())));
             mark(part, Mark::Name(name.clone()));
         }
-        taken.push(wire.clone());
         properties.insert(wire.clone(), part);
-        renamed.push((name, wire));
+        renamed.insert(name, wire);
     }
     renamed
 }
 
-/// The nearest name that the rule admits and nobody has.
-fn wire_name(name: &str, rule: &NameRule, taken: &[String]) -> String {
+/// The names of an object so far.
+struct Names {
+    taken: HashSet<String>,
+    /// The last number behind a name, so that many alike need not be counted through.
+    numbers: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The nearest name that nobody has, and takes it.
+    fn free(&mut self, name: &str, rule: &NameRule) -> String {
+        let fit = fitted(name, rule);
+        let short = |most: usize| fit.chars().take(most).collect::<String>();
+        let mut wire = short(rule.most);
+        let number = self.numbers.entry(wire.clone()).or_insert(1);
+        while !self.taken.insert(wire.clone()) {
+            *number += 1;
+            let ending = format!("_{number}");
+            wire = short(rule.most.saturating_sub(ending.len())) + &ending;
+        }
+        wire
+    }
+}
+
+/// The nearest name of letters that the rule admits.
+fn fitted(name: &str, rule: &NameRule) -> String {
     let mut wire = String::with_capacity(name.len() + 1);
     for letter in name.chars() {
         let place = usize::from(!wire.is_empty());
@@ -74,14 +98,5 @@ fn wire_name(name: &str, rule: &NameRule, taken: &[String]) -> String {
     if wire.is_empty() {
         wire.push('_');
     }
-    let short = |most: usize| wire.chars().take(most).collect::<String>();
-    let plain = short(rule.most);
-    let numbered = (2..).map(|number| {
-        let ending = format!("_{number}");
-        short(rule.most.saturating_sub(ending.len())) + &ending
-    });
-    std::iter::once(plain.clone())
-        .chain(numbered)
-        .find(|name| !taken.contains(name))
-        .unwrap_or(plain)
+    wire
 }

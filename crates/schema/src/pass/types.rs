@@ -7,20 +7,35 @@ use super::subject::{Subject, admits_all, asserts, subject, types};
 use super::words::words;
 use crate::lower::{Draft, Impossible, Severity, Spot};
 
+/// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
+const MOST_OPENED: (usize, usize) = (2, 256);
+
+/// What references lead to, and how many are still followed.
+struct Opening<'d> {
+    definitions: &'d Value,
+    within: usize,
+    left: usize,
+}
+
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+    let mut opening = Opening {
+        definitions: &definitions,
+        within: 0,
+        left: MOST_OPENED.1,
+    };
     draft.walk_up(|schema, spot| {
         if let Value::Object(members) = schema {
-            normal(members, spot, &definitions);
+            normal(members, spot, &mut opening);
         }
     });
     draft.bounded()
 }
 
 /// Brings one schema, whose parts are in normal form, into it.
-fn normal(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+fn normal(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
     if schema.contains_key("anyOf") {
-        union(schema, spot, definitions);
+        union(schema, spot, opening);
     } else if !schema.contains_key("$ref") {
         single(schema, spot);
     }
@@ -121,7 +136,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn union(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+fn union(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
     let Some(Value::Array(branches)) = schema.shift_remove("anyOf") else {
         return;
     };
@@ -132,7 +147,7 @@ fn union(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) 
     if branches.iter().any(vacuous) || branches.is_empty() {
         // One alternative admits everything, and so does the whole.
         schema.extend(said);
-        return normal(schema, spot, definitions);
+        return normal(schema, spot, opening);
     }
     let mut all = Vec::new();
     for branch in branches {
@@ -140,17 +155,35 @@ fn union(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) 
             continue;
         };
         if !said.is_empty() {
-            let mut merge = Merge::new(definitions);
+            let mut merge = opening.merge();
             branch = merge.merge(branch, said.clone());
             if is_nothing(&branch) {
                 continue;
             }
-            deeply_normal(&mut branch, spot, definitions);
+            opening.within += 1;
+            deeply_normal(&mut branch, spot, opening);
+            opening.within -= 1;
             report(merge.conflicts, &mut branch, spot);
         }
         flatten(branch, &mut all);
     }
     put(schema, all, spot);
+}
+
+impl<'d> Opening<'d> {
+    /// A schema that contains itself is not opened in itself for ever.
+    fn merge(&mut self) -> Merge<'d> {
+        if self.definitions.is_null() {
+            return Merge::new(self.definitions);
+        }
+        match self.left.checked_sub(1) {
+            Some(left) if self.within < MOST_OPENED.0 => {
+                self.left = left;
+                Merge::new(self.definitions)
+            }
+            _ => Merge::closed(self.definitions),
+        }
+    }
 }
 
 fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut Spot) {
@@ -163,12 +196,12 @@ fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut 
 }
 
 /// Merging may have brought types together anywhere below.
-fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
     let mut whole = Value::Object(std::mem::take(schema));
     crate::lower::up(&mut whole, spot, &mut |part, spot| {
         if let Value::Object(members) = part {
             without_nothings(members, spot);
-            normal(members, spot, definitions);
+            normal(members, spot, opening);
         }
     });
     if let Value::Object(members) = whole {

@@ -1,9 +1,14 @@
 //! Unions whose alternatives can be told apart, in the form the dialect has for them.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::json_text::kind;
 use crate::lower::{Draft, Impossible, LIFT, Severity};
+
+/// More alternatives, which nobody writes, are not compared each with each.
+const MOST_COMPARED: usize = 200;
 
 /// Leaves out alternatives that have become the same, and reports those that cannot be told apart when they come back.
 pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
@@ -17,16 +22,8 @@ pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
         let mut ambiguous = false;
         // Most unions are of something and null.
         if !matches!(branches.as_slice(), [one, other] if is_null(one) != is_null(other)) {
-            let mut kept: Vec<Value> = Vec::with_capacity(branches.len());
-            for branch in std::mem::take(branches) {
-                let read_otherwise =
-                    |other: &Value| meet(other, &branch) && !read_alike(other, &branch);
-                ambiguous |= kept.iter().any(read_otherwise);
-                if !kept.iter().any(|other| look_alike(other, &branch)) {
-                    kept.push(branch);
-                }
-            }
-            *branches = kept;
+            ambiguous = are_confused(branches);
+            without_twins(branches);
         }
         move_behind_words(members);
         fold_single(members);
@@ -35,6 +32,30 @@ pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
         }
     });
     Ok(())
+}
+
+/// Whether there are two that admit the same value and read it differently.
+fn are_confused(branches: &[Value]) -> bool {
+    if !branches.iter().any(is_rewritten) {
+        return false;
+    }
+    branches.len() > MOST_COMPARED
+        || branches.iter().enumerate().any(|(at, one)| {
+            let mut others = branches.iter().skip(at + 1);
+            others.any(|other| meet(one, other) && !read_alike(one, other))
+        })
+}
+
+/// Leaves out branches in which a model sees the same as in an earlier one.
+fn without_twins(branches: &mut Vec<Value>) {
+    if branches.len() > MOST_COMPARED {
+        return;
+    }
+    for branch in std::mem::take(branches) {
+        if !branches.iter().any(|other| look_alike(other, &branch)) {
+            branches.push(branch);
+        }
+    }
 }
 
 /// Puts the branches last, as normal form does: lowered again, the schema is written the same.
@@ -88,11 +109,7 @@ pub(crate) fn alone(draft: &mut Draft) -> Result<(), Impossible> {
                 );
             }
             // Some may have differed only in telling what all of them tell now.
-            for branch in std::mem::take(branches) {
-                if !branches.iter().any(|other| look_alike(other, &branch)) {
-                    branches.push(branch);
-                }
-            }
+            without_twins(branches);
         }
         // One that admits null is enough.
         if let (Some(nullable), Some(Value::Object(first))) = (nullable, branches.first_mut()) {
@@ -196,7 +213,8 @@ fn meet(one: &Value, other: &Value) -> bool {
         b.get("enum").and_then(Value::as_array),
     );
     if let (Some(a), Some(b)) = both_listed {
-        return a.iter().any(|value| b.contains(value));
+        let texts: HashSet<String> = a.iter().map(Value::to_string).collect();
+        return b.iter().any(|value| texts.contains(&value.to_string()));
     }
     match (kind(a), kind(b)) {
         (Some("object"), Some("object")) => lacks_nothing(a, b) && lacks_nothing(b, a),

@@ -53,6 +53,14 @@ impl<'d> Merge<'d> {
         }
     }
 
+    /// Joins schemas without opening any reference.
+    pub(crate) fn closed(definitions: &'d Value) -> Self {
+        Self {
+            opened: MOST_OPENED,
+            ..Self::new(definitions)
+        }
+    }
+
     fn conflict(&mut self, keyword: &str, value: Value) {
         self.conflicts.push(Conflict {
             keyword: keyword.to_owned(),

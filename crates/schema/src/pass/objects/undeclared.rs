@@ -4,8 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Rest;
 use crate::lower::{LIFT, Mark, Severity, Spot, mark};
-use crate::pass::formats::looks_around;
-use crate::pass::json_text::{self, kind};
+use crate::pass::json_text;
 use crate::pass::keywords::binds;
 use crate::pass::subject::asserts;
 use crate::pass::words::{short, words};
@@ -17,20 +16,35 @@ pub(super) struct Siblings {
     array: bool,
 }
 
-impl Siblings {
-    /// The other branches of a union; where a reference leads to is not looked up.
-    pub(super) fn of(branches: &[Value], own: usize) -> Self {
-        let others = || branches.iter().enumerate().filter(|(at, _)| *at != own);
-        let any = |wanted: &str| {
-            others().any(|(_, branch)| match branch.get("type") {
-                Some(kind) => kind == wanted,
-                None => branch.get("$ref").is_some(),
-            })
-        };
-        Self {
-            text: any("string"),
-            array: any("array"),
+/// The branches of a union, counted by what they may be.
+#[derive(Default)]
+pub(super) struct Branches {
+    texts: usize,
+    arrays: usize,
+}
+
+impl Branches {
+    pub(super) fn add(&mut self, branch: &Value) {
+        self.texts += usize::from(may_be(branch, "string"));
+        self.arrays += usize::from(may_be(branch, "array"));
+    }
+
+    /// Takes one out, and returns what the others are.
+    pub(super) fn without(&mut self, branch: &Value) -> Siblings {
+        self.texts -= usize::from(may_be(branch, "string"));
+        self.arrays -= usize::from(may_be(branch, "array"));
+        Siblings {
+            text: self.texts > 0,
+            array: self.arrays > 0,
         }
+    }
+}
+
+/// Where a reference leads to is not looked up.
+fn may_be(branch: &Value, wanted: &str) -> bool {
+    match branch.get("type") {
+        Some(kind) => kind == wanted,
+        None => branch.get("$ref").is_some(),
     }
 }
 
@@ -40,26 +54,9 @@ pub(super) fn undeclared(
     rest: &Rest,
     siblings: Siblings,
 ) {
-    let one_pattern = || {
-        let patterns = members.get("patternProperties")?.as_object()?;
-        let (pattern, part) = patterns.iter().next()?;
-        (patterns.len() == 1).then(|| (pattern.clone(), part.clone()))
-    };
-    let patterns = super::count(members, "patternProperties");
-    match (rest, patterns) {
-        (Rest::Refused, 0) => empty(members, spot, siblings),
-        (Rest::Ruled, 0) if !siblings.array => {
-            let value = members
-                .shift_remove("additionalProperties")
-                .unwrap_or_default();
-            pairs(members, None, value, spot);
-        }
-        (Rest::Refused, 1) if !siblings.array => {
-            if let Some((pattern, value)) = one_pattern() {
-                members.shift_remove("patternProperties");
-                pairs(members, Some(pattern), value, spot);
-            }
-        }
+    match rest {
+        Rest::Refused => empty(members, spot, siblings),
+        Rest::Ruled if !siblings.array => pairs(members, spot),
         _ => text(members, spot),
     }
 }
@@ -79,11 +76,7 @@ fn empty(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) 
     if spot.rules.empty_objects {
         return;
     }
-    give_up(
-        members,
-        &["type", "properties", "additionalProperties"],
-        spot,
-    );
+    give_up(members, spot);
     if siblings.text {
         return text(members, spot);
     }
@@ -94,15 +87,11 @@ fn empty(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) 
 }
 
 /// A map as `[{"key": …, "value": …}]`.
-fn pairs(members: &mut Map<String, Value>, pattern: Option<String>, value: Value, spot: &mut Spot) {
-    let key = key(members, pattern, spot);
+fn pairs(members: &mut Map<String, Value>, spot: &mut Spot) {
+    let value = members.shift_remove("additionalProperties");
     let least = members.shift_remove("minProperties");
     let most = members.shift_remove("maxProperties");
-    give_up(
-        members,
-        &["type", "properties", "additionalProperties"],
-        spot,
-    );
+    give_up(members, spot);
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
     members.insert("type".to_owned(), json!("array"));
     let mut items = json!({
@@ -112,8 +101,8 @@ fn pairs(members: &mut Map<String, Value>, pattern: Option<String>, value: Value
         "additionalProperties": false,
     });
     if let Some(Value::Object(properties)) = items.get_mut("properties") {
-        properties.insert("key".to_owned(), key);
-        properties.insert("value".to_owned(), value);
+        properties.insert("key".to_owned(), json!({"type": "string"}));
+        properties.insert("value".to_owned(), value.unwrap_or_default());
     }
     members.insert("items".to_owned(), items);
     if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
@@ -128,33 +117,9 @@ fn pairs(members: &mut Map<String, Value>, pattern: Option<String>, value: Value
     mark(members, Mark::Pairs);
 }
 
-/// The schema of a map's keys.
-fn key(members: &mut Map<String, Value>, pattern: Option<String>, spot: &mut Spot) -> Value {
-    let named =
-        |names: &Map<String, Value>| kind(names) == Some("string") && !names.contains_key(LIFT);
-    let mut key = match members.get("propertyNames") {
-        Some(Value::Object(names)) if named(names) => {
-            let names = names.clone();
-            members.shift_remove("propertyNames");
-            names
-        }
-        _ => Map::from_iter([("type".to_owned(), json!("string"))]),
-    };
-    if let Some(pattern) = pattern {
-        let taken = key.contains_key("pattern") || looks_around(&pattern);
-        let pattern = Value::from(pattern);
-        match words("pattern", &pattern).filter(|_| taken) {
-            Some(words) => spot.spill(&mut key, "patternProperties", words),
-            None => {
-                key.insert("pattern".to_owned(), pattern);
-            }
-        }
-    }
-    Value::Object(key)
-}
-
 /// Tells whatever else the schema asks of its value.
-fn give_up(members: &mut Map<String, Value>, said: &[&str], spot: &mut Spot) {
+fn give_up(members: &mut Map<String, Value>, spot: &mut Spot) {
+    let said = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members
         .iter()
         .filter(|(keyword, value)| {

@@ -66,6 +66,27 @@ fn null_becomes_a_flag() {
 }
 
 #[test]
+fn two_nulls_are_one() {
+    let nulls = || json!({"anyOf": [{"type": "null"}, {"type": "null", "description": "Nothing."}, {"type": "string"}]});
+    pair(
+        run,
+        Dialect::GEMINI_OPENAPI,
+        nulls(),
+        json!({"type": "string", "nullable": true}),
+        &[],
+    );
+    let mut only = nulls();
+    only["anyOf"].as_array_mut().unwrap().pop();
+    pair(
+        run,
+        Dialect::PORTABLE,
+        json!({"type": "object", "properties": {"a": only}}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["null"], (LIFT): {"texts": [null]}}}}),
+        &[],
+    );
+}
+
+#[test]
 fn where_there_is_no_null_a_property_is_left_out_if_it_may_be() {
     let maybe = || json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
     pair(

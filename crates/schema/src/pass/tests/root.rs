@@ -218,6 +218,10 @@ fn what_an_alternative_asks_beside_a_reference_counts() {
         "$defs": {"base": {"type": "object", "properties": {"a": {"type": "string"}}}},
     });
     for dialect in Dialect::ALL {
+        if dialect == Dialect::MCP {
+            // Its root may have alternatives.
+            continue;
+        }
         let lowered = crate::Schema::check(before.clone()).unwrap();
         let lowered = lowered.lower(dialect).unwrap();
         assert_eq!(lowered.schema()["required"], json!(["a"]), "{dialect}");

@@ -252,6 +252,23 @@ fn a_reference_in_a_union_is_opened_only_for_what_is_asked_around_it() {
 }
 
 #[test]
+fn a_union_in_a_schema_that_contains_itself_is_opened_a_few_times() {
+    let node = json!({"type": "object", "properties": {"child": {"minProperties": 1, "anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}});
+    let (after, losses) = super::golden(
+        run,
+        Dialect::OPENAI_STRICT,
+        json!({"type": "array", "items": {"$ref": "#/$defs/node"}, "$defs": {"node": node}}),
+    );
+    let child = "/properties/child/anyOf/0";
+    let opened = after.pointer(&format!("/$defs/node{child}")).unwrap();
+    assert_eq!(opened["minProperties"], 1);
+    let last = opened.pointer(&child.repeat(2)).unwrap();
+    assert_eq!(*last, json!({"$ref": "#/$defs/node"}));
+    assert_eq!(losses.len(), 1, "{losses:?}");
+    assert!(losses[0].ends_with("$ref (wider)"), "{losses:?}");
+}
+
+#[test]
 fn of_what_nothing_fits_everything_is_admitted_and_reported() {
     pair(
         run,

@@ -1,0 +1,203 @@
+//! The exact text of a request's tools.
+
+use serde_json::{Value, json};
+use toolwright_schema::{Dialect, Schema};
+
+use super::{Sample, plan, planned};
+use crate::options::Strict;
+use crate::wire::{Candidate, Planner, Shape};
+
+fn weather() -> Sample {
+    Sample::closed("get_weather", json!({"city": {"type": "string"}}))
+}
+
+/// A tool that no strict mode can say.
+fn open() -> Sample {
+    Sample::new(
+        "note",
+        json!({"type": "object", "properties": {"text": {"type": "string"}}}),
+    )
+}
+
+const SCHEMA: &str = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}"#;
+
+fn text(shape: Shape, dialect: Dialect, tool: Sample) -> String {
+    let planner = Planner::new(dialect).shape(shape);
+    planned(&planner, dialect, &[tool]).text().to_owned()
+}
+
+#[test]
+fn every_shape_is_written_as_its_api_wants_it() {
+    for (shape, dialect, written) in [
+        (
+            Shape::OpenAiResponses,
+            Dialect::OPENAI,
+            format!(r#"[{{"type":"function","name":"get_weather","description":"Does it.","parameters":{SCHEMA},"strict":true}}]"#),
+        ),
+        (
+            Shape::OpenAiChat,
+            Dialect::OPENAI,
+            format!(r#"[{{"type":"function","function":{{"name":"get_weather","description":"Does it.","parameters":{SCHEMA},"strict":true}}}}]"#),
+        ),
+        (
+            Shape::Anthropic,
+            Dialect::ANTHROPIC,
+            format!(r#"[{{"name":"get_weather","description":"Does it.","input_schema":{SCHEMA},"strict":true}}]"#),
+        ),
+        (
+            Shape::Gemini,
+            Dialect::GEMINI,
+            r#"[{"functionDeclarations":[{"name":"get_weather","description":"Does it.","parametersJsonSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}}]}]"#.to_owned(),
+        ),
+        (
+            Shape::Gemini,
+            Dialect::GEMINI_OPENAPI,
+            r#"[{"functionDeclarations":[{"name":"get_weather","description":"Does it.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]}]"#.to_owned(),
+        ),
+        (
+            Shape::Ollama,
+            Dialect::OLLAMA,
+            r#"[{"type":"function","function":{"name":"get_weather","description":"Does it.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}]"#.to_owned(),
+        ),
+        (
+            Shape::Mcp,
+            Dialect::MCP,
+            format!(r#"[{{"name":"get_weather","description":"Does it.","inputSchema":{SCHEMA}}}]"#),
+        ),
+        (
+            Shape::Bedrock,
+            Dialect::BEDROCK,
+            format!(r#"[{{"toolSpec":{{"name":"get_weather","description":"Does it.","inputSchema":{{"json":{SCHEMA}}}}}}}]"#),
+        ),
+    ] {
+        assert_eq!(text(shape, dialect, weather()), written, "{dialect}");
+    }
+}
+
+#[test]
+fn strict_is_said_even_where_it_is_off() {
+    for (shape, dialect) in [
+        (Shape::OpenAiResponses, Dialect::OPENAI),
+        (Shape::OpenAiChat, Dialect::OPENAI),
+        (Shape::Anthropic, Dialect::ANTHROPIC),
+    ] {
+        let written = text(shape, dialect, open());
+        assert!(written.contains(r#""strict":false"#), "{written}");
+    }
+    let written = text(Shape::OpenAiChat, Dialect::GROQ, weather());
+    assert!(written.contains(r#""strict":false"#), "{written}");
+}
+
+#[test]
+fn mcp_says_everything_that_is_known() {
+    let sample = weather().destructive();
+    let output = Schema::check(json!({"type": "object"})).unwrap();
+    let candidate = Candidate {
+        title: Some("Weather"),
+        output: Some(&output),
+        ..Candidate::from(&sample)
+    };
+    assert_eq!(
+        Planner::new(Dialect::MCP).plan([candidate]).text(),
+        format!(
+            r#"[{{"name":"get_weather","title":"Weather","description":"Does it.","inputSchema":{SCHEMA},"outputSchema":{{"type":"object"}},"annotations":{{"destructiveHint":true}}}}]"#
+        )
+    );
+}
+
+#[test]
+fn without_tools_there_is_an_empty_list() {
+    for dialect in Dialect::ALL {
+        assert_eq!(plan(dialect, &[]).text(), "[]", "{dialect}");
+    }
+}
+
+#[test]
+fn a_tool_without_a_description_is_described_by_its_name() {
+    let sample = weather();
+    let candidate = Candidate {
+        description: "",
+        ..Candidate::from(&sample)
+    };
+    let plan = Planner::new(Dialect::ANTHROPIC).plan([candidate]);
+    assert!(
+        plan.text().contains(r#""description":"get_weather""#),
+        "{}",
+        plan.text()
+    );
+}
+
+#[test]
+fn what_a_schema_has_no_room_for_is_told_of_the_tool() {
+    let tool = Sample::new(
+        "pay",
+        json!({"type": "object", "properties": {"card": {"type": "string"}, "cash": {"type": "integer"}}, "anyOf": [{"required": ["card"]}, {"required": ["cash"]}]}),
+    );
+    let plan = plan(Dialect::OLLAMA, &[tool]);
+    let sent: Value = serde_json::from_str(plan.text()).unwrap();
+    assert_eq!(
+        sent[0]["function"]["description"],
+        "Does it.\n\nGive one of these groups: card; or cash"
+    );
+}
+
+/// Plans tools whose parameters stand somewhere below the root.
+fn keeps_its_parameters(dialect: Dialect) {
+    for root in [
+        json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "object", "properties": {"city": {"type": "string"}}}}}),
+        json!({"allOf": [{"type": "object", "properties": {"city": {"type": "string"}}}]}),
+    ] {
+        let plan = plan(dialect, &[Sample::new("get_weather", root)]);
+        assert!(plan.text().contains("city"), "{dialect}: {}", plan.text());
+    }
+}
+
+#[test]
+fn a_root_that_is_a_reference_keeps_its_parameters() {
+    for dialect in Dialect::ALL {
+        if dialect != Dialect::GEMINI_OPENAPI {
+            keeps_its_parameters(dialect);
+        }
+    }
+}
+
+#[test]
+fn a_root_that_is_a_reference_keeps_its_parameters_in_gemini_s_older_form() {
+    keeps_its_parameters(Dialect::GEMINI_OPENAPI);
+}
+
+#[test]
+fn the_same_tools_give_the_same_bytes() {
+    let tools = || {
+        let mut tools: Vec<Sample> = (0..40)
+            .map(|number| {
+                let bounded = json!({"type": "array", "items": {"type": "string"}, "maxItems": 50 + number % 3});
+                let optional = json!({"type": "object", "properties": {"a": bounded, "größe": {"type": ["integer", "null"]}, "next": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}, "m": {"$ref": "#/$defs/m"}}}, "m": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}}});
+                Sample::new(&format!("group.tool/{number}"), optional)
+            })
+            .collect();
+        tools.extend((0..30).map(|number| {
+            Sample::closed(
+                &format!("t{number}"),
+                json!({"a": {"type": ["string", "integer"]}}),
+            )
+        }));
+        tools.push(weather().strict(Strict::On));
+        tools
+    };
+    let (one, other) = (tools(), tools());
+    for dialect in Dialect::ALL {
+        let first = plan(dialect, &one);
+        assert_eq!(first.text(), plan(dialect, &one).text(), "{dialect}");
+        assert_eq!(first.text(), plan(dialect, &other).text(), "{dialect}");
+        assert_eq!(first.text(), plan(dialect, &tools()).text(), "{dialect}");
+    }
+}
+
+#[test]
+fn tokens_are_a_quarter_of_the_bytes() {
+    let plan = plan(Dialect::OPENAI, &[weather(), open()]);
+    let each: Vec<usize> = plan.tools().iter().map(|tool| tool.tokens).collect();
+    assert_eq!(plan.tokens(), each.iter().sum::<usize>());
+    assert!(plan.tokens().abs_diff(plan.text().len() / 4) <= 2);
+}
