@@ -124,4 +124,3 @@ impl Schema {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
