@@ -15,6 +15,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolwright-guard",
         &["toolwright-core", "toolwright-schema"],
     ),
+    ("toolwright-chat", &["toolwright-core", "toolwright-schema"]),
+    (
+        "toolwright-models",
+        &["toolwright-chat", "toolwright-core", "toolwright-schema"],
+    ),
     ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",

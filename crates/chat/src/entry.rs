@@ -1,0 +1,174 @@
+//! What a journal is made of: everything that happened in a conversation, in order, and nothing twice.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolwright_core::{CallId, Content, ToolName, ToolResult};
+
+use crate::item::Step;
+
+/// One thing that happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Unique in its conversation: an entry that is appended again is the same one.
+    pub id: String,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+impl Entry {
+    /// Makes an entry.
+    pub fn new(id: impl Into<String>, at: u64, what: What) -> Self {
+        Self {
+            id: id.into(),
+            at,
+            what,
+        }
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum What {
+    /// A person said something: a turn begins.
+    User {
+        /// What was said.
+        content: Vec<Content>,
+    },
+    /// Words were put into the model's mouth, by a prompt of that role.
+    Assistant {
+        /// The words.
+        content: Vec<Content>,
+    },
+    /// A model answered.
+    Step {
+        /// The answer.
+        step: Arc<Step>,
+        /// What the turn has to know about each call in it, in order.
+        calls: Vec<CallFacts>,
+    },
+    /// A call is about to run.
+    Started {
+        /// Which.
+        call: CallId,
+    },
+    /// A call has its result.
+    Finished {
+        /// The result.
+        result: ToolResult,
+    },
+    /// Somebody has to decide about a call.
+    Asked {
+        /// Which.
+        call: CallId,
+        /// The arguments exactly as the tool will receive them.
+        arguments: Value,
+    },
+    /// Somebody has decided.
+    Decided {
+        /// About which call.
+        call: CallId,
+        /// How.
+        verdict: Verdict,
+    },
+    /// The turn is over.
+    Ended {
+        /// Why.
+        end: End,
+    },
+}
+
+/// What a turn has to know about a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallFacts {
+    /// Which call.
+    pub call: CallId,
+    /// The tool it means, if there is one.
+    pub tool: ToolName,
+    /// The same for calls with the same arguments.
+    pub digest: String,
+    /// It changes nothing.
+    #[serde(default)]
+    pub read_only: bool,
+    /// Running it twice is as good as once.
+    #[serde(default)]
+    pub idempotent: bool,
+    /// Its result is the answer.
+    #[serde(default)]
+    pub return_direct: bool,
+}
+
+impl CallFacts {
+    /// Makes the facts of a call of which nothing is declared.
+    pub fn new(
+        call: impl Into<CallId>,
+        tool: impl Into<ToolName>,
+        digest: impl Into<String>,
+    ) -> Self {
+        Self {
+            call: call.into(),
+            tool: tool.into(),
+            digest: digest.into(),
+            read_only: false,
+            idempotent: false,
+            return_direct: false,
+        }
+    }
+}
+
+/// How somebody decided about a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It may run as it is.
+    Approve,
+    /// It may run with these arguments.
+    Edit {
+        /// The arguments.
+        arguments: Value,
+    },
+    /// It may not run.
+    Deny {
+        /// Why.
+        reason: String,
+    },
+    /// It need not run: this is the result.
+    Answer {
+        /// The result.
+        text: String,
+    },
+}
+
+/// Why a turn is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum End {
+    /// The model has answered.
+    Answered,
+    /// A tool's result is the answer.
+    Direct,
+    /// The answer is cut off: the most tokens were reached.
+    Length,
+    /// A limit of the turn was reached.
+    Limit {
+        /// Which, and what it was.
+        reason: String,
+    },
+    /// A tool or the model failed in a way that ends the turn.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// The caller went away, or cancelled it.
+    Cancelled,
+}

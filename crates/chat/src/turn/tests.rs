@@ -1,0 +1,244 @@
+use std::sync::Arc;
+
+use toolwright_core::{Content, ToolCall, ToolResult};
+
+use super::*;
+use crate::item::{Item, Step};
+use crate::model::ModelId;
+
+/// A journal that is told step by step.
+#[derive(Default)]
+struct Journal {
+    entries: Vec<Entry>,
+}
+
+impl Journal {
+    fn asked() -> Self {
+        let mut journal = Self::default();
+        let content = vec![Content::text("And now?")];
+        journal.add(What::User { content });
+        journal
+    }
+
+    fn add(&mut self, what: What) -> &mut Self {
+        let at = 1_000 * self.entries.len() as u64;
+        self.entries
+            .push(Entry::new(self.entries.len().to_string(), at, what));
+        self
+    }
+
+    fn step(&mut self, calls: &[CallFacts]) -> &mut Self {
+        let items = calls
+            .iter()
+            .map(|facts| Item::call(ToolCall::new(&facts.tool, "{}").with_id(facts.call.as_str())));
+        let stop = if calls.is_empty() {
+            Stop::End
+        } else {
+            Stop::Calls
+        };
+        let step = Step::new(
+            ModelId::new("test", ""),
+            items.collect(),
+            stop,
+            Usage::new(10, 5),
+        );
+        self.add(What::Step {
+            step: Arc::new(step),
+            calls: calls.to_vec(),
+        })
+    }
+
+    fn finished(&mut self, call: &str) -> &mut Self {
+        self.result(call, ToolResult::success("done"))
+    }
+
+    fn result(&mut self, call: &str, mut result: ToolResult) -> &mut Self {
+        result.call = call.into();
+        self.add(What::Finished { result })
+    }
+
+    fn next_within(&self, limits: TurnLimits) -> Next {
+        let mut turn = Turn::new(limits);
+        self.entries.iter().for_each(|entry| turn.apply(entry));
+        turn.next(1_000 * self.entries.len() as u64)
+    }
+
+    fn next(&self) -> Next {
+        self.next_within(TurnLimits::default())
+    }
+}
+
+fn call(id: &str) -> CallFacts {
+    CallFacts::new(id, "tool", id)
+}
+
+fn reader(id: &str) -> CallFacts {
+    CallFacts {
+        read_only: true,
+        ..call(id)
+    }
+}
+
+fn ids(ids: &[&str]) -> Vec<CallId> {
+    ids.iter().map(|id| CallId::from(*id)).collect()
+}
+
+#[test]
+fn a_question_is_asked_and_an_answer_ends_the_turn() {
+    let mut journal = Journal::asked();
+    assert_eq!(journal.next(), Next::Ask);
+    assert_eq!(journal.step(&[]).next(), Next::End(End::Answered));
+}
+
+#[test]
+fn calls_run_and_their_results_are_asked_about() {
+    let mut journal = Journal::asked();
+    journal.step(&[call("a"), call("b")]);
+    assert_eq!(journal.next(), Next::Run(ids(&["a", "b"])));
+    assert_eq!(journal.finished("a").next(), Next::Run(ids(&["b"])));
+    assert_eq!(journal.finished("b").next(), Next::Ask);
+}
+
+#[test]
+fn before_a_decision_only_readers_run() {
+    let mut journal = Journal::asked();
+    journal
+        .step(&[call("pay"), reader("look"), call("write")])
+        .add(What::Asked {
+            call: "pay".into(),
+            arguments: serde_json::json!({}),
+        });
+    assert_eq!(journal.next(), Next::Run(ids(&["look"])));
+    assert_eq!(journal.finished("look").next(), Next::Wait(ids(&["pay"])));
+    journal.add(What::Decided {
+        call: "pay".into(),
+        verdict: Verdict::Approve,
+    });
+    assert_eq!(journal.next(), Next::Run(ids(&["pay", "write"])));
+}
+
+#[test]
+fn what_had_started_is_neither_run_again_nor_forgotten() {
+    let mut journal = Journal::asked();
+    journal
+        .step(&[call("a")])
+        .add(What::Started { call: "a".into() });
+    let mut turn = Turn::new(TurnLimits::default());
+    journal.entries.iter().for_each(|entry| turn.apply(entry));
+    let started: Vec<&str> = turn
+        .interrupted()
+        .map(|facts| facts.call.as_str())
+        .collect();
+    assert_eq!(started, ["a"]);
+}
+
+#[test]
+fn a_fatal_result_ends_the_turn() {
+    let mut journal = Journal::asked();
+    let mut fatal = ToolResult::failure("the store is gone");
+    fatal.error = Some(ErrorKind::Fatal);
+    journal.step(&[call("a")]).result("a", fatal);
+    let reason = "the store is gone".to_owned();
+    assert_eq!(journal.next(), Next::End(End::Failed { reason }));
+}
+
+#[test]
+fn a_result_may_be_the_answer() {
+    let mut journal = Journal::asked();
+    let direct = CallFacts {
+        return_direct: true,
+        ..call("a")
+    };
+    assert_eq!(
+        journal.step(&[direct]).finished("a").next(),
+        Next::End(End::Direct)
+    );
+}
+
+#[test]
+fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
+    let mut journal = Journal::asked();
+    let mut refused = 0;
+    for round in 0.. {
+        let same = CallFacts::new(format!("c{round}"), "tool", "same");
+        journal.step(&[same]);
+        match journal.next() {
+            Next::Run(_) => {}
+            Next::Refuse(calls) => {
+                assert!(
+                    calls
+                        .iter()
+                        .all(|(_, reason)| reason.contains("3 times already"))
+                );
+                refused += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+        journal.finished(&format!("c{round}"));
+        if let Next::End(End::Limit { reason }) = journal.next() {
+            assert_eq!(reason, "the same call was asked for 7 times");
+            break;
+        }
+    }
+    assert_eq!(refused, 4);
+}
+
+#[test]
+fn a_thousand_calls_in_one_step_are_refused_beyond_the_limit() {
+    let mut journal = Journal::asked();
+    let calls: Vec<CallFacts> = (0..1_000)
+        .map(|n| CallFacts::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
+        .collect();
+    journal.step(&calls);
+    let Next::Refuse(refused) = journal.next() else {
+        panic!("some are refused")
+    };
+    assert_eq!(refused.len(), 850);
+    for facts in &calls {
+        journal.finished(facts.call.as_str());
+    }
+    assert!(matches!(journal.next(), Next::End(End::Limit { .. })));
+}
+
+#[test]
+fn every_other_limit_ends_the_turn_and_says_which() {
+    let mut journal = Journal::asked();
+    journal.step(&[call("a")]).finished("a");
+    let reason = |limits: TurnLimits| match journal.next_within(limits) {
+        Next::End(End::Limit { reason }) => reason,
+        other => panic!("{other:?}"),
+    };
+    let limits = TurnLimits::default;
+    assert_eq!(
+        reason(TurnLimits {
+            rounds: 1,
+            ..limits()
+        }),
+        "the model was asked 1 times"
+    );
+    assert_eq!(
+        reason(TurnLimits {
+            tokens: Some(15),
+            ..limits()
+        }),
+        "it took 15 tokens"
+    );
+    assert_eq!(
+        reason(TurnLimits {
+            time: Duration::from_secs(2),
+            ..limits()
+        }),
+        "it took 3 seconds"
+    );
+}
+
+#[test]
+fn a_new_question_begins_a_new_turn() {
+    let mut journal = Journal::asked();
+    journal.step(&[]).add(What::Ended { end: End::Answered });
+    assert_eq!(journal.next(), Next::End(End::Answered));
+    journal.add(What::User {
+        content: Vec::new(),
+    });
+    assert_eq!(journal.next(), Next::Ask);
+}

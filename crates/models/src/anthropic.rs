@@ -1,0 +1,112 @@
+//! Anthropic Messages: `ModelRequest → POST /v1/messages`, and its server-sent events → `ModelEvent`s.
+//!
+//! A message is a list of content blocks, and so is an answer. Blocks go back in the order and with the fields they came with:
+//! the API checks the signatures of what its models thought.
+
+mod block;
+mod content;
+mod error;
+mod message;
+mod model;
+mod request;
+mod stream;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolwright_chat::{Hosted, Message, ModelError, ModelRequest};
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::{Plan, Shape};
+
+use crate::protocol::{Protocol, Reader};
+
+/// The value of the `anthropic-version` header, which every request needs.
+///
+/// There is a newer one, `2026-10-21`, but it refuses `temperature` and `top_p` even for the models that still take them.
+pub(crate) const VERSION: &str = "2023-06-01";
+
+/// What `anthropic-beta` must say for MCP servers that the vendor calls.
+const MCP_BETA: &str = "mcp-client-2025-11-20";
+
+/// The Messages API.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anthropic {
+    /// Whether the vendor is asked to keep tools and system prompt for the next request.
+    pub(crate) cache: bool,
+}
+
+impl Default for Anthropic {
+    fn default() -> Self {
+        Self { cache: true }
+    }
+}
+
+impl Protocol for Anthropic {
+    const NAME: &'static str = "anthropic";
+
+    fn dialect(&self) -> Dialect {
+        Dialect::ANTHROPIC
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Anthropic
+    }
+
+    fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
+        match betas(request).as_slice() {
+            [] => Vec::new(),
+            betas => vec![("anthropic-beta", betas.join(","))],
+        }
+    }
+
+    fn path(&self, _: &str) -> String {
+        "/v1/messages".to_owned()
+    }
+
+    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+        request::body(request, tools, model, self.cache)
+    }
+
+    fn error(&self, status: u16, body: &str) -> ModelError {
+        error::error(status, body)
+    }
+
+    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
+        Box::new(stream::Stream::new(tools))
+    }
+}
+
+/// What the `anthropic-beta` header of a request must name, joined with commas; no header where there is nothing.
+pub(crate) fn betas(request: &ModelRequest) -> Vec<&'static str> {
+    let mut asked = request.hosted.iter();
+    let mcp = asked.any(|tool| matches!(tool, Hosted::Mcp(_)));
+    // Blocks of the past need it as well, even when the server is no longer attached.
+    if mcp || request.messages.iter().any(speaks_mcp) {
+        vec![MCP_BETA]
+    } else {
+        Vec::new()
+    }
+}
+
+fn speaks_mcp(message: &Message) -> bool {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: std::borrow::Cow<'a, str>,
+    }
+
+    let Message::Step(step) = message else {
+        return false;
+    };
+    let raw = step
+        .items
+        .iter()
+        .filter_map(|item| item.raw_of(Anthropic::NAME));
+    raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
+        .any(|block| block.kind.starts_with("mcp_"))
+}

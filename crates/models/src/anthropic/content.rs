@@ -1,0 +1,126 @@
+//! Content of a message or a result in, content blocks out.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use toolwright_core::{Content, Outcome, Resource, ToolResult};
+
+/// The pictures that the API can look at.
+const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// What a person or a tool says: texts, pictures and PDF documents; of the rest, what it is.
+pub(super) fn blocks(content: &[Content]) -> Vec<Value> {
+    let blocks = content.iter().filter_map(|item| match item {
+        Content::Image { data, mime_type } => picture(data, mime_type).or_else(|| described(item)),
+        Content::Resource { resource } => carried(resource).or_else(|| described(item)),
+        _ => described(item),
+    });
+    blocks.collect()
+}
+
+/// What a model says: the API takes only text from that side.
+pub(super) fn texts(content: &[Content]) -> Vec<Value> {
+    content.iter().filter_map(described).collect()
+}
+
+/// A text block; the API refuses blank ones.
+pub(super) fn text(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+}
+
+/// The result of a call, or that there is none: a call without its result makes the API refuse everything.
+pub(super) fn result(id: &str, result: Option<&ToolResult>) -> Value {
+    let mut block = json!({"type": "tool_result", "tool_use_id": id});
+    let Some(fields) = block.as_object_mut() else {
+        return block;
+    };
+    let failed = result.is_none_or(ToolResult::is_error);
+    let content = match result {
+        Some(result) => outcome(result),
+        None => "there is no result: the call was never answered".into(),
+    };
+    fields.insert("content".to_owned(), content);
+    if failed {
+        fields.insert("is_error".to_owned(), true.into());
+    }
+    block
+}
+
+fn outcome(result: &ToolResult) -> Value {
+    if let [Content::Text { text }] = result.content.as_slice()
+        && !text.trim().is_empty()
+    {
+        return text.as_str().into();
+    }
+    let blocks = blocks(&result.content);
+    match &result.structured {
+        _ if !blocks.is_empty() => blocks.into(),
+        Some(structured) => structured.as_str().into(),
+        // An error without content is refused.
+        None if result.outcome != Outcome::Ok => "the tool did not say what went wrong".into(),
+        None => "".into(),
+    }
+}
+
+fn picture(data: &str, mime_type: &str) -> Option<Value> {
+    PICTURES.contains(&mime_type).then(|| {
+        let source = json!({"type": "base64", "media_type": mime_type, "data": data});
+        json!({"type": "image", "source": source})
+    })
+}
+
+/// A resource of bytes, as far as the API has a block for it.
+fn carried(resource: &Resource) -> Option<Value> {
+    let data = resource.blob.as_deref()?;
+    let mime_type = resource.mime_type.as_deref()?;
+    if mime_type == "application/pdf" {
+        let source = json!({"type": "base64", "media_type": mime_type, "data": data});
+        return Some(json!({"type": "document", "source": source}));
+    }
+    picture(data, mime_type)
+}
+
+/// An item in words.
+fn described(item: &Content) -> Option<Value> {
+    let words = match item {
+        Content::Text { text } => return self::text(text),
+        Content::Image { mime_type, .. } => {
+            format!("[a picture of type {mime_type}, which cannot be shown here]")
+        }
+        Content::Audio { mime_type, .. } => {
+            format!("[a sound of type {mime_type}, which cannot be played here]")
+        }
+        Content::Resource { resource } => written(resource),
+        Content::Link {
+            uri,
+            name,
+            mime_type,
+        } => match mime_type {
+            Some(mime_type) => format!("[{name}]({uri}) of type {mime_type}"),
+            None => format!("[{name}]({uri})"),
+        },
+        _ => "[content of a kind that cannot be sent]".to_owned(),
+    };
+    self::text(&words)
+}
+
+fn written(resource: &Resource) -> String {
+    let uri = &resource.uri;
+    let mime_type = resource.mime_type.as_deref();
+    if let Some(text) = &resource.text {
+        return format!("{uri}:\n{text}");
+    }
+    let decoded = resource
+        .blob
+        .as_deref()
+        .filter(|_| mime_type.is_some_and(|kind| kind.starts_with("text/")))
+        .and_then(|blob| STANDARD.decode(blob).ok())
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    match decoded {
+        Some(text) => format!("{uri}:\n{text}"),
+        None => {
+            let kind = mime_type.unwrap_or("application/octet-stream");
+            format!("[{uri} of type {kind}, which cannot be shown here]")
+        }
+    }
+}

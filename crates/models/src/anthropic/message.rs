@@ -1,0 +1,148 @@
+//! What has been said in, the `messages` of a request out: roles take turns, and every call has its result.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_core::wire::Plan;
+use toolwright_core::{ToolCall, ToolResult};
+
+use super::block::input;
+use super::content;
+use crate::anthropic::Anthropic;
+use crate::protocol::Protocol as _;
+
+/// Writes messages; `signed` says that thoughts without a signature are refused.
+pub(super) fn messages(said: &[Message], tools: &Plan, signed: bool) -> Vec<Value> {
+    let mut talk = Talk {
+        tools,
+        signed,
+        ids: HashSet::new(),
+        turns: Vec::new(),
+    };
+    for (place, message) in said.iter().enumerate() {
+        match message {
+            Message::User(content) => talk.say(USER, content::blocks(content)),
+            Message::Assistant(content) => talk.say(ASSISTANT, content::texts(content)),
+            Message::Step(step) => {
+                let later = said.get(place.saturating_add(1)..).unwrap_or_default();
+                talk.step(step, later);
+            }
+            // Written with their calls. One whose call is gone would be refused, and as text it would speak for the person.
+            Message::Results(_) => {}
+            _ => {}
+        }
+    }
+    let turns = talk.turns.into_iter();
+    turns
+        .map(|(role, content)| json!({"role": role, "content": content}))
+        .collect()
+}
+
+const USER: &str = "user";
+const ASSISTANT: &str = "assistant";
+
+struct Talk<'a> {
+    tools: &'a Plan,
+    signed: bool,
+    /// The ids of all calls so far: the API refuses to see one twice.
+    ids: HashSet<String>,
+    turns: Vec<(&'static str, Vec<Value>)>,
+}
+
+impl Talk<'_> {
+    /// Goes on in the same turn if the role is the same.
+    fn say(&mut self, role: &'static str, blocks: Vec<Value>) {
+        if blocks.is_empty() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ => self.turns.push((role, blocks)),
+        }
+    }
+
+    /// A step, and right after it the results of its calls, wherever among the later messages they stand.
+    fn step(&mut self, step: &Step, later: &[Message]) {
+        let mut results: Vec<&ToolResult> = later
+            .iter()
+            .take_while(|message| !matches!(message, Message::Step(_)))
+            .filter_map(|message| match message {
+                Message::Results(results) => Some(results),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let mut blocks = Vec::with_capacity(step.items.len());
+        let mut answers = Vec::new();
+        for item in &step.items {
+            let Some(mut block) = self.block(item) else {
+                continue;
+            };
+            if let ItemKind::Call { call } = &item.kind {
+                let id = self.unique(call.id.as_str());
+                let found = results.iter().position(|result| result.call == call.id);
+                let result = found.map(|place| results.remove(place));
+                answers.push(content::result(&id, result));
+                block.insert("id".to_owned(), id.into());
+            }
+            blocks.push(Value::Object(block));
+        }
+        self.say(ASSISTANT, blocks);
+        self.say(USER, answers);
+    }
+
+    /// An item as this protocol said it, or from what it means.
+    fn block(&self, item: &Item) -> Option<Map<String, Value>> {
+        let raw = item.raw_of(Anthropic::NAME);
+        if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+            return Some(raw).filter(|block| self.is_welcome(block));
+        }
+        let block = match &item.kind {
+            ItemKind::Text { text } | ItemKind::Refusal { text } => content::text(text)?,
+            ItemKind::Call { call } => self.call(call),
+            // What another protocol's model thought or looked up means nothing to this one.
+            _ => return None,
+        };
+        match block {
+            Value::Object(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    fn call(&self, call: &ToolCall) -> Value {
+        let call = self.tools.lower(call.clone());
+        let input = input(call.arguments.as_str());
+        json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+    }
+
+    /// Models write blank texts and others' thoughts bear no signature, but the API takes neither back.
+    fn is_welcome(&self, block: &Map<String, Value>) -> bool {
+        let text = |field| block.get(field).and_then(Value::as_str).unwrap_or_default();
+        match text("type") {
+            "text" => !text("text").trim().is_empty(),
+            "thinking" => !self.signed || !text("signature").is_empty(),
+            _ => true,
+        }
+    }
+
+    /// An id that the API takes, and that no earlier call has.
+    fn unique(&mut self, id: &str) -> String {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let mut plain: String = id
+            .chars()
+            .map(|letter| if is_plain(letter) { letter } else { '_' })
+            .collect();
+        if plain.is_empty() {
+            plain.push_str("call");
+        }
+        let mut unique = plain.clone();
+        let mut number = 2_usize;
+        while self.ids.contains(&unique) {
+            unique = format!("{plain}_{number}");
+            number = number.saturating_add(1);
+        }
+        self.ids.insert(unique.clone());
+        unique
+    }
+}

@@ -1,0 +1,113 @@
+//! Requests as they are written, answers as they are read, and that the one survives the other.
+
+mod errors;
+mod property;
+mod replay;
+mod request;
+mod stream;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, Stop, Usage};
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::{Definition, Plan, Planner, read};
+
+use super::Anthropic;
+use crate::protocol::Protocol as _;
+use crate::sse::{Decoder, Frame, Framing};
+
+const MODEL: &str = "claude-sonnet-5";
+
+/// Two tools; the API does not take the second one's name.
+fn plan() -> Arc<Plan> {
+    let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": false});
+    let tools = json!([
+        {"name": "get_weather", "description": "Tells the weather.", "input_schema": city},
+        {"name": "files.read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
+    ]);
+    let definitions: Vec<Definition> = read(&tools.to_string())
+        .unwrap()
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    Arc::new(Planner::new(Dialect::ANTHROPIC).plan(&definitions))
+}
+
+fn no_tools() -> Arc<Plan> {
+    let none: [&Definition; 0] = [];
+    Arc::new(Planner::new(Dialect::ANTHROPIC).plan(none))
+}
+
+fn body(request: &ModelRequest, model: &str) -> Value {
+    Anthropic::default().body(request, &plan(), model).into()
+}
+
+/// Frames of a recorded text.
+fn frames(text: &str) -> Vec<Frame> {
+    Decoder::new(Framing::Events).feed(text.as_bytes()).unwrap()
+}
+
+/// Frames of JSON values, each named by its type.
+fn text_of(values: &[Value]) -> String {
+    let frames = values.iter().map(|value| {
+        format!(
+            "event: {}\ndata: {value}\n\n",
+            value["type"].as_str().unwrap()
+        )
+    });
+    frames.collect()
+}
+
+fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = Anthropic::default().reader(plan());
+    let mut events = Vec::new();
+    for frame in frames {
+        events.extend(reader.frame(&frame.name, &frame.data)?);
+    }
+    events.extend(reader.end()?);
+    Ok(events)
+}
+
+fn answer(text: &str) -> Vec<ModelEvent> {
+    read_all(&frames(text)).unwrap()
+}
+
+fn items(events: &[ModelEvent]) -> Vec<Item> {
+    let items = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => Some(item.clone()),
+        _ => None,
+    });
+    items.collect()
+}
+
+fn raw(item: &Item) -> Value {
+    serde_json::from_str(item.raw_of("anthropic").unwrap().get()).unwrap()
+}
+
+/// Events one by one, without what is raw.
+fn typed(events: &[ModelEvent]) -> Vec<String> {
+    let shown = events.iter().map(|event| match event {
+        ModelEvent::Item(item) => format!("{:?}", item.kind),
+        event => format!("{event:?}"),
+    });
+    shown.collect()
+}
+
+fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+    match events.last().unwrap() {
+        ModelEvent::Finished { stop, usage } => (stop.clone(), *usage),
+        other => panic!("{other:?} comes last"),
+    }
+}
+
+fn called(item: &Item) -> (String, String, String) {
+    match &item.kind {
+        ItemKind::Call { call } => (
+            call.id.to_string(),
+            call.name.to_string(),
+            call.arguments.to_string(),
+        ),
+        other => panic!("{other:?} is no call"),
+    }
+}

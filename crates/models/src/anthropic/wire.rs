@@ -1,0 +1,116 @@
+//! What the frames of the stream look like: everything may be missing, and nothing unknown is an error.
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde_json::{Map, Value};
+
+/// An object whose fields depend on its type.
+pub(super) type Fields = Map<String, Value>;
+
+/// Any frame; the type says which fields to expect.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Frame {
+    #[serde(rename = "type", deserialize_with = "lenient")]
+    pub(super) kind: String,
+    /// Which content block it is about.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) index: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) message: Message,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) content_block: Fields,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) delta: Fields,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage: Usage,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) error: Option<Error>,
+}
+
+/// The message as it starts, of which only the count of tokens is news.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Message {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage: Usage,
+}
+
+/// Tokens so far: each count replaces the one before.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Usage {
+    #[serde(deserialize_with = "lenient")]
+    input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    output_tokens: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    output_tokens_details: OutputDetails,
+}
+
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    #[serde(deserialize_with = "lenient")]
+    thinking_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Takes over the counts that a later frame has.
+    pub(super) fn update(&mut self, later: Self) {
+        let newer = |count: &mut Option<u64>, later: Option<u64>| *count = later.or(*count);
+        newer(&mut self.input_tokens, later.input_tokens);
+        newer(
+            &mut self.cache_read_input_tokens,
+            later.cache_read_input_tokens,
+        );
+        newer(
+            &mut self.cache_creation_input_tokens,
+            later.cache_creation_input_tokens,
+        );
+        newer(&mut self.output_tokens, later.output_tokens);
+        newer(
+            &mut self.output_tokens_details.thinking_tokens,
+            later.output_tokens_details.thinking_tokens,
+        );
+    }
+
+    /// The same in our words; here, unlike there, the input includes what the cache has to do with.
+    pub(super) fn total(&self) -> toolwright_chat::Usage {
+        let cached = self.cache_read_input_tokens.unwrap_or(0);
+        let cache_written = self.cache_creation_input_tokens.unwrap_or(0);
+        let input = self.input_tokens.unwrap_or(0);
+        let input = input.saturating_add(cached).saturating_add(cache_written);
+        let mut usage = toolwright_chat::Usage::new(input, self.output_tokens.unwrap_or(0));
+        usage.cached = cached;
+        usage.cache_written = cache_written;
+        usage.reasoning = self.output_tokens_details.thinking_tokens.unwrap_or(0);
+        usage
+    }
+}
+
+/// What went wrong, in a frame or in the body of a refused request.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Error {
+    #[serde(rename = "type", deserialize_with = "lenient")]
+    pub(super) kind: String,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) message: String,
+}
+
+/// The text of a field, empty if there is none.
+pub(super) fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A field of another type than expected counts as missing.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}

@@ -1,0 +1,109 @@
+//! Contents of messages and results in, parts out.
+
+use serde_json::{Value, json};
+use toolwright_core::{Content, Structured, ToolResult};
+
+/// What a result may carry besides text.
+const IN_RESULTS: [&str; 5] = [
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "application/pdf",
+    "text/plain",
+];
+
+/// The largest whole number that the API keeps exactly.
+const LARGEST: u64 = 1 << 53;
+
+/// What a message says, as parts.
+pub(super) fn parts(items: &[Content]) -> Vec<Value> {
+    let parts = items.iter().filter_map(|item| match bytes(item) {
+        Some((mime, data)) if is_media(mime) => Some(inline(mime, data)),
+        // An empty part is refused.
+        _ => Some(told(item)).filter(|text| !text.is_empty()).map(text),
+    });
+    parts.collect()
+}
+
+/// What a result says: an object, and the pictures and documents beside it.
+pub(super) fn response(result: &ToolResult, sees: bool) -> (Value, Vec<Value>) {
+    let mut media = Vec::new();
+    let mut texts = Vec::new();
+    for item in &result.content {
+        match bytes(item) {
+            Some((mime, data)) if sees && IN_RESULTS.contains(&mime) => {
+                media.push(inline(mime, data));
+            }
+            _ => texts.push(told(item)),
+        }
+    }
+    if result.is_error() {
+        return (json!({"error": texts.join("\n")}), media);
+    }
+    let structured = result.structured.as_ref().map(Structured::to_value);
+    let value = structured
+        .filter(is_kept)
+        .unwrap_or_else(|| Value::String(texts.join("\n")));
+    (json!({"result": value}), media)
+}
+
+pub(super) fn text(text: impl Into<String>) -> Value {
+    json!({"text": text.into()})
+}
+
+fn inline(mime: &str, data: &str) -> Value {
+    json!({"inlineData": {"mimeType": mime, "data": data}})
+}
+
+/// Whether the API keeps a value as it is: a `$ref` it reads itself, and all numbers it reads as floating.
+fn is_kept(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .all(|(name, value)| name != "$ref" && is_kept(value)),
+        Value::Array(items) => items.iter().all(is_kept),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => number <= LARGEST,
+            (None, Some(number)) => number.unsigned_abs() <= LARGEST,
+            (None, None) => true,
+        },
+        _ => true,
+    }
+}
+
+/// Whether models read bytes of this type.
+fn is_media(mime: &str) -> bool {
+    let kind = mime.split('/').next().unwrap_or_default();
+    matches!(kind, "image" | "audio" | "video" | "text") || mime == "application/pdf"
+}
+
+/// The bytes of an item, in base64, and what they are.
+fn bytes(item: &Content) -> Option<(&str, &str)> {
+    match item {
+        Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {
+            Some((mime_type, data))
+        }
+        Content::Resource { resource } => {
+            Some((resource.mime_type.as_deref()?, resource.blob.as_deref()?))
+        }
+        _ => None,
+    }
+}
+
+/// An item in words: its text, or what it is.
+fn told(item: &Content) -> String {
+    match item {
+        Content::Text { text } => text.clone(),
+        Content::Image { mime_type, .. } => format!("[an image, {mime_type}, not shown]"),
+        Content::Audio { mime_type, .. } => format!("[a sound, {mime_type}, not played]"),
+        Content::Resource { resource } => match &resource.text {
+            Some(text) => format!("{}:\n{text}", resource.uri),
+            None => {
+                let mime = resource.mime_type.as_deref().unwrap_or("of unknown type");
+                format!("[{}, {mime}, not shown]", resource.uri)
+            }
+        },
+        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,296 @@
+//! ModelRequest in, the JSON of a request out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Hosted, Item, ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
+use toolwright_core::schema::{Dialect, Limits, Schema, repair};
+use toolwright_core::wire::Plan;
+use toolwright_core::{CallId, ToolCall, ToolResult};
+
+use super::content::{parts, response, text};
+use super::{Gemini, Generation};
+use crate::protocol::Protocol as _;
+
+/// Stands where a signature is demanded of a call that the model never signed, because another one made it.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    let generation = Generation::of(model);
+    let mut body = Map::new();
+    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
+        body.insert(
+            "systemInstruction".to_owned(),
+            json!({"parts": [text(system)]}),
+        );
+    }
+    let contents = contents(&request.messages, tools, generation);
+    body.insert("contents".to_owned(), contents.into());
+    offer(&mut body, request, tools);
+    let mut config = options(&request.options, generation);
+    if let Some(form) = &request.answer {
+        config.insert("responseMimeType".to_owned(), "application/json".into());
+        config.insert("responseJsonSchema".to_owned(), answer(&form.schema));
+    }
+    if !config.is_empty() {
+        body.insert("generationConfig".to_owned(), config.into());
+    }
+    merge(&mut body, &request.options.extra);
+    body
+}
+
+fn contents(messages: &[Message], tools: &Plan, generation: Generation) -> Vec<Value> {
+    let mut contents = Vec::new();
+    let mut push = |role: &str, parts: Vec<Value>| {
+        // A content without parts is refused.
+        if !parts.is_empty() {
+            contents.push(json!({"role": role, "parts": parts}));
+        }
+    };
+    let mut messages = messages.iter().peekable();
+    while let Some(message) = messages.next() {
+        match message {
+            Message::User(items) => push("user", parts(items)),
+            Message::Assistant(items) => push("model", parts(items)),
+            Message::Step(step) => {
+                let (said, calls) = replay(step, tools, generation);
+                push("model", said);
+                let mut results: Vec<&ToolResult> = Vec::new();
+                while let Some(Message::Results(more)) =
+                    messages.next_if(|next| matches!(next, Message::Results(_)))
+                {
+                    results.extend(more);
+                }
+                push("user", respond(&calls, results, generation));
+            }
+            // Results whose calls are no longer told would break the request.
+            _ => {}
+        }
+    }
+    contents
+}
+
+/// A call of a step, as its result has to name it.
+struct Told<'a> {
+    id: &'a CallId,
+    name: String,
+    /// The id that the API gave it.
+    given: Option<String>,
+}
+
+/// What a step said, and the calls in it.
+fn replay<'a>(step: &'a Step, tools: &Plan, generation: Generation) -> (Vec<Value>, Vec<Told<'a>>) {
+    let mut said = Vec::new();
+    let mut calls = Vec::new();
+    for item in &step.items {
+        let part = match raw(item) {
+            // Sources are only told, never asked back.
+            Some(part) if part.contains_key("groundingMetadata") => continue,
+            Some(part) => part,
+            None => {
+                let Some(mut part) = typed(&item.kind, tools) else {
+                    continue;
+                };
+                if matches!(item.kind, ItemKind::Call { .. })
+                    && generation == Generation::Level
+                    && calls.is_empty()
+                {
+                    part.insert("thoughtSignature".to_owned(), UNSIGNED.into());
+                }
+                part
+            }
+        };
+        if let ItemKind::Call { call } = &item.kind {
+            let function = part.get("functionCall");
+            let field = |name| function?.get(name)?.as_str().map(str::to_owned);
+            calls.push(Told {
+                id: &call.id,
+                name: field("name").unwrap_or_default(),
+                given: field("id"),
+            });
+        }
+        said.push(Value::Object(part));
+    }
+    (said, calls)
+}
+
+/// A part as the API said it.
+fn raw(item: &Item) -> Option<Map<String, Value>> {
+    let raw = item.raw_of(Gemini::NAME)?;
+    let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    if part
+        .keys()
+        .all(|key| matches!(key.as_str(), "thought" | "thoughtSignature"))
+    {
+        // The API leaves an empty text out, but wants to see it.
+        part.insert("text".to_owned(), "".into());
+    }
+    Some(part)
+}
+
+/// A part made from what another protocol, or nobody, said.
+fn typed(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
+    let part = match kind {
+        ItemKind::Text { text: told } | ItemKind::Refusal { text: told } if !told.is_empty() => {
+            text(told)
+        }
+        ItemKind::Call { call } => {
+            let ToolCall {
+                name, arguments, ..
+            } = tools.lower(call.clone());
+            let args = object(arguments.as_str());
+            json!({"functionCall": {"name": name, "args": args}})
+        }
+        _ => return None,
+    };
+    match part {
+        Value::Object(part) => Some(part),
+        _ => None,
+    }
+}
+
+/// Arguments as the object that the API takes them for.
+fn object(arguments: &str) -> Value {
+    if arguments.trim().is_empty() {
+        return json!({});
+    }
+    let tidy = repair(arguments, &Limits::default()).ok();
+    let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
+    [Some(arguments), tidy]
+        .into_iter()
+        .flatten()
+        .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
+        // What cannot be read is still told: the result speaks of it.
+        .unwrap_or_else(|| json!({"malformed": arguments}))
+}
+
+/// One response per call, in their order: one that is missing would break the request.
+fn respond(
+    calls: &[Told<'_>],
+    mut results: Vec<&ToolResult>,
+    generation: Generation,
+) -> Vec<Value> {
+    let responses = calls.iter().map(|call| {
+        let place = results.iter().position(|result| result.call == *call.id);
+        let (told, media) = match place.map(|place| results.remove(place)) {
+            Some(result) => response(result, generation == Generation::Level),
+            None => (
+                json!({"error": "no result of this call is known"}),
+                Vec::new(),
+            ),
+        };
+        let mut function = Map::new();
+        if let Some(id) = &call.given {
+            function.insert("id".to_owned(), id.as_str().into());
+        }
+        function.insert("name".to_owned(), call.name.as_str().into());
+        function.insert("response".to_owned(), told);
+        if !media.is_empty() {
+            function.insert("parts".to_owned(), media.into());
+        }
+        json!({"functionResponse": function})
+    });
+    responses.collect()
+}
+
+/// Writes the tools, ours and the vendor's, and which of them the model may call.
+fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
+    let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
+    let ours = !offered.is_empty();
+    let mut hosted = request.hosted.iter();
+    let search = hosted.any(|hosted| matches!(hosted, Hosted::WebSearch(_)));
+    if search {
+        offered.push(json!({"googleSearch": {}}));
+    }
+    if !offered.is_empty() {
+        body.insert("tools".to_owned(), offered.into());
+    }
+    let mut config = Map::new();
+    if ours && let Some(calling) = calling(&request.choice, tools) {
+        config.insert("functionCallingConfig".to_owned(), calling);
+    }
+    if ours && search {
+        // Without it the API refuses its own tools beside ours.
+        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
+    }
+    if !config.is_empty() {
+        body.insert("toolConfig".to_owned(), config.into());
+    }
+}
+
+fn calling(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+    match choice {
+        ToolChoice::None => Some(json!({"mode": "NONE"})),
+        ToolChoice::Required => Some(json!({"mode": "ANY"})),
+        ToolChoice::Named(name) => {
+            let name = tools.wire_name(name).unwrap_or(name);
+            Some(json!({"mode": "ANY", "allowedFunctionNames": [name]}))
+        }
+        _ => None,
+    }
+}
+
+fn options(options: &Options, generation: Generation) -> Map<String, Value> {
+    let mut config = Map::new();
+    if let Some(most) = options.max_tokens {
+        config.insert("maxOutputTokens".to_owned(), most.into());
+    }
+    if let Some(temperature) = options.temperature {
+        config.insert("temperature".to_owned(), number(temperature));
+    }
+    if let Some(top_p) = options.top_p {
+        config.insert("topP".to_owned(), number(top_p));
+    }
+    if let Some(effort) = options.effort.as_deref() {
+        let thinking = match generation {
+            Generation::Budget => {
+                json!({"includeThoughts": true, "thinkingBudget": budget(effort)})
+            }
+            _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
+        };
+        config.insert("thinkingConfig".to_owned(), thinking);
+    }
+    config
+}
+
+/// The tokens that Google itself takes a level for; minus one leaves it to the model.
+fn budget(effort: &str) -> i32 {
+    match effort.to_ascii_lowercase().as_str() {
+        "none" => 0,
+        "minimal" | "low" => 1024,
+        "medium" => 8192,
+        "high" => 24_576,
+        _ => -1,
+    }
+}
+
+/// A number as it was written: 0.7 has more digits in twice the bits.
+fn number(number: f32) -> Value {
+    number
+        .to_string()
+        .parse::<f64>()
+        .map_or(Value::Null, Value::from)
+}
+
+/// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
+pub(super) fn answer(schema: &Schema) -> Value {
+    let plain = Dialect::GEMINI;
+    let strict = plain.strict().and_then(|strict| schema.lower(strict).ok());
+    let lowered = strict
+        .filter(|lowered| lowered.is_lossless())
+        .or_else(|| schema.lower(plain).ok());
+    match lowered.filter(|lowered| lowered.lifts_nothing()) {
+        Some(lowered) => lowered.schema().clone(),
+        None => schema.as_value().clone(),
+    }
+}
+
+/// Adds fields as they are: to objects that are there already, else in place of what is there.
+fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+    for (name, value) in extra {
+        match (into.get_mut(name), value) {
+            (Some(Value::Object(into)), Value::Object(extra)) => merge(into, extra),
+            _ => {
+                into.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is asked and what is answered, without a network.
+
+mod random;
+mod refusals;
+mod requests;
+mod streams;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, Stop, Usage};
+use toolwright_core::ToolCall;
+use toolwright_core::wire::{Plan, Planner, read};
+
+use super::Gemini;
+use crate::protocol::Protocol as _;
+
+/// Two tools, one under a name that the API does not take.
+fn plan() -> Arc<Plan> {
+    let text = r#"[
+        {"name": "weather", "description": "Tells the weather.", "parameters":
+            {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
+        {"name": "shop/find", "description": "Finds an article.", "parameters":
+            {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
+    ]"#;
+    let tools: Vec<_> = read(text)
+        .unwrap()
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    Arc::new(
+        Planner::new(Gemini.dialect())
+            .shape(Gemini.shape())
+            .plan(&tools),
+    )
+}
+
+fn no_tools() -> Arc<Plan> {
+    let none: [&toolwright_core::wire::Definition; 0] = [];
+    Arc::new(Planner::new(Gemini.dialect()).plan(none))
+}
+
+/// Reads chunks to their end.
+fn answered(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = Gemini.reader(plan());
+    let mut events = Vec::new();
+    for chunk in chunks {
+        events.extend(reader.frame("", chunk)?);
+    }
+    events.extend(reader.end()?);
+    Ok(events)
+}
+
+/// A chunk with these parts, the last one if there is a reason to finish.
+fn chunk(parts: &str, finish: Option<&str>) -> String {
+    let finish = finish.map_or(String::new(), |reason| {
+        format!(r#","finishReason":"{reason}""#)
+    });
+    format!(
+        r#"{{"candidates":[{{"content":{{"parts":{parts},"role":"model"}}{finish},"index":0}}],"responseId":"r7"}}"#
+    )
+}
+
+/// Reads an answer of one chunk.
+fn said(parts: &str) -> Vec<ModelEvent> {
+    answered(&[&chunk(parts, Some("STOP"))]).unwrap()
+}
+
+fn items(events: &[ModelEvent]) -> Vec<Item> {
+    let items = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => Some(item.clone()),
+        _ => None,
+    });
+    items.collect()
+}
+
+fn kinds(events: &[ModelEvent]) -> Vec<ItemKind> {
+    items(events).into_iter().map(|item| item.kind).collect()
+}
+
+fn calls(events: &[ModelEvent]) -> Vec<ToolCall> {
+    let calls = kinds(events).into_iter().filter_map(|kind| match kind {
+        ItemKind::Call { call } => Some(call),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn raws(events: &[ModelEvent]) -> Vec<Value> {
+    let raws = items(events)
+        .into_iter()
+        .filter_map(|item| serde_json::from_str(item.raw_of(Gemini::NAME)?.get()).ok());
+    raws.collect()
+}
+
+fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+    match events.last() {
+        Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
+        other => panic!("the last event is {other:?}"),
+    }
+}
+
+fn text(text: &str) -> ItemKind {
+    ItemKind::Text { text: text.into() }
+}

@@ -1,0 +1,165 @@
+//! What Gemini's chunks look like: any field may be missing, and what nobody here knows is passed over.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// One chunk of an answer.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) candidates: Option<Vec<&'a RawValue>>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) prompt_feedback: Option<Feedback>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage_metadata: Option<Usage>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) response_id: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// One of the answers that were asked for: always the first.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Candidate<'a> {
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) content: Option<Content<'a>>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) finish_reason: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) grounding_metadata: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Content<'a> {
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) parts: Option<Vec<&'a RawValue>>,
+}
+
+/// A part by its fields: which of them are there decides what it is.
+pub(super) type Part<'a> = HashMap<String, &'a RawValue>;
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct FunctionCall<'a> {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) name: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) args: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) partial_args: Option<&'a RawValue>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) will_continue: Option<bool>,
+}
+
+/// What a tool of the vendor was asked, or what it answered.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct HostedTool<'a> {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) tool_type: Option<String>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) args: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Grounding {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) web_search_queries: Option<Vec<String>>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) grounding_chunks: Option<Vec<Source>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Source {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) web: Option<Page>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Page {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) title: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) uri: Option<String>,
+}
+
+/// Why a prompt was not answered.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Feedback {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) block_reason: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) block_reason_message: Option<String>,
+}
+
+/// Tokens so far.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Usage {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) tool_use_prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) cached_content_token_count: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) candidates_token_count: Option<u64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) thoughts_token_count: Option<u64>,
+}
+
+/// The body of a refusal.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Refusal {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) error: Option<Trouble>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Trouble {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) code: Option<u16>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) message: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) status: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) details: Option<Vec<Detail>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Detail {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) reason: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) retry_delay: Option<String>,
+}
+
+/// Reads a field, or takes it for missing if it is not what it should be.
+fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" {
+        return Ok(None);
+    }
+    Ok(serde_json::from_str(raw.get()).ok())
+}

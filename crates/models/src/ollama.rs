@@ -1,0 +1,58 @@
+//! Ollama's own `/api/chat`: messages in, lines of JSON with more of one message out.
+//!
+//! Neither the ids nor the numbers of calls can be relied on, so every call in a line is one of its own, and whole.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolwright_chat::{ModelError, ModelRequest};
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::{Plan, Shape};
+
+use crate::protocol::{Protocol, Reader};
+use crate::sse::Framing;
+
+mod content;
+mod error;
+mod request;
+mod stream;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+/// Ollama's API.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ollama;
+
+impl Protocol for Ollama {
+    const NAME: &'static str = "ollama";
+
+    fn dialect(&self) -> Dialect {
+        Dialect::OLLAMA
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Ollama
+    }
+
+    fn path(&self, _: &str) -> String {
+        "/api/chat".to_owned()
+    }
+
+    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+        request::body(request, tools, model)
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn error(&self, status: u16, body: &str) -> ModelError {
+        error::error(status, body)
+    }
+
+    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
+        Box::new(stream::Answer::new(tools))
+    }
+}

@@ -1,0 +1,55 @@
+//! Contents of messages and results in, text and pictures out: the API carries nothing else.
+
+use serde_json::{Map, Value};
+use toolwright_core::Content;
+
+/// Starts a message of a role that says these contents.
+pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
+    let mut images: Vec<Value> = Vec::new();
+    let mut texts = Vec::new();
+    for item in items {
+        match image(item) {
+            Some(data) => images.push(data.into()),
+            None => texts.push(told(item)),
+        }
+    }
+    let mut message = Map::new();
+    message.insert("role".to_owned(), role.into());
+    message.insert("content".to_owned(), texts.join("\n").into());
+    if !images.is_empty() {
+        message.insert("images".to_owned(), images.into());
+    }
+    message
+}
+
+/// The bytes of a picture, in base64.
+fn image(item: &Content) -> Option<&str> {
+    match item {
+        Content::Image { data, .. } => Some(data),
+        Content::Resource { resource } => {
+            let mime = resource.mime_type.as_deref()?;
+            resource
+                .blob
+                .as_deref()
+                .filter(|_| mime.starts_with("image/"))
+        }
+        _ => None,
+    }
+}
+
+/// An item in words: its text, or what it is.
+fn told(item: &Content) -> String {
+    match item {
+        Content::Text { text } => text.clone(),
+        Content::Audio { mime_type, .. } => format!("[a sound, {mime_type}, not played]"),
+        Content::Resource { resource } => match &resource.text {
+            Some(text) => format!("{}:\n{text}", resource.uri),
+            None => {
+                let mime = resource.mime_type.as_deref().unwrap_or("of unknown type");
+                format!("[{}, {mime}, not shown]", resource.uri)
+            }
+        },
+        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
+        _ => String::new(),
+    }
+}

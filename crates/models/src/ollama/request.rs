@@ -1,0 +1,235 @@
+//! ModelRequest in, the JSON of a request out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
+use toolwright_core::schema::{Dialect, Limits, Schema, repair};
+use toolwright_core::wire::Plan;
+use toolwright_core::{CallId, Content, ToolCall, ToolResult};
+
+use super::Ollama;
+use super::content::message;
+use crate::protocol::Protocol as _;
+
+pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    body.insert("messages".to_owned(), messages(request, tools).into());
+    body.insert("stream".to_owned(), true.into());
+    let offered = offered(&request.choice, tools);
+    if !offered.is_empty() {
+        body.insert("tools".to_owned(), offered.into());
+    }
+    if let Some(form) = &request.answer {
+        body.insert("format".to_owned(), answer(&form.schema));
+    }
+    if let Some(effort) = request.options.effort.as_deref() {
+        body.insert("think".to_owned(), think(effort));
+    }
+    let options = options(&request.options);
+    if !options.is_empty() {
+        body.insert("options".to_owned(), options.into());
+    }
+    merge(&mut body, &request.options.extra);
+    body
+}
+
+fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
+    let mut out: Vec<Value> = Vec::new();
+    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
+        out.push(json!({"role": "system", "content": system}));
+    }
+    let mut messages = request.messages.iter().peekable();
+    while let Some(next) = messages.next() {
+        match next {
+            Message::User(items) => out.push(message("user", items).into()),
+            Message::Assistant(items) => out.push(message("assistant", items).into()),
+            Message::Step(step) => {
+                let (said, calls) = replay(step, tools);
+                out.extend(said.map(Value::Object));
+                let mut results: Vec<&ToolResult> = Vec::new();
+                while let Some(Message::Results(more)) =
+                    messages.next_if(|next| matches!(next, Message::Results(_)))
+                {
+                    results.extend(more);
+                }
+                out.extend(respond(&calls, results));
+            }
+            // Results whose calls are no longer told would answer nothing.
+            _ => {}
+        }
+    }
+    out
+}
+
+/// A call of a step, as its result has to name it.
+struct Told<'a> {
+    id: &'a CallId,
+    name: String,
+    /// The id under which it is told.
+    given: Option<String>,
+}
+
+/// What a step said, which is one message here, and the calls in it.
+fn replay<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<Told<'a>>) {
+    let (mut content, mut thinking) = (String::new(), String::new());
+    let mut entries = Vec::new();
+    let mut calls = Vec::new();
+    for item in &step.items {
+        let raw = item.raw_of(Ollama::NAME);
+        let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        match (&item.kind, raw) {
+            (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
+            // What another model thought is none of this one's thoughts.
+            (ItemKind::Reasoning { text }, Some(_)) => thinking.push_str(text),
+            (ItemKind::Call { call }, raw) => {
+                let entry = raw.unwrap_or_else(|| lowered(call, tools));
+                let field = |pointer| entry.pointer(pointer)?.as_str().map(str::to_owned);
+                calls.push(Told {
+                    id: &call.id,
+                    name: field("/function/name").unwrap_or_default(),
+                    given: field("/id").filter(|id| !id.is_empty()),
+                });
+                entries.push(entry);
+            }
+            (ItemKind::Other, Some(entry)) => entries.push(entry),
+            _ => {}
+        }
+    }
+    if content.is_empty() && thinking.is_empty() && entries.is_empty() {
+        return (None, calls);
+    }
+    let mut said = Map::new();
+    said.insert("role".to_owned(), "assistant".into());
+    said.insert("content".to_owned(), content.into());
+    if !thinking.is_empty() {
+        said.insert("thinking".to_owned(), thinking.into());
+    }
+    if !entries.is_empty() {
+        said.insert("tool_calls".to_owned(), entries.into());
+    }
+    (Some(said), calls)
+}
+
+/// A call that another protocol, or nobody, made.
+fn lowered(call: &ToolCall, tools: &Plan) -> Value {
+    let ToolCall {
+        id,
+        name,
+        arguments,
+        ..
+    } = tools.lower(call.clone());
+    let arguments = object(arguments.as_str());
+    json!({"id": id, "function": {"name": name, "arguments": arguments}})
+}
+
+/// Arguments as the object that the API takes them for.
+fn object(arguments: &str) -> Value {
+    if arguments.trim().is_empty() {
+        return json!({});
+    }
+    let tidy = repair(arguments, &Limits::default()).ok();
+    let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
+    [Some(arguments), tidy]
+        .into_iter()
+        .flatten()
+        .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
+        // What cannot be read is still told: the result speaks of it.
+        .unwrap_or_else(|| json!({"malformed": arguments}))
+}
+
+/// One message per call, in their order.
+fn respond(calls: &[Told<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
+    let responses = calls.iter().map(|call| {
+        let place = results.iter().position(|result| result.call == *call.id);
+        let mut response = match place.map(|place| results.remove(place)) {
+            Some(result) if result.is_error() => failed(&result.content),
+            Some(result) => message("tool", &result.content),
+            None => failed(&[Content::text("no result of this call is known")]),
+        };
+        response.insert("tool_name".to_owned(), call.name.as_str().into());
+        if let Some(id) = &call.given {
+            response.insert("tool_call_id".to_owned(), id.as_str().into());
+        }
+        response.into()
+    });
+    responses.collect()
+}
+
+/// A failure, which the API has no field for.
+fn failed(items: &[Content]) -> Map<String, Value> {
+    let mut response = message("tool", items);
+    if let Some(Value::String(content)) = response.get_mut("content") {
+        content.insert_str(0, "error: ");
+    }
+    response
+}
+
+/// The tools that the model is shown: the API has no other way to say which it may call.
+fn offered(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
+    let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
+    match choice {
+        ToolChoice::None => offered.clear(),
+        ToolChoice::Named(name) => {
+            let name = tools.wire_name(name).unwrap_or(name);
+            offered.retain(|tool| tool.pointer("/function/name").is_some_and(|it| it == name));
+        }
+        _ => {}
+    }
+    offered
+}
+
+fn options(options: &Options) -> Map<String, Value> {
+    let mut out = Map::new();
+    if let Some(most) = options.max_tokens {
+        out.insert("num_predict".to_owned(), most.into());
+    }
+    if let Some(temperature) = options.temperature {
+        out.insert("temperature".to_owned(), number(temperature));
+    }
+    if let Some(top_p) = options.top_p {
+        out.insert("top_p".to_owned(), number(top_p));
+    }
+    out
+}
+
+/// Any other word than the API's own is refused as a whole.
+fn think(effort: &str) -> Value {
+    match effort.to_ascii_lowercase().as_str() {
+        "none" => false.into(),
+        "minimal" | "low" => "low".into(),
+        "medium" => "medium".into(),
+        "high" => "high".into(),
+        "xhigh" | "max" => "max".into(),
+        _ => true.into(),
+    }
+}
+
+/// A number as it was written: 0.7 has more digits in twice the bits.
+fn number(number: f32) -> Value {
+    number
+        .to_string()
+        .parse::<f64>()
+        .map_or(Value::Null, Value::from)
+}
+
+/// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
+pub(super) fn answer(schema: &Schema) -> Value {
+    let lowered = schema.lower(Dialect::OLLAMA).ok();
+    match lowered.filter(|lowered| lowered.is_lossless() && lowered.lifts_nothing()) {
+        Some(lowered) => lowered.schema().clone(),
+        // The dialect is that of tools, whose fields are few; this becomes a grammar, which reads more.
+        None => schema.as_value().clone(),
+    }
+}
+
+/// Adds fields as they are: to objects that are there already, else in place of what is there.
+fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+    for (name, value) in extra {
+        match (into.get_mut(name), value) {
+            (Some(Value::Object(into)), Value::Object(extra)) => merge(into, extra),
+            _ => {
+                into.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

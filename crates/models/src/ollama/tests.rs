@@ -1,0 +1,98 @@
+//! What is asked and what is answered, without a network.
+
+mod random;
+mod refusals;
+mod requests;
+mod streams;
+
+use std::sync::Arc;
+
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, Stop, Usage};
+use toolwright_core::ToolCall;
+use toolwright_core::wire::{Definition, Plan, Planner, read};
+
+use super::Ollama;
+use crate::protocol::Protocol as _;
+
+/// Two tools, one under a name that is not sent as it is.
+fn plan() -> Arc<Plan> {
+    let text = r#"[
+        {"name": "weather", "description": "Tells the weather.", "parameters":
+            {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
+        {"name": "shop/find", "description": "Finds an article.", "parameters":
+            {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
+    ]"#;
+    let tools: Vec<_> = read(text)
+        .unwrap()
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    Arc::new(
+        Planner::new(Ollama.dialect())
+            .shape(Ollama.shape())
+            .plan(&tools),
+    )
+}
+
+fn no_tools() -> Arc<Plan> {
+    let none: [&Definition; 0] = [];
+    Arc::new(Planner::new(Ollama.dialect()).plan(none))
+}
+
+/// Reads lines to their end.
+fn answered(lines: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = Ollama.reader(plan());
+    let mut events = Vec::new();
+    for line in lines {
+        events.extend(reader.frame("", line)?);
+    }
+    events.extend(reader.end()?);
+    Ok(events)
+}
+
+/// A line with more of the message.
+fn line(message: &str) -> String {
+    format!(
+        r#"{{"model":"qwen3","created_at":"2026-11-15T12:00:00.5Z","message":{{"role":"assistant",{message}}},"done":false}}"#
+    )
+}
+
+/// The last line.
+const DONE: &str = r#"{"model":"qwen3","created_at":"2026-11-15T12:00:01Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":11,"eval_count":7}"#;
+
+/// Reads an answer whose calls come in one line.
+fn calling(entries: &str) -> Vec<ModelEvent> {
+    let line = line(&format!(r#""content":"","tool_calls":[{entries}]"#));
+    answered(&[&line, DONE]).unwrap()
+}
+
+fn items(events: &[ModelEvent]) -> Vec<Item> {
+    let items = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => Some(item.clone()),
+        _ => None,
+    });
+    items.collect()
+}
+
+fn kinds(events: &[ModelEvent]) -> Vec<ItemKind> {
+    items(events).into_iter().map(|item| item.kind).collect()
+}
+
+fn calls(events: &[ModelEvent]) -> Vec<ToolCall> {
+    let calls = kinds(events).into_iter().filter_map(|kind| match kind {
+        ItemKind::Call { call } => Some(call),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+    match events.last() {
+        Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
+        other => panic!("the last event is {other:?}"),
+    }
+}
+
+fn text(text: &str) -> ItemKind {
+    ItemKind::Text { text: text.into() }
+}

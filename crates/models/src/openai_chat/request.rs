@@ -1,0 +1,266 @@
+//! ModelRequest in, the body of a request out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{AnswerForm, Message, ModelRequest, Options, ToolChoice};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::Plan;
+use toolwright_core::{Content, ToolCall, ToolResult};
+
+use super::OpenAiChat;
+use super::quirks::{Answers, ResultImages};
+
+mod part;
+mod replay;
+
+use part::{Parts, text};
+
+/// What the model reads where a result is missing: a call without one breaks the request.
+const NO_RESULT: &str = "There is no result: the call was not finished.";
+
+pub(super) fn body(
+    chat: &OpenAiChat,
+    request: &ModelRequest,
+    tools: &Plan,
+    model: &str,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    let mut set = |name: &str, value: Value| {
+        body.insert(name.to_owned(), value);
+    };
+    set("model", model.into());
+    set("messages", Value::Array(messages(chat, request, tools)));
+    if !tools.tools().is_empty() {
+        set(
+            "tools",
+            serde_json::from_str(tools.text()).unwrap_or_default(),
+        );
+        if let Some(choice) = choice(chat, &request.choice, tools) {
+            set("tool_choice", choice);
+        }
+    }
+    if let Some(form) = &request.answer {
+        set("response_format", format(chat, &form.name, &form.schema));
+    }
+    for (name, value) in options(chat, &request.options) {
+        set(name, value);
+    }
+    set("stream", true.into());
+    if chat.quirks.stream_usage {
+        set("stream_options", json!({"include_usage": true}));
+    }
+    body.extend(request.options.extra.clone());
+    body
+}
+
+fn options(
+    chat: &OpenAiChat,
+    options: &Options,
+) -> impl Iterator<Item = (&'static str, Value)> + use<> {
+    let set = [
+        (chat.quirks.max_tokens, options.max_tokens.map(Value::from)),
+        ("temperature", options.temperature.map(decimal)),
+        ("top_p", options.top_p.map(decimal)),
+        (
+            "reasoning_effort",
+            options.effort.as_deref().map(Value::from),
+        ),
+    ];
+    set.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+}
+
+/// Writes 0.7 as 0.7, and not as the nearest number of twice the width.
+fn decimal(number: f32) -> Value {
+    let wide: f64 = number.to_string().parse().unwrap_or(f64::from(number));
+    wide.into()
+}
+
+fn choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+    match choice {
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required if chat.quirks.forced_calls => Some("required".into()),
+        ToolChoice::Named(name) if chat.quirks.forced_calls => {
+            // A tool that is not there is the vendor's to refuse: any other choice would be another wish.
+            let name = tools.wire_name(name).unwrap_or(name);
+            Some(json!({"type": "function", "function": {"name": name}}))
+        }
+        // To choose freely is what happens when nothing is said.
+        _ => None,
+    }
+}
+
+/// How the form of the answer is asked for.
+pub(super) fn format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
+    if chat.quirks.answers == Answers::Object {
+        return json!({"type": "json_object"});
+    }
+    let (schema, strict) = lowered(chat.dialect, schema);
+    let name: String = name
+        .chars()
+        .map(|letter| match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+            _ => '_',
+        })
+        .take(64)
+        .collect();
+    let name = if name.is_empty() { "answer" } else { &name };
+    json!({
+        "type": "json_schema",
+        "json_schema": {"name": name, "schema": schema, "strict": strict},
+    })
+}
+
+/// The schema in the vendor's words, and whether it holds the model to them.
+fn lowered(dialect: Dialect, schema: &Schema) -> (Value, bool) {
+    let plain = dialect.plain();
+    if let Some(strict) = plain.strict()
+        && let Ok(lowered) = schema.lower(strict)
+        && lowered.is_lossless()
+    {
+        return (lowered.schema().clone(), true);
+    }
+    match schema.lower(plain) {
+        Ok(lowered) => (lowered.schema().clone(), false),
+        Err(_) => (schema.as_value().clone(), false),
+    }
+}
+
+/// What the model should keep to; the form of the answer belongs to it where the API has no place for a schema.
+fn system(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
+    let form = request
+        .answer
+        .as_ref()
+        .filter(|_| chat.quirks.answers == Answers::Object);
+    let form = form.map(|form: &AnswerForm| told(&form.schema));
+    match (&request.system, form) {
+        (Some(system), Some(form)) => Some(format!("{system}\n\n{form}")),
+        (Some(system), None) => Some(system.clone()),
+        (None, form) => form,
+    }
+}
+
+/// The form of an answer in words.
+pub(super) fn told(schema: &Schema) -> String {
+    let schema = schema.as_value();
+    format!(
+        "Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema}"
+    )
+}
+
+/// The conversation so far.
+struct Draft<'a> {
+    chat: &'a OpenAiChat,
+    tools: &'a Plan,
+    messages: Vec<Value>,
+    /// The calls of the last step, whose results have to come next.
+    calls: Vec<ToolCall>,
+    results: Vec<&'a ToolResult>,
+}
+
+fn messages(chat: &OpenAiChat, request: &ModelRequest, tools: &Plan) -> Vec<Value> {
+    let mut draft = Draft {
+        chat,
+        tools,
+        messages: Vec::new(),
+        calls: Vec::new(),
+        results: Vec::new(),
+    };
+    if let Some(system) = system(chat, request) {
+        draft.say(chat.quirks.system, system.into());
+    }
+    for message in &request.messages {
+        match message {
+            Message::Results(results) => draft.results.extend(results),
+            other => {
+                draft.answer_calls();
+                draft.message(other);
+            }
+        }
+    }
+    draft.answer_calls();
+    draft.messages
+}
+
+impl Draft<'_> {
+    fn say(&mut self, role: &str, content: Value) {
+        self.messages
+            .push(json!({"role": role, "content": content}));
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message {
+            Message::User(contents) => {
+                let content = Parts::of(contents, &self.chat.quirks).content();
+                self.say("user", content);
+            }
+            Message::Assistant(contents) => self.say("assistant", text(contents).into()),
+            Message::Step(step) => {
+                self.calls = step.calls().cloned().collect();
+                let message = replay::message(self.chat, step, self.tools);
+                self.messages.extend(message);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes one result for each call of the last step, in the order of the calls.
+    ///
+    /// A result without its call is left out: it would break the request just as a call without its result does.
+    fn answer_calls(&mut self) {
+        let calls = std::mem::take(&mut self.calls);
+        let results = std::mem::take(&mut self.results);
+        let mut images = Vec::new();
+        for call in calls {
+            let result = results.iter().find(|result| result.call == call.id);
+            let content = match result {
+                Some(result) => self.result(result, &mut images),
+                None => NO_RESULT.into(),
+            };
+            let id = self.chat.quirks.call_ids.of(call.id.as_str());
+            self.messages.push(json!({
+                "role": "tool",
+                "tool_call_id": id,
+                "content": content,
+            }));
+        }
+        if !images.is_empty() {
+            self.say("user", images.into());
+        }
+    }
+
+    fn result(&self, result: &ToolResult, images: &mut Vec<Value>) -> Value {
+        let failed = result.is_error();
+        match self.chat.quirks.result_images {
+            ResultImages::Inside if result.content.iter().any(is_image) => {
+                let mut parts = Parts::default();
+                if failed {
+                    parts.text("Error:");
+                }
+                parts.extend(&result.content, &self.chat.quirks);
+                return parts.content();
+            }
+            ResultImages::After => {
+                let pictures = result.content.iter().filter(|content| is_image(content));
+                let mut parts = Parts::default();
+                for picture in pictures {
+                    let whose = format!("From the result of {}:", result.tool);
+                    parts.text(&whose);
+                    parts.add(picture, &self.chat.quirks);
+                }
+                images.extend(parts.into_list());
+            }
+            _ => {}
+        }
+        let told = text(&result.content);
+        match (failed, told.is_empty()) {
+            (true, _) => format!("Error: {told}").into(),
+            // Some refuse a message without content.
+            (false, true) => "(nothing)".into(),
+            (false, false) => told.into(),
+        }
+    }
+}
+
+fn is_image(content: &Content) -> bool {
+    matches!(content, Content::Image { .. })
+}

@@ -1,0 +1,125 @@
+//! Content in, the parts of a message out.
+
+use serde_json::{Value, json};
+use toolwright_core::{Content, Resource};
+
+use crate::openai_chat::Quirks;
+
+/// What a message carries, in order.
+#[derive(Debug, Default)]
+pub(super) struct Parts(Vec<Value>);
+
+impl Parts {
+    /// Writes content as far as the vendor can carry it, and the rest as text that says what it is.
+    pub(super) fn of(contents: &[Content], quirks: &Quirks) -> Self {
+        let mut parts = Self::default();
+        parts.extend(contents, quirks);
+        parts
+    }
+
+    pub(super) fn extend(&mut self, contents: &[Content], quirks: &Quirks) {
+        for content in contents {
+            self.add(content, quirks);
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.0.push(json!({"type": "text", "text": text}));
+    }
+
+    pub(super) fn add(&mut self, content: &Content, quirks: &Quirks) {
+        match carried(content, quirks) {
+            Some(part) => self.0.push(part),
+            None => self.text(&in_words(content)),
+        }
+    }
+
+    /// The content of a message: text where it is nothing else, because not every server reads lists.
+    pub(super) fn content(self) -> Value {
+        let texts: Option<Vec<&str>> = self
+            .0
+            .iter()
+            .map(|part| part.get("text").and_then(Value::as_str))
+            .collect();
+        match texts {
+            Some(texts) => texts.join("\n").into(),
+            None => self.0.into(),
+        }
+    }
+
+    pub(super) fn into_list(self) -> Vec<Value> {
+        self.0
+    }
+}
+
+/// What is not text, as the API carries it.
+fn carried(content: &Content, quirks: &Quirks) -> Option<Value> {
+    match content {
+        Content::Image { data, mime_type } => Some(image(mime_type, data)),
+        Content::Audio { data, mime_type } if quirks.audio => {
+            let format = match mime_type.as_str() {
+                "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
+                "audio/mpeg" | "audio/mp3" => "mp3",
+                _ => return None,
+            };
+            Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
+        }
+        Content::Resource { resource } => {
+            let (kind, data) = (resource.mime_type.as_deref()?, resource.blob.as_deref()?);
+            if kind.starts_with("image/") {
+                return Some(image(kind, data));
+            }
+            let name = resource.uri.rsplit('/').next().unwrap_or_default();
+            (quirks.files && kind == "application/pdf").then(|| {
+                let data = format!("data:{kind};base64,{data}");
+                json!({"type": "file", "file": {"filename": name, "file_data": data}})
+            })
+        }
+        _ => None,
+    }
+}
+
+fn image(mime_type: &str, data: &str) -> Value {
+    let url = format!("data:{mime_type};base64,{data}");
+    json!({"type": "image_url", "image_url": {"url": url}})
+}
+
+/// All content as text.
+pub(super) fn text(contents: &[Content]) -> String {
+    let words: Vec<String> = contents.iter().map(in_words).collect();
+    words.join("\n")
+}
+
+/// Content as text: itself, or what it is.
+fn in_words(content: &Content) -> String {
+    match content {
+        Content::Text { text } => text.clone(),
+        Content::Image { data, mime_type } => unseen("an image", mime_type, data),
+        Content::Audio { data, mime_type } => unseen("a sound", mime_type, data),
+        Content::Resource { resource } => resource_in_words(resource),
+        Content::Link {
+            uri,
+            name,
+            mime_type,
+        } => match mime_type {
+            Some(kind) => format!("[{name}]({uri}), {kind}"),
+            None => format!("[{name}]({uri})"),
+        },
+        _ => "(something that cannot be shown here)".to_owned(),
+    }
+}
+
+fn resource_in_words(resource: &Resource) -> String {
+    let uri = &resource.uri;
+    if let Some(text) = &resource.text {
+        return format!("{uri}:\n{text}");
+    }
+    let kind = resource.mime_type.as_deref().unwrap_or("of unknown type");
+    let data = resource.blob.as_deref().unwrap_or_default();
+    format!("{uri}: {}", unseen("a file", kind, data))
+}
+
+fn unseen(what: &str, kind: &str, base64: &str) -> String {
+    let bytes = base64.trim_end_matches('=').len() * 3 / 4;
+    format!("({what}, {kind}, {bytes} bytes, that cannot be shown here)")
+}

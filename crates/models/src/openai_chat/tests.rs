@@ -1,0 +1,147 @@
+//! Requests as they are sent, and answers as they were recorded.
+
+mod error;
+mod request;
+mod robust;
+mod stream;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, Stop, Usage};
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::{self, Plan, Planner, Shape};
+
+use super::{OpenAiChat, Quirks};
+use crate::protocol::Protocol as _;
+
+const OPENAI: OpenAiChat = OpenAiChat {
+    dialect: Dialect::OPENAI,
+    quirks: Quirks::OPENAI,
+};
+
+const MISTRAL: OpenAiChat = OpenAiChat {
+    dialect: Dialect::MISTRAL,
+    quirks: Quirks::MISTRAL,
+};
+
+const DEEPSEEK: OpenAiChat = OpenAiChat {
+    dialect: Dialect::DEEPSEEK,
+    quirks: Quirks::DEEPSEEK,
+};
+
+const COMPATIBLE: OpenAiChat = OpenAiChat {
+    dialect: Dialect::PORTABLE,
+    quirks: Quirks::COMPATIBLE,
+};
+
+const OPENROUTER: OpenAiChat = OpenAiChat {
+    dialect: Dialect::PORTABLE,
+    quirks: Quirks::OPENROUTER,
+};
+
+/// A plan of one tool whose name no API takes, and whose parameter may be left out.
+fn plan() -> Arc<Plan> {
+    let text = json!([{
+        "name": "weather.now",
+        "description": "Tells the weather.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "unit": {"type": "string"},
+            },
+            "required": ["city"],
+            "additionalProperties": false,
+        },
+    }]);
+    let tools: Vec<_> = wire::read(&text.to_string())
+        .expect("a list of tools")
+        .into_iter()
+        .map(|tool| tool.expect("a tool"))
+        .collect();
+    let planner = Planner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
+    Arc::new(planner.plan(tools.iter()))
+}
+
+fn nothing() -> Arc<Plan> {
+    let planner = Planner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
+    let none: [&wire::Definition; 0] = [];
+    Arc::new(planner.plan(none))
+}
+
+/// Reads frames to the end.
+fn read<T: AsRef<str>>(frames: &[T]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = OPENAI.reader(plan());
+    let mut events = Vec::new();
+    for frame in frames {
+        events.extend(reader.frame("", frame.as_ref())?);
+    }
+    events.extend(reader.end()?);
+    Ok(events)
+}
+
+/// A chunk with this delta.
+fn delta(delta: Value) -> String {
+    json!({
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": null}],
+    })
+    .to_string()
+}
+
+/// The chunk that ends the message.
+fn finish(reason: &str) -> String {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}).to_string()
+}
+
+fn done() -> String {
+    "[DONE]".to_owned()
+}
+
+fn items(events: &[ModelEvent]) -> Vec<Item> {
+    let items = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => Some(item.clone()),
+        _ => None,
+    });
+    items.collect()
+}
+
+fn kinds(events: &[ModelEvent]) -> Vec<ItemKind> {
+    items(events).into_iter().map(|item| item.kind).collect()
+}
+
+fn raws(events: &[ModelEvent]) -> Vec<Value> {
+    let raws = items(events).into_iter().map(|item| {
+        let raw = item.raw_of("openai_chat").expect("a raw part");
+        serde_json::from_str(raw.get()).expect("JSON")
+    });
+    raws.collect()
+}
+
+fn end(events: &[ModelEvent]) -> (Stop, Usage) {
+    match events.last() {
+        Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
+        other => panic!("the answer ends with {other:?}"),
+    }
+}
+
+/// What was streamed, item by item left out.
+fn streamed(events: &[ModelEvent]) -> Vec<String> {
+    let shown = events.iter().filter_map(|event| match event {
+        ModelEvent::Text(text) => Some(format!("text {text}")),
+        ModelEvent::Reasoning(text) => Some(format!("thought {text}")),
+        ModelEvent::CallStarted { index, id, name } => Some(format!("call {index} {id} {name}")),
+        ModelEvent::CallDelta { index, delta } => Some(format!("more {index} {delta}")),
+        _ => None,
+    });
+    shown.collect()
+}
+
+fn step(items: Vec<Item>) -> Step {
+    let model = ModelId::new("openai", "m");
+    Step::new(model, items, Stop::End, Usage::default())
+}

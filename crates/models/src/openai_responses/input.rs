@@ -1,0 +1,262 @@
+//! What has been said in, the `input` items of a request out.
+//!
+//! Each call is followed by its result and each approval request by its answer: the API refuses one without the other.
+
+use serde_json::{Value, json};
+use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_core::wire::Plan;
+use toolwright_core::{Content, Outcome, Resource, ToolResult};
+
+use super::{OpenAiResponses, wire};
+use crate::protocol::Protocol as _;
+
+/// Writes the items of a conversation.
+pub(super) fn input(messages: &[Message], tools: &Plan) -> Vec<Value> {
+    let mut items = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        match message {
+            Message::User(content) => {
+                let parts: Vec<Value> = content.iter().map(part).collect();
+                if !parts.is_empty() {
+                    items.push(json!({"type": "message", "role": "user", "content": parts}));
+                }
+            }
+            Message::Assistant(content) => items.extend(said(&plain(content))),
+            Message::Step(step) => {
+                let later = messages.get(place + 1..).unwrap_or_default();
+                write_step(step, &results_for_step(later), tools, &mut items);
+            }
+            // Written after the step whose calls they answer; a result without its call would be refused.
+            Message::Results(_) => {}
+            _ => {}
+        }
+    }
+    items
+}
+
+/// Answers a hosted tool's request for approval.
+pub(crate) fn approval_response(id: &str, approve: bool, reason: Option<&str>) -> Value {
+    let mut item = json!({
+        "type": "mcp_approval_response",
+        "approval_request_id": id,
+        "approve": approve,
+    });
+    if let (Some(reason), Some(fields)) = (reason, item.as_object_mut()) {
+        fields.insert("reason".to_owned(), json!(reason));
+    }
+    item
+}
+
+/// The results between a step and the next one.
+fn results_for_step(later: &[Message]) -> Vec<&ToolResult> {
+    let until = later
+        .iter()
+        .take_while(|message| !matches!(message, Message::Step(_)));
+    let results = until.filter_map(|message| match message {
+        Message::Results(results) => Some(results),
+        _ => None,
+    });
+    results.flatten().collect()
+}
+
+fn write_step(step: &Step, results: &[&ToolResult], tools: &Plan, items: &mut Vec<Value>) {
+    let result_of = |id: &str| results.iter().copied().find(|result| result.call == *id);
+    let mut answers = Vec::new();
+    let before = items.len();
+    for item in &step.items {
+        match &item.kind {
+            ItemKind::Call { call } => {
+                items.push(raw(item).unwrap_or_else(|| {
+                    let call = tools.lower(call.clone());
+                    json!({
+                        "type": "function_call",
+                        "call_id": call.id,
+                        "name": call.name,
+                        "arguments": call.arguments,
+                    })
+                }));
+                let id = call.id.as_str();
+                let output = result_of(id).map_or_else(|| json!(NO_RESULT), output);
+                answers.push(json!({
+                    "type": "function_call_output",
+                    "call_id": id,
+                    "output": output,
+                }));
+            }
+            ItemKind::HostedApproval { id, .. } => {
+                let Some(request) = raw(item) else { continue };
+                items.push(request);
+                answers.push(match result_of(id) {
+                    Some(result) if result.outcome == Outcome::Ok => {
+                        approval_response(id, true, None)
+                    }
+                    Some(result) => {
+                        let reason = result.text();
+                        let reason = Some(&*reason).filter(|reason| !reason.is_empty());
+                        approval_response(id, false, reason)
+                    }
+                    None => approval_response(id, false, Some(NO_DECISION)),
+                });
+            }
+            ItemKind::Reasoning { .. } => items.extend(raw(item).filter(|_| is_replayable(item))),
+            ItemKind::Text { text } | ItemKind::Refusal { text } => {
+                items.extend(raw(item).or_else(|| said(text)));
+            }
+            _ => items.extend(raw(item)),
+        }
+    }
+    // Reasoning that nothing follows, as when an answer was cut off, is refused.
+    while items.len() > before && items.last().is_some_and(is_reasoning) {
+        items.pop();
+    }
+    items.append(&mut answers);
+}
+
+/// Stands for the result that a call never got.
+const NO_RESULT: &str = "Error: this call has no result; whether it ran is not known.";
+
+/// Stands for the decision that nobody took.
+const NO_DECISION: &str = "nobody decided";
+
+fn raw(item: &Item) -> Option<Value> {
+    let raw = item.raw_of(OpenAiResponses::NAME)?;
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// Whether reasoning says anything by itself: the vendor keeps nothing that its id could stand for.
+fn is_replayable(item: &Item) -> bool {
+    let raw = item.raw_of(OpenAiResponses::NAME);
+    let read = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
+    read.is_some_and(|item| {
+        item.encrypted_content
+            .is_some_and(|content| !content.is_empty())
+            || item.content.is_some_and(|parts| !parts.is_empty())
+    })
+}
+
+fn is_reasoning(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("reasoning")
+}
+
+/// The model's words without an item of their own; nothing if there are none.
+fn said(text: &str) -> Option<Value> {
+    // A list of parts would need the id of a real answer; text does not.
+    (!text.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": text}))
+}
+
+/// What a call came to. The API has no field for failure: the text begins with it.
+fn output(result: &ToolResult) -> Value {
+    let only_text = |content: &Content| matches!(content, Content::Text { .. });
+    if result.content.iter().all(only_text) {
+        let text = result.text();
+        return if result.is_error() {
+            json!(format!("{FAILED}{text}"))
+        } else {
+            json!(text)
+        };
+    }
+    let failed = result.is_error().then(|| text_part(FAILED.trim_end()));
+    let parts = result.content.iter().map(part);
+    Value::Array(failed.into_iter().chain(parts).collect())
+}
+
+/// How the text of a failure begins.
+const FAILED: &str = "Error: ";
+
+/// One part of a message, or of what a call came to.
+fn part(content: &Content) -> Value {
+    match content {
+        Content::Text { text } => text_part(text),
+        Content::Image { data, mime_type } => media("image", mime_type, data, ""),
+        Content::Audio { data, mime_type } => media("audio", mime_type, data, ""),
+        Content::Resource { resource } => resource_part(resource),
+        other => text_part(&described(other)),
+    }
+}
+
+fn resource_part(resource: &Resource) -> Value {
+    let mime_type = resource.mime_type.as_deref().unwrap_or_default();
+    match (&resource.text, &resource.blob) {
+        (None, Some(blob)) => media("resource", mime_type, blob, &resource.uri),
+        (text, _) => {
+            let text = text.as_deref().unwrap_or_default();
+            text_part(&format!("{}\n{text}", resource.uri))
+        }
+    }
+}
+
+/// Bytes as the API carries them; those it does not carry as a word about them.
+fn media(what: &str, mime_type: &str, data: &str, uri: &str) -> Value {
+    // Parameters, as of `text/csv; charset=utf-8`, do not change what it is.
+    let essence = mime_type.split(';').next().unwrap_or_default().trim();
+    let essence = essence.to_ascii_lowercase();
+    let address = || format!("data:{essence};base64,{data}");
+    if IMAGES.contains(&essence.as_str()) {
+        return json!({"type": "input_image", "detail": "auto", "image_url": address()});
+    }
+    if FILES.contains(&essence.as_str()) || essence.starts_with("text/") {
+        let name = uri
+            .rsplit('/')
+            .find(|part| !part.is_empty())
+            .unwrap_or(what);
+        return json!({"type": "input_file", "filename": name, "file_data": address()});
+    }
+    text_part(&left_out(what, mime_type, data, uri))
+}
+
+/// The pictures that the API reads.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+/// The files that the API reads, beside everything that is text.
+const FILES: [&str; 13] = [
+    "application/pdf",
+    "application/json",
+    "application/xml",
+    "application/rtf",
+    "application/csv",
+    "application/msword",
+    "application/vnd.ms-excel",
+    "application/vnd.ms-powerpoint",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "application/vnd.oasis.opendocument.text",
+    "application/javascript",
+];
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "input_text", "text": text})
+}
+
+/// Everything as text, for where the API takes nothing else.
+fn plain(content: &[Content]) -> String {
+    let texts: Vec<String> = content.iter().map(described).collect();
+    texts.join("\n")
+}
+
+fn described(content: &Content) -> String {
+    match content {
+        Content::Text { text } => text.clone(),
+        Content::Image { data, mime_type } => left_out("image", mime_type, data, ""),
+        Content::Audio { data, mime_type } => left_out("audio", mime_type, data, ""),
+        Content::Resource { resource } => match (&resource.text, &resource.blob) {
+            (None, Some(blob)) => {
+                let mime_type = resource.mime_type.as_deref().unwrap_or_default();
+                left_out("resource", mime_type, blob, &resource.uri)
+            }
+            (text, _) => format!("{}\n{}", resource.uri, text.as_deref().unwrap_or_default()),
+        },
+        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
+        _ => "[something that cannot be shown here]".to_owned(),
+    }
+}
+
+/// What stands for bytes that are not sent.
+fn left_out(what: &str, mime_type: &str, data: &str, uri: &str) -> String {
+    let bytes = data.trim_end_matches('=').len() * 3 / 4;
+    let about = [what, mime_type, uri]
+        .into_iter()
+        .filter(|word| !word.is_empty());
+    let about: Vec<&str> = about.collect();
+    format!("[{}, {bytes} bytes, cannot be shown here]", about.join(" "))
+}

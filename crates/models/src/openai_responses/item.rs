@@ -1,0 +1,124 @@
+//! One output item in, its typed view out.
+
+use toolwright_chat::ItemKind;
+
+use super::wire::{Action, Item, Part, as_text};
+
+/// What an item other than a function call is.
+pub(super) fn kind(item: Item) -> ItemKind {
+    match item.kind.as_deref().unwrap_or_default() {
+        "message" => message(&item),
+        "reasoning" => ItemKind::Reasoning {
+            text: reasoning(&item),
+        },
+        "mcp_approval_request" => ItemKind::HostedApproval {
+            id: item.id.unwrap_or_default(),
+            server: item.server_label.unwrap_or_default(),
+            tool: item.name.unwrap_or_default(),
+            arguments: item.arguments.unwrap_or_default(),
+        },
+        "mcp_call" => mcp_call(item),
+        "mcp_list_tools" => mcp_list_tools(item),
+        "web_search_call" => {
+            let failed = failed(&item);
+            let (input, output) = item.action.map(searched).unwrap_or_default();
+            hosted("web_search", input, output, failed)
+        }
+        "file_search_call" => {
+            let failed = failed(&item);
+            let input = item.queries.unwrap_or_default().join("\n");
+            hosted("file_search", input, String::new(), failed)
+        }
+        "code_interpreter_call" => {
+            let failed = failed(&item);
+            let logs = item.outputs.unwrap_or_default().into_iter();
+            let logs: Vec<String> = logs.filter_map(|logged| logged.logs).collect();
+            let input = item.code.unwrap_or_default();
+            hosted("code_interpreter", input, logs.join("\n"), failed)
+        }
+        "image_generation_call" => {
+            let failed = failed(&item);
+            let input = item.revised_prompt.unwrap_or_default();
+            hosted("image_generation", input, String::new(), failed)
+        }
+        _ => ItemKind::Other,
+    }
+}
+
+/// The text that reasoning shows: its summary, and what the model thought where that is sent at all.
+pub(super) fn reasoning(item: &Item) -> String {
+    let parts = [&item.summary, &item.content]
+        .into_iter()
+        .flatten()
+        .flatten();
+    let texts: Vec<&str> = parts.filter_map(|part| part.text.as_deref()).collect();
+    texts.join("\n\n")
+}
+
+fn message(item: &Item) -> ItemKind {
+    let parts = item.content.as_deref().unwrap_or_default();
+    let said = |what: fn(&Part) -> Option<&str>| parts.iter().filter_map(what).collect::<String>();
+    let text = said(|part| part.text.as_deref());
+    // One message is one item: a message that refuses is a refusal, whatever it says before.
+    if parts.iter().any(|part| part.refusal.is_some()) {
+        let refusal = said(|part| part.refusal.as_deref());
+        let text = if text.is_empty() {
+            refusal
+        } else {
+            format!("{text}\n{refusal}")
+        };
+        return ItemKind::Refusal { text };
+    }
+    ItemKind::Text { text }
+}
+
+fn mcp_call(item: Item) -> ItemKind {
+    let failed = failed(&item);
+    let tool = [item.server_label, item.name].into_iter().flatten();
+    let tool: Vec<String> = tool.filter(|name| !name.is_empty()).collect();
+    let error = item.error.and_then(|error| as_text(&error));
+    let output = item.output.filter(|output| !output.is_empty()).or(error);
+    hosted(
+        &tool.join("."),
+        item.arguments.unwrap_or_default(),
+        output.unwrap_or_default(),
+        failed,
+    )
+}
+
+/// Which tools a server has: not a call, but where it fails nothing else of the server works.
+fn mcp_list_tools(item: Item) -> ItemKind {
+    let failed = failed(&item);
+    let names = item.tools.unwrap_or_default().into_iter();
+    let names: Vec<String> = names.filter_map(|tool| tool.name).collect();
+    let error = item.error.and_then(|error| as_text(&error));
+    let output = error.unwrap_or_else(|| names.join(", "));
+    let input = item.server_label.unwrap_or_default();
+    hosted("mcp_list_tools", input, output, failed)
+}
+
+/// What was searched for, and where something was found.
+fn searched(action: Action) -> (String, String) {
+    let query = action.query.filter(|query| !query.is_empty());
+    let queries = || action.queries.map(|queries| queries.join("\n"));
+    let page = [action.url, action.pattern].into_iter().flatten();
+    let page: Vec<String> = page.collect();
+    let input = query.or_else(queries).unwrap_or_else(|| page.join(" "));
+    let sources = action.sources.unwrap_or_default().into_iter();
+    let sources: Vec<String> = sources.filter_map(|source| source.url).collect();
+    (input, sources.join("\n"))
+}
+
+fn failed(item: &Item) -> bool {
+    let told = item.status.as_deref();
+    item.error.is_some() || matches!(told, Some("failed" | "incomplete"))
+}
+
+fn hosted(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
+    ItemKind::Hosted {
+        tool: tool.to_owned(),
+        input,
+        output,
+        failed,
+    }
+}

@@ -1,0 +1,191 @@
+//! [`ModelRequest`] in, the JSON body of `POST /responses` out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Hosted, ModelRequest, Options, ToolChoice};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::Plan;
+use toolwright_core::{McpGroup, WebSearch};
+
+use super::input::input;
+
+/// Writes what is sent.
+pub(super) fn body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<String, Value> {
+    let mut body = Map::new();
+    let mut set = |name: &str, value: Value| {
+        body.insert(name.to_owned(), value);
+    };
+    set("model", json!(model));
+    set("stream", json!(true));
+    set("store", json!(false));
+    if reasons(model) {
+        set("include", json!(["reasoning.encrypted_content"]));
+    }
+    if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
+        set("instructions", json!(system));
+    }
+    set("input", Value::Array(input(&request.messages, plan)));
+    let tools = tools(request, plan);
+    if !tools.is_empty() {
+        set("tools", Value::Array(tools));
+        if let Some(choice) = choice(request, plan) {
+            set("tool_choice", choice);
+        }
+    }
+    if let Some(form) = &request.answer {
+        set("text", json!({"format": format(&form.name, &form.schema)}));
+    }
+    options(&request.options, &mut body);
+    body
+}
+
+/// Whether a model can be asked for its encrypted reasoning: those that do not reason refuse the request.
+fn reasons(model: &str) -> bool {
+    const WITHOUT: [&str; 4] = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"];
+    let base = model.strip_prefix("ft:").unwrap_or(model);
+    !WITHOUT.iter().any(|name| base.starts_with(name))
+}
+
+fn tools(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
+    // The plan has just written it: what cannot be read is not there.
+    let mut tools: Vec<Value> = serde_json::from_str(plan.text()).unwrap_or_default();
+    tools.extend(request.hosted.iter().filter_map(|hosted| match hosted {
+        Hosted::WebSearch(search) => Some(web_search(search)),
+        Hosted::Mcp(group) => Some(mcp(group)),
+        _ => None,
+    }));
+    tools
+}
+
+fn web_search(search: &WebSearch) -> Value {
+    let mut location = Map::new();
+    location.insert("type".to_owned(), json!("approximate"));
+    let known = [
+        ("city", &search.city),
+        ("country", &search.country),
+        ("region", &search.region),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value {
+            location.insert(name.to_owned(), json!(value));
+        }
+    }
+    json!({"type": search.kind, "user_location": location})
+}
+
+fn mcp(group: &McpGroup) -> Value {
+    let mut tool = Map::new();
+    let mut set = |name: &str, value: &str| {
+        tool.insert(name.to_owned(), json!(value));
+    };
+    set("type", "mcp");
+    set("server_label", &group.name);
+    set("server_url", &group.url);
+    if let Some(description) = &group.description {
+        set("server_description", description);
+    }
+    if let Some(authorization) = &group.authorization {
+        set("authorization", authorization.expose());
+    }
+    // Whether a call may run is decided here, not there.
+    set("require_approval", "always");
+    Value::Object(tool)
+}
+
+fn choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
+    match &request.choice {
+        ToolChoice::None => Some(json!("none")),
+        ToolChoice::Required => Some(json!("required")),
+        ToolChoice::Named(name) => Some(named(name, request, plan)),
+        _ => None,
+    }
+}
+
+fn named(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
+    if let Some(wire) = plan.wire_name(name) {
+        return json!({"type": "function", "name": wire});
+    }
+    let hosted = request.hosted.iter().find_map(|hosted| match hosted {
+        Hosted::WebSearch(search) if search.kind == name || name == "web_search" => {
+            Some(json!({"type": search.kind}))
+        }
+        Hosted::Mcp(group) if group.name == name => {
+            Some(json!({"type": "mcp", "server_label": name}))
+        }
+        _ => None,
+    });
+    // The vendor says better than anybody here that there is no such tool.
+    hosted.unwrap_or_else(|| json!({"type": "function", "name": name}))
+}
+
+/// The form of the answer, strict where that gives up nothing.
+pub(super) fn format(name: &str, schema: &Schema) -> Value {
+    let dialect = answer_dialect(schema);
+    let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
+    let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    json!({
+        "type": "json_schema",
+        "name": answer_name(name),
+        "schema": written,
+        "strict": dialect.is_some_and(Dialect::is_strict),
+    })
+}
+
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(crate) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+    let strict = schema.lower(Dialect::OPENAI_STRICT);
+    if strict.is_ok_and(|lowered| lowered.is_lossless()) {
+        return Some(Dialect::OPENAI_STRICT);
+    }
+    schema.lower(Dialect::OPENAI).ok()?;
+    Some(Dialect::OPENAI)
+}
+
+/// A name that the API takes: letters, digits, `_` and `-`, at most 64 of them.
+fn answer_name(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let letters = name.chars().take(64);
+    let name: String = letters
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    if name.is_empty() {
+        "answer".to_owned()
+    } else {
+        name
+    }
+}
+
+fn options(options: &Options, body: &mut Map<String, Value>) {
+    if let Some(effort) = &options.effort {
+        body.insert("reasoning".to_owned(), json!({"effort": effort}));
+    }
+    if let Some(most) = options.max_tokens {
+        body.insert("max_output_tokens".to_owned(), json!(most));
+    }
+    for (name, value) in [
+        ("temperature", options.temperature),
+        ("top_p", options.top_p),
+    ] {
+        if let Some(value) = value.and_then(number) {
+            body.insert(name.to_owned(), value);
+        }
+    }
+    merge(body, &options.extra);
+}
+
+/// The number as it was written: 0.7, not the 0.699999988 that is nearest to it.
+fn number(value: f32) -> Option<Value> {
+    let value: f64 = value.to_string().parse().ok()?;
+    value.is_finite().then(|| json!(value))
+}
+
+/// Adds fields; those of an object to the object that is there.
+fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
+    for (name, value) in from {
+        match (into.get_mut(name), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+            _ => {
+                into.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Requests as they are written, and streams as they are read.
+
+mod errors;
+mod random;
+mod replies;
+mod requests;
+mod streams;
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
+use toolwright_chat::{
+    Item, ItemKind, Message, ModelError, ModelEvent, ModelId, ModelRequest, Step, Stop, Usage,
+};
+use toolwright_core::ToolResult;
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::{Plan, Planner, read};
+
+use super::OpenAiResponses;
+use crate::protocol::Protocol as _;
+
+/// Two tools: one whose name the API does not take and that has a parameter to leave out, one that takes nothing.
+static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
+    let tools = read(
+        r#"[
+            {"name": "shop.find", "description": "Finds a thing.", "inputSchema": {
+                "type": "object",
+                "properties": {"what": {"type": "string"}, "most": {"type": "integer"}},
+                "required": ["what"], "additionalProperties": false}},
+            {"name": "now", "description": "Tells the time.", "inputSchema": {
+                "type": "object", "properties": {}, "additionalProperties": false}}
+        ]"#,
+    );
+    let tools: Vec<_> = tools.unwrap().into_iter().map(Result::unwrap).collect();
+    Arc::new(Planner::new(Dialect::OPENAI).plan(&tools))
+});
+
+fn plan() -> Arc<Plan> {
+    Arc::clone(&PLAN)
+}
+
+fn no_tools() -> Plan {
+    Planner::new(Dialect::OPENAI).plan(&[] as &[toolwright_core::wire::Definition])
+}
+
+fn body(request: &ModelRequest, plan: &Plan) -> Value {
+    Value::Object(OpenAiResponses.body(request, plan, "gpt-5"))
+}
+
+fn asked(messages: Vec<Message>) -> ModelRequest {
+    let mut request = ModelRequest::default();
+    request.messages = messages;
+    request
+}
+
+fn input(messages: Vec<Message>) -> Value {
+    body(&asked(messages), &plan())["input"].take()
+}
+
+fn step(items: Vec<Item>) -> Message {
+    let model = ModelId::new("openai", "gpt-5");
+    Message::Step(Arc::new(Step::new(
+        model,
+        items,
+        Stop::Calls,
+        Usage::default(),
+    )))
+}
+
+fn result(call: &str, mut result: ToolResult) -> ToolResult {
+    result.call = call.into();
+    result
+}
+
+/// Reads frames, one per line, to their end.
+fn events(frames: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = OpenAiResponses.reader(plan());
+    let mut events = Vec::new();
+    for frame in frames
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        events.extend(reader.frame("", frame)?);
+    }
+    events.extend(reader.end()?);
+    Ok(events)
+}
+
+fn items(frames: &str) -> Vec<Item> {
+    let events = events(frames).unwrap().into_iter();
+    events
+        .filter_map(|event| match event {
+            ModelEvent::Item(item) => Some(item),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The events of a stream, a line each.
+fn told(frames: &str) -> Vec<String> {
+    events(frames).unwrap().iter().map(shown).collect()
+}
+
+fn shown(event: &ModelEvent) -> String {
+    match event {
+        ModelEvent::Text(text) => format!("text {text:?}"),
+        ModelEvent::Reasoning(text) => format!("reasoning {text:?}"),
+        ModelEvent::CallStarted { index, id, name } => format!("call {index} begins: {name} {id}"),
+        ModelEvent::CallDelta { index, delta } => format!("call {index} delta {delta}"),
+        ModelEvent::Item(item) => match &item.kind {
+            ItemKind::Call { call } => {
+                format!("item call {} {} {}", call.name, call.id, call.arguments)
+            }
+            kind => format!("item {kind:?}"),
+        },
+        ModelEvent::Finished { stop, usage } => {
+            format!(
+                "finished {stop:?}, {} in, {} out",
+                usage.input, usage.output
+            )
+        }
+        other => format!("{other:?}"),
+    }
+}
