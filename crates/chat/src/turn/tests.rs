@@ -1,3 +1,5 @@
+//! What a turn decides, told by journals.
+
 use std::sync::Arc;
 
 use toolwright_core::{Content, ToolCall, ToolResult};

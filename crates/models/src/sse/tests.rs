@@ -1,3 +1,5 @@
+//! Frames as they come out, however bytes come in.
+
 use proptest::prelude::*;
 
 use super::*;
