@@ -27,6 +27,15 @@ pub trait Model: Send + Sync + 'static {
     fn hosts(&self, _: &Hosted) -> bool {
         false
     }
+
+    /// Reads an answer that was asked for in a form, as the wire had to put it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON; what is wrong with it, in words that the model can read.
+    fn answer(&self, _: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
 }
 
 /// What a model streams.
@@ -130,6 +139,14 @@ pub struct AnswerForm {
     pub name: String,
     /// What it satisfies.
     pub schema: toolwright_core::schema::Schema,
+}
+
+impl AnswerForm {
+    /// Asks for an answer that satisfies a schema.
+    pub fn new(name: impl Into<String>, schema: toolwright_core::schema::Schema) -> Self {
+        let name = name.into();
+        Self { name, schema }
+    }
 }
 
 /// How a model answers; what is not set is left to the vendor.
