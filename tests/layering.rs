@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolwright",
         &[
+            "toolwright-chat",
             "toolwright-cli",
             "toolwright-core",
             "toolwright-macros",

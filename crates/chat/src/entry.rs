@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright_core::{CallId, Content, ToolName, ToolResult};
+use toolwright_core::{CallId, Content, Grant, ToolName, ToolResult};
 
 use crate::item::Step;
 
@@ -53,6 +53,9 @@ pub enum What {
         step: Arc<Step>,
         /// What the turn has to know about each call in it, in order.
         calls: Vec<CallFacts>,
+        /// What it cost, where the price is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
     },
     /// A call is about to run.
     Started {
@@ -70,6 +73,8 @@ pub enum What {
         call: CallId,
         /// The arguments exactly as the tool will receive them.
         arguments: Value,
+        /// What whoever decides has to bring.
+        token: Grant,
     },
     /// Somebody has decided.
     Decided {
@@ -144,7 +149,7 @@ pub enum Verdict {
     /// It need not run: this is the result.
     Answer {
         /// The result.
-        text: String,
+        content: Vec<Content>,
     },
 }
 

@@ -4,6 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use toolwright_core::{CallId, InvokerError};
+
+use crate::response::Response;
+use crate::store::StoreError;
+
 /// Why a model did not answer.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -91,5 +96,90 @@ impl Error for ModelError {
         self.source
             .as_deref()
             .map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+/// Why a prompt has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The model did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The conversation cannot be kept or read.
+    #[error("the conversation cannot be kept: {0}")]
+    Store(#[from] StoreError),
+    /// The tools cannot be listed, or one of them cannot run here.
+    #[error(transparent)]
+    Tools(InvokerError),
+    /// Nobody knows tools or bundles that the prompt names.
+    #[error("nobody knows {}{}", quoted(names), did_you_mean(nearest))]
+    UnknownTool {
+        /// Their names.
+        names: Vec<String>,
+        /// Names like the first of them.
+        nearest: Vec<String>,
+    },
+    /// A prompt of the registry cannot be rendered.
+    #[error("prompt `{name}`: {message}")]
+    Prompt {
+        /// Which.
+        name: String,
+        /// Why.
+        message: String,
+    },
+    /// A decision or a result is refused; none of those brought with it counts.
+    #[error("call `{call}`: {reason}")]
+    Refused {
+        /// About which call.
+        call: CallId,
+        /// Why.
+        reason: String,
+    },
+    /// There is nothing to ask, and no turn to go on with.
+    #[error("nothing was said: add `.user(…)`")]
+    Silent,
+    /// The turn was ended before there was an answer.
+    #[error("the turn was ended: {reason}")]
+    Ended {
+        /// By which limit, or by which failure.
+        reason: String,
+        /// What there is of it.
+        response: Box<Response>,
+    },
+    /// The answer does not have the form it was asked for.
+    #[error("the answer is not what was asked for: {message}")]
+    Answer {
+        /// What is wrong with it.
+        message: String,
+        /// The answer.
+        text: String,
+    },
+    /// The turn waits for a decision or a result, and the caller cannot wait with it.
+    #[error("the turn waits: {waiting}")]
+    Waits {
+        /// For what.
+        waiting: String,
+    },
+    /// The stream was read to its end before.
+    #[error("the stream is over")]
+    Over,
+}
+
+impl ChatError {
+    pub(crate) fn tools(error: impl Into<InvokerError>) -> Self {
+        Self::Tools(error.into())
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        _ => format!("; did you mean {}?", quoted(nearest)),
     }
 }

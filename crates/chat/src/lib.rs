@@ -1,21 +1,45 @@
-//! Conversations with models: a [`ModelRequest`] in, a stream of [`ModelEvent`]s out.
+//! Conversations with models: `Turn` decides from a journal what happens next, [`Chat`] performs it.
 //!
 //! This crate knows no wire protocol and opens no connection: whoever implements [`Model`] does.
 
 mod error;
 mod item;
 mod model;
+mod price;
 mod usage;
 
 mod entry;
+mod event;
+mod history;
+mod journal;
+mod store;
 mod turn;
 
+mod ask;
+mod chat;
+mod extract;
+mod perform;
+mod response;
+mod select;
+mod stream;
+mod telemetry;
+
+pub mod testing;
+
+pub use ask::Ask;
+pub use chat::{Chat, ChatBuilder, ToolResolver};
 pub use entry::{CallFacts, End, Entry, Verdict, What};
-pub use error::{ModelError, ModelErrorKind};
+pub use error::{ChatError, ModelError, ModelErrorKind};
+pub use event::{Asked, ChatEvent, Decided};
+pub use history::history;
 pub use item::{Item, ItemKind, Raw, Step};
 pub use model::{
     AnswerForm, Hosted, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Options,
     ToolChoice,
 };
+pub use price::{Price, Prices};
+pub use response::Response;
+pub use store::{MemoryStore, Store, StoreError};
+pub use stream::ChatStream;
 pub use turn::{Next, Turn, TurnLimits};
 pub use usage::{Stop, Usage};

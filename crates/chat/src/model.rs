@@ -38,6 +38,24 @@ pub trait Model: Send + Sync + 'static {
     }
 }
 
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn id(&self) -> &ModelId {
+        (**self).id()
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        (**self).stream(request)
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        (**self).hosts(hosted)
+    }
+
+    fn answer(&self, form: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
+        (**self).answer(form, text)
+    }
+}
+
 /// What a model streams.
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, crate::ModelError>>;
 

@@ -22,6 +22,8 @@ pub struct TurnLimits {
     pub rounds: usize,
     /// Tokens in all, as far as they are reported.
     pub tokens: Option<u64>,
+    /// What it may cost, as far as prices are known.
+    pub cost: Option<f64>,
     /// How long it may take.
     pub time: Duration,
     /// How often the same call may be made.
@@ -35,6 +37,7 @@ impl Default for TurnLimits {
             calls_per_tool: 40,
             rounds: 60,
             tokens: None,
+            cost: None,
             time: Duration::from_secs(30 * 60),
             repeats: 3,
         }
@@ -55,6 +58,8 @@ pub struct Turn {
     by_tool: HashMap<ToolName, usize>,
     by_digest: HashMap<String, usize>,
     usage: Usage,
+    /// What it cost; nothing once a price was not known.
+    cost: Option<f64>,
     ended: Option<End>,
 }
 
@@ -69,7 +74,7 @@ struct Pending {
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     New,
-    Asked,
+    Asked { expires: u64 },
     Decided(Verdict),
     Started,
     Finished { fatal: Option<String> },
@@ -85,6 +90,8 @@ pub enum Next {
     Run(Vec<CallId>),
     /// These calls do not run; the model reads why.
     Refuse(Vec<(CallId, String)>),
+    /// These calls had started when nobody was left to see how they end; they must not run again.
+    GiveUp(Vec<CallId>),
     /// Somebody decides about these calls first; until then nothing with an effect runs.
     Wait(Vec<CallId>),
     /// The turn is over.
@@ -103,20 +110,22 @@ impl Turn {
     /// Reads one more entry.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.what {
-            What::User { .. } => {
-                *self = Self::new(std::mem::take(&mut self.limits));
-                self.began = Some(entry.at);
-            }
+            What::User { .. } => self.begin(entry.at),
+            What::Assistant { .. } if self.is_over() => self.begin(entry.at),
             What::Assistant { .. } => {}
-            What::Step { step, calls } => {
+            What::Step { step, calls, cost } => {
                 self.rounds += 1;
                 self.usage += step.usage;
+                self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
                 self.stop = step.stop.clone();
                 self.answered = true;
                 self.calls = calls.iter().map(|facts| self.count(facts)).collect();
             }
             What::Started { call } => self.set(call, State::Started),
-            What::Asked { call, .. } => self.set(call, State::Asked),
+            What::Asked { call, token, .. } => {
+                let expires = token.expires();
+                self.set(call, State::Asked { expires });
+            }
             What::Decided { call, verdict } => self.set(call, State::Decided(verdict.clone())),
             What::Finished { result } => {
                 let fatal = result.error == Some(ErrorKind::Fatal);
@@ -125,6 +134,12 @@ impl Turn {
             }
             What::Ended { end } => self.ended = Some(end.clone()),
         }
+    }
+
+    fn begin(&mut self, at: u64) {
+        *self = Self::new(std::mem::take(&mut self.limits));
+        self.began = Some(at);
+        self.cost = Some(0.0);
     }
 
     /// Counts a call, and says whether it is one too many.
@@ -175,13 +190,56 @@ impl Turn {
         self.usage
     }
 
-    /// Calls that had started when the journal ends: whether they did their work is not known.
-    pub fn interrupted(&self) -> impl Iterator<Item = &CallFacts> {
-        let started = self
-            .calls
-            .iter()
-            .filter(|pending| pending.state == State::Started);
-        started.map(|pending| &pending.facts)
+    /// What it cost so far, if every price is known.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost
+    }
+
+    /// When its time is over, in milliseconds since 1970.
+    pub fn deadline(&self) -> u64 {
+        let time = u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX);
+        self.began.unwrap_or_default().saturating_add(time)
+    }
+
+    /// How often the model has answered.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Whether there is nothing to go on with: it has ended, or never begun.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some() || self.began.is_none()
+    }
+
+    /// The calls that had started when the journal ends.
+    pub fn started(&self) -> impl Iterator<Item = &CallFacts> {
+        let started = |pending: &&Pending| pending.state == State::Started;
+        self.calls.iter().filter(started).map(|it| &it.facts)
+    }
+
+    /// The calls of the newest step that have no result yet.
+    pub fn open(&self) -> impl Iterator<Item = &CallFacts> {
+        self.unfinished().map(|pending| &pending.facts)
+    }
+
+    /// How somebody decided about a call, once somebody has.
+    pub fn verdict(&self, call: &CallId) -> Option<&Verdict> {
+        let pending = self.calls.iter().find(|it| it.facts.call == *call)?;
+        match &pending.state {
+            State::Decided(verdict) => Some(verdict),
+            _ => None,
+        }
+    }
+
+    /// Whether somebody still has to decide about a call.
+    pub fn is_asked(&self, call: &CallId) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|it| it.facts.call == *call && matches!(it.state, State::Asked { .. }))
+    }
+
+    fn unfinished(&self) -> impl Iterator<Item = &Pending> {
+        let open = |pending: &&Pending| !matches!(pending.state, State::Finished { .. });
+        self.calls.iter().filter(open)
     }
 
     /// Decides what happens next.
@@ -189,40 +247,56 @@ impl Turn {
         if let Some(end) = &self.ended {
             return Next::End(end.clone());
         }
-        let open = || {
-            self.calls
-                .iter()
-                .filter(|pending| !matches!(pending.state, State::Finished { .. }))
-        };
         if let Some(reason) = self.calls.iter().find_map(Pending::fatal) {
-            return Next::End(End::Failed {
-                reason: reason.to_owned(),
-            });
+            let reason = reason.to_owned();
+            return Next::End(End::Failed { reason });
         }
-        let refused: Vec<(CallId, String)> = open()
-            .filter_map(|pending| Some((pending.facts.call.clone(), pending.refused.clone()?)))
+        if let Some(reason) = self.out_of_control() {
+            return Next::End(End::Limit { reason });
+        }
+        let refused: Vec<(CallId, String)> = self
+            .unfinished()
+            .filter_map(|pending| Some((pending.facts.call.clone(), pending.refusal(now)?)))
             .collect();
         if !refused.is_empty() {
             return Next::Refuse(refused);
         }
-        let undecided = || open().filter(|pending| matches!(pending.state, State::Asked));
-        let waits = undecided().next().is_some();
-        let runs: Vec<CallId> = open()
-            .filter(|pending| matches!(pending.state, State::New | State::Decided(_)))
-            .filter(|pending| pending.facts.read_only || !waits)
-            .map(|pending| pending.facts.call.clone())
-            .collect();
+        let ids = |wanted: &dyn Fn(&Pending) -> bool| -> Vec<CallId> {
+            let calls = self.unfinished().filter(|pending| wanted(pending));
+            calls.map(|pending| pending.facts.call.clone()).collect()
+        };
+        let lost = ids(&|pending| pending.state == State::Started && !pending.may_run_again());
+        if !lost.is_empty() {
+            return Next::GiveUp(lost);
+        }
+        let waits = ids(&|pending| matches!(pending.state, State::Asked { .. }));
+        let runs = ids(&|pending| {
+            !matches!(pending.state, State::Asked { .. })
+                && (pending.facts.read_only || waits.is_empty())
+        });
         if !runs.is_empty() {
             return Next::Run(runs);
         }
-        if waits {
-            return Next::Wait(
-                undecided()
-                    .map(|pending| pending.facts.call.clone())
-                    .collect(),
-            );
+        if !waits.is_empty() {
+            return Next::Wait(waits);
         }
         self.after_calls(now)
+    }
+
+    /// Why a model that has lost its way gets no further, not even with what it asks for now.
+    fn out_of_control(&self) -> Option<String> {
+        let (most, repeats) = (self.limits.calls, self.limits.repeats);
+        if self.made > most.saturating_mul(2) {
+            let made = self.made;
+            return Some(format!(
+                "it asked for {made} calls where {most} are allowed"
+            ));
+        }
+        let endless = self.by_digest.values().max().copied().unwrap_or_default();
+        if endless > repeats.saturating_mul(2) {
+            return Some(format!("the same call was asked for {endless} times"));
+        }
+        None
     }
 
     /// Every call of the newest step has its result.
@@ -230,6 +304,9 @@ impl Turn {
         if self.calls.is_empty() && self.answered && self.stop != Stop::Paused {
             return Next::End(match self.stop {
                 Stop::Length => End::Length,
+                Stop::Filtered => End::Failed {
+                    reason: "the vendor's filter stopped the answer".to_owned(),
+                },
                 _ => End::Answered,
             });
         }
@@ -245,12 +322,6 @@ impl Turn {
     fn exceeded(&self, now: u64) -> Option<String> {
         let limits = &self.limits;
         let spent = now.saturating_sub(self.began.unwrap_or(now));
-        if self.made > limits.calls.saturating_mul(2) {
-            return Some(format!(
-                "it asked for {} calls where {} are allowed",
-                self.made, limits.calls
-            ));
-        }
         if self.rounds >= limits.rounds {
             return Some(format!("the model was asked {} times", limits.rounds));
         }
@@ -260,15 +331,30 @@ impl Turn {
         if u128::from(spent) >= limits.time.as_millis() {
             return Some(format!("it took {} seconds", spent / 1_000));
         }
-        let endless = self.by_digest.values().max().copied().unwrap_or_default();
-        if endless > limits.repeats.saturating_mul(2) {
-            return Some(format!("the same call was asked for {endless} times"));
+        if let (Some(most), Some(cost)) = (limits.cost, self.cost)
+            && cost >= most
+        {
+            return Some(format!("it cost {cost:.4}"));
         }
         None
     }
 }
 
 impl Pending {
+    /// Why it must not run.
+    fn refusal(&self, now: u64) -> Option<String> {
+        match self.state {
+            State::Asked { expires } if expires <= now => {
+                Some("the call was denied: nobody decided in time".to_owned())
+            }
+            _ => self.refused.clone(),
+        }
+    }
+
+    fn may_run_again(&self) -> bool {
+        self.facts.read_only || self.facts.idempotent
+    }
+
     fn fatal(&self) -> Option<&str> {
         match &self.state {
             State::Finished { fatal } => fatal.as_deref(),

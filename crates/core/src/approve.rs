@@ -3,6 +3,8 @@
 //! An approval is a signed [`Grant`]: bound to the tool's fingerprint, the exact arguments and the
 //! caller, good for one call, and only for a while. Whatever is wrong with it, the answer is no.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -62,6 +64,37 @@ pub struct ApprovalRequest<'a> {
     pub caller: &'a Caller,
     fingerprint: &'a str,
     approvals: &'a Approvals,
+}
+
+/// A call that waits for somebody's decision, for as long as that takes.
+///
+/// It keeps all that [`ApprovalRequest`] shows. Made by [`Invoker::pending`](crate::Invoker::pending).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Pending {
+    /// The call as the model made it.
+    pub call: ToolCall,
+    /// The tool: its title and description say what will happen.
+    pub tool: Arc<ToolSpec>,
+    /// The arguments exactly as the tool will receive them.
+    pub arguments: Value,
+    pub(crate) caller: Caller,
+    pub(crate) fingerprint: Arc<str>,
+    pub(crate) approvals: Arc<Approvals>,
+}
+
+impl Pending {
+    /// What the one who decides is shown.
+    pub fn request(&self) -> ApprovalRequest<'_> {
+        ApprovalRequest {
+            call: &self.call,
+            tool: &self.tool,
+            arguments: &self.arguments,
+            caller: &self.caller,
+            fingerprint: &self.fingerprint,
+            approvals: &self.approvals,
+        }
+    }
 }
 
 /// What was decided; made by the methods of [`ApprovalRequest`].

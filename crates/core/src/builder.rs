@@ -16,7 +16,7 @@ use crate::define::{Meta, Ready, Run, Running};
 use crate::error::{DefineError, ToolError};
 use crate::extract::Context;
 use crate::input::{Input, add_definitions, output_schema};
-use crate::options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
+use crate::options::{Approval, ErrorPolicy, Extra, Hints, Malformed, Policy, Strict};
 use crate::param::{self, Param};
 use crate::tool::{Parts, Tool, ToolSpec};
 
@@ -281,7 +281,7 @@ options! {
     /// Sets what becomes of unknown arguments.
     extra(extra: Extra) => |tool| tool.policy.extra = extra;
     /// Sets what the model reads of an error.
-    errors(errors: Errors) => |tool| tool.policy.errors = errors;
+    errors(errors: ErrorPolicy) => |tool| tool.policy.errors = errors;
     /// Sets what becomes of arguments that are not JSON.
     on_malformed(malformed: Malformed) => |tool| tool.policy.on_malformed = malformed;
     /// Sets whether placeholders in a text result are filled in.

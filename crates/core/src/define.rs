@@ -19,7 +19,7 @@ use toolwright_schema::{Node, ReadError};
 use crate::context::{CallContext, Setup};
 use crate::encode::Encoded;
 use crate::error::ToolError;
-use crate::options::{Approval, Errors, Extra, Hints, Malformed, Strict};
+use crate::options::{Approval, ErrorPolicy, Extra, Hints, Malformed, Strict};
 use crate::param::Param;
 use crate::prompt::Role;
 
@@ -58,7 +58,7 @@ pub struct Meta {
     pub(crate) approval: Approval,
     pub(crate) strict: Strict,
     pub(crate) extra: Extra,
-    pub(crate) errors: Errors,
+    pub(crate) errors: ErrorPolicy,
     pub(crate) malformed: Malformed,
     pub(crate) expand_result: bool,
     pub(crate) return_direct: bool,
@@ -95,7 +95,7 @@ impl Meta {
             approval: Approval::Auto,
             strict: Strict::Auto,
             extra: Extra::Refuse,
-            errors: Errors::Message,
+            errors: ErrorPolicy::Message,
             malformed: Malformed::Tell,
             expand_result: false,
             return_direct: false,
@@ -125,7 +125,7 @@ setters! {
     /// Sets what becomes of unknown arguments.
     extra: Extra => |meta, value| meta.extra = value;
     /// Sets what the model reads of an error.
-    errors: Errors => |meta, value| meta.errors = value;
+    errors: ErrorPolicy => |meta, value| meta.errors = value;
     /// Sets what becomes of arguments that are not JSON.
     on_malformed: Malformed => |meta, value| meta.malformed = value;
     /// Sets whether placeholders in a text result are filled in.

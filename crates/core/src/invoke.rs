@@ -24,9 +24,11 @@ use crate::result::ToolResult;
 mod arguments;
 mod batch;
 mod builder;
+mod change;
 mod expand;
 mod find;
 mod finish;
+mod pending;
 mod permission;
 mod render;
 mod run;
@@ -74,6 +76,8 @@ pub struct Invoker(Arc<Shared>);
 
 #[derive(Clone)]
 struct Shared {
+    /// The tools as they were given, before the set-up is applied to them.
+    given: View,
     source: Source,
     setup: Arc<Setup>,
     approvals: Arc<Approvals>,
@@ -123,19 +127,6 @@ impl Invoker {
             Source::Live(view) => view.snapshot(),
             Source::Pinned(snapshot) => Ok(Arc::clone(snapshot)),
         }
-    }
-
-    /// Returns an invoker that goes on with the tools as they are now, whatever the registry does.
-    ///
-    /// # Errors
-    ///
-    /// As [`snapshot`](Invoker::snapshot).
-    pub fn pinned(&self) -> Result<Self, RegistryError> {
-        let source = Source::Pinned(self.snapshot()?);
-        Ok(Self(Arc::new(Shared {
-            source,
-            ..Shared::clone(&self.0)
-        })))
     }
 
     /// Runs one call on behalf of an anonymous caller.

@@ -32,7 +32,7 @@ mod approve;
 mod audit;
 mod invoke;
 
-pub use approve::{ApprovalRequest, Approvals, Approve, Decision, Grant};
+pub use approve::{ApprovalRequest, Approvals, Approve, Decision, Grant, Pending};
 pub use audit::{Audit, AuditRecord};
 pub use builder::{Args, Reply, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
@@ -49,7 +49,7 @@ pub use invoke::{Invoker, InvokerBuilder};
 pub use layer::{Authorise, Cache, Invocation, Layer, Next, Place, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
-pub use options::{Approval, Errors, Extra, Hints, Malformed, Policy, Strict};
+pub use options::{Approval, ErrorPolicy, Extra, Hints, Malformed, Policy, Strict};
 pub use param::Param;
 pub use prompt::{Prompt, Rendered, Role};
 pub use registry::{App, Bundle, Entry, Item, Registry, Snapshot, View};

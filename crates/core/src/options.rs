@@ -16,8 +16,8 @@ pub struct Policy {
     pub strict: Strict,
     /// What becomes of unknown arguments.
     pub extra: Extra,
-    /// What the model reads of an error.
-    pub errors: Errors,
+    /// What becomes of an error.
+    pub errors: ErrorPolicy,
     /// What becomes of arguments that are not JSON.
     pub on_malformed: Malformed,
     /// Whether the result answers the person without another model step.
@@ -150,16 +150,21 @@ pub enum Extra {
     Ignore,
 }
 
-/// What the model reads of an error.
+/// What becomes of a failed tool's error: told to the model, or the end of the turn.
+///
+/// It is set for one tool (`#[tool(errors = generic)]`), for a registry's tools
+/// ([`View::adjust`](crate::View::adjust), or `errors` in the settings), or for a chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Errors {
-    /// The error's own message, after redaction.
+pub enum ErrorPolicy {
+    /// The model reads the error's own message, after redaction, and goes on.
     #[default]
     Message,
-    /// Only that the tool failed.
+    /// The model reads only that the tool failed, and goes on.
     Generic,
+    /// The turn ends.
+    End,
 }
 
 /// What becomes of arguments that are not JSON and cannot be repaired.

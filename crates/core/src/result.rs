@@ -116,11 +116,11 @@ impl ToolResult {
     }
 
     /// Makes a result for a call that never reached its tool, or never came back.
-    pub(crate) fn refused(outcome: Outcome, kind: ErrorKind, message: String) -> Self {
+    pub fn refused(outcome: Outcome, kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             outcome,
             error: Some(kind),
-            ..Self::success(message)
+            ..Self::success(message.into())
         }
     }
 
@@ -195,6 +195,12 @@ impl From<Content> for Contents {
 impl From<Vec<Content>> for Contents {
     fn from(items: Vec<Content>) -> Self {
         Self(items)
+    }
+}
+
+impl From<Contents> for Vec<Content> {
+    fn from(contents: Contents) -> Self {
+        contents.0
     }
 }
 

@@ -76,7 +76,7 @@ const CHOICES: [Choice; 5] = [
     ("approval", "Approval", &["always", "never", "auto"]),
     ("strict", "Strict", &["auto", "on", "off"]),
     ("extra", "Extra", &["refuse", "ignore"]),
-    ("errors", "Errors", &["message", "generic"]),
+    ("errors", "ErrorPolicy", &["message", "generic", "end"]),
     ("on_malformed", "Malformed", &["tell", "error"]),
 ];
 

@@ -35,7 +35,7 @@ use args::Kind;
 /// | `concurrency = 4` | how many calls may run at once |
 /// | `strict = auto` / `on` / `off` | whether providers may hold the model to the schema |
 /// | `extra = refuse` / `ignore` | what becomes of unknown arguments |
-/// | `errors = message` / `generic` | what the model reads of an error |
+/// | `errors = message` / `generic` / `end` | what the model reads of an error, or that it ends the turn |
 /// | `on_malformed = tell` / `error` | what becomes of arguments that are not JSON |
 /// | `expand_result` | fills in `${argument}` in a text result |
 /// | `return_direct` | the result answers the person without another model step |

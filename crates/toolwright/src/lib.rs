@@ -2,6 +2,8 @@
 //!
 #![doc = include_str!("../../../README.md")]
 
+#[cfg(feature = "chat")]
+pub use toolwright_chat as chat;
 #[cfg(feature = "cli")]
 pub use toolwright_cli as cli;
 pub use toolwright_core::*;

@@ -47,6 +47,7 @@ impl Journal {
         self.add(What::Step {
             step: Arc::new(step),
             calls: calls.to_vec(),
+            cost: Some(0.25),
         })
     }
 
@@ -81,6 +82,15 @@ fn reader(id: &str) -> CallFacts {
     }
 }
 
+fn asked(call: &str, expires: u64) -> What {
+    let token = serde_json::json!({"id": "1", "digest": "", "expires": expires, "signature": ""});
+    What::Asked {
+        call: call.into(),
+        arguments: serde_json::json!({}),
+        token: serde_json::from_value(token).unwrap(),
+    }
+}
+
 fn ids(ids: &[&str]) -> Vec<CallId> {
     ids.iter().map(|id| CallId::from(*id)).collect()
 }
@@ -106,10 +116,7 @@ fn before_a_decision_only_readers_run() {
     let mut journal = Journal::asked();
     journal
         .step(&[call("pay"), reader("look"), call("write")])
-        .add(What::Asked {
-            call: "pay".into(),
-            arguments: serde_json::json!({}),
-        });
+        .add(asked("pay", u64::MAX));
     assert_eq!(journal.next(), Next::Run(ids(&["look"])));
     assert_eq!(journal.finished("look").next(), Next::Wait(ids(&["pay"])));
     journal.add(What::Decided {
@@ -120,18 +127,30 @@ fn before_a_decision_only_readers_run() {
 }
 
 #[test]
-fn what_had_started_is_neither_run_again_nor_forgotten() {
+fn what_had_started_is_run_again_only_if_that_changes_nothing() {
     let mut journal = Journal::asked();
     journal
-        .step(&[call("a")])
-        .add(What::Started { call: "a".into() });
-    let mut turn = Turn::new(TurnLimits::default());
-    journal.entries.iter().for_each(|entry| turn.apply(entry));
-    let started: Vec<&str> = turn
-        .interrupted()
-        .map(|facts| facts.call.as_str())
-        .collect();
-    assert_eq!(started, ["a"]);
+        .step(&[call("a"), reader("b")])
+        .add(What::Started { call: "a".into() })
+        .add(What::Started { call: "b".into() });
+    assert_eq!(journal.next(), Next::GiveUp(ids(&["a"])));
+    assert_eq!(journal.finished("a").next(), Next::Run(ids(&["b"])));
+}
+
+#[test]
+fn a_decision_that_nobody_takes_in_time_is_no() {
+    let mut journal = Journal::asked();
+    journal.step(&[call("pay")]).add(asked("pay", 2_500));
+    let Next::Refuse(refused) = journal.next() else {
+        panic!("it is too late")
+    };
+    assert_eq!(
+        refused,
+        [(
+            "pay".into(),
+            "the call was denied: nobody decided in time".to_owned()
+        )]
+    );
 }
 
 #[test]
@@ -166,6 +185,10 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
         journal.step(&[same]);
         match journal.next() {
             Next::Run(_) => {}
+            Next::End(End::Limit { reason }) => {
+                assert_eq!(reason, "the same call was asked for 7 times");
+                break;
+            }
             Next::Refuse(calls) => {
                 assert!(
                     calls
@@ -177,29 +200,32 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
             other => panic!("{other:?}"),
         }
         journal.finished(&format!("c{round}"));
-        if let Next::End(End::Limit { reason }) = journal.next() {
-            assert_eq!(reason, "the same call was asked for 7 times");
-            break;
-        }
     }
-    assert_eq!(refused, 4);
+    assert_eq!(refused, 3);
 }
 
 #[test]
-fn a_thousand_calls_in_one_step_are_refused_beyond_the_limit() {
+fn calls_beyond_the_limit_are_refused() {
     let mut journal = Journal::asked();
-    let calls: Vec<CallFacts> = (0..1_000)
+    let calls: Vec<CallFacts> = (0..200)
         .map(|n| CallFacts::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
         .collect();
     journal.step(&calls);
     let Next::Refuse(refused) = journal.next() else {
         panic!("some are refused")
     };
-    assert_eq!(refused.len(), 850);
-    for facts in &calls {
-        journal.finished(facts.call.as_str());
-    }
-    assert!(matches!(journal.next(), Next::End(End::Limit { .. })));
+    assert_eq!(refused.len(), 50);
+}
+
+#[test]
+fn of_a_thousand_calls_in_one_step_none_runs() {
+    let mut journal = Journal::asked();
+    let calls: Vec<CallFacts> = (0..1_000)
+        .map(|n| CallFacts::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
+        .collect();
+    journal.step(&calls);
+    let reason = "it asked for 1000 calls where 150 are allowed".to_owned();
+    assert_eq!(journal.next(), Next::End(End::Limit { reason }));
 }
 
 #[test]
@@ -231,6 +257,13 @@ fn every_other_limit_ends_the_turn_and_says_which() {
             ..limits()
         }),
         "it took 3 seconds"
+    );
+    assert_eq!(
+        reason(TurnLimits {
+            cost: Some(0.25),
+            ..limits()
+        }),
+        "it cost 0.2500"
     );
 }
 

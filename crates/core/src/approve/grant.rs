@@ -32,6 +32,13 @@ pub struct Grant {
     signature: String,
 }
 
+impl Grant {
+    /// When it stops being good, in milliseconds since 1970.
+    pub fn expires(&self) -> u64 {
+        self.expires
+    }
+}
+
 /// Makes approvals, and takes each of them once.
 pub struct Approvals {
     key: Secret,

@@ -6,7 +6,6 @@ use futures::stream::{self, StreamExt as _};
 use super::Invoker;
 use crate::call::ToolCall;
 use crate::context::Scope;
-use crate::registry::Found;
 use crate::result::ToolResult;
 
 impl Invoker {
@@ -20,13 +19,27 @@ impl Invoker {
     pub async fn invoke_all_in(&self, scope: &Scope, calls: &[ToolCall]) -> Vec<ToolResult> {
         // One step sees one snapshot. If there is none, each call says why.
         let step = &self.pinned().unwrap_or_else(|_| self.clone());
+        step.each(calls, |call| step.invoke_in(scope, call)).await
+    }
+
+    /// Does something with each call of one step, in the order and with the bounds of
+    /// [`invoke_all_in`](Invoker::invoke_all_in); what comes of it in the order of the calls.
+    pub async fn each<'a, F, R>(
+        &self,
+        calls: &'a [ToolCall],
+        run: impl Fn(&'a ToolCall) -> F,
+    ) -> Vec<R>
+    where
+        F: Future<Output = R>,
+    {
         let (mut readers, mut others) = (Vec::new(), Vec::new());
         for (index, call) in calls.iter().enumerate() {
-            let group = match step.only_reads(call) {
+            let group = match self.only_reads(call) {
                 true => &mut readers,
                 false => &mut others,
             };
-            group.push(async move { (index, step.invoke_in(scope, call).await) });
+            let running = run(call);
+            group.push(async move { (index, running.await) });
         }
         let free = stream::iter(readers).buffer_unordered(self.0.terms.parallel);
         let ordered = stream::iter(others).buffered(1);
@@ -41,11 +54,7 @@ impl Invoker {
         let Ok(snapshot) = self.snapshot() else {
             return false;
         };
-        match snapshot.tools.find(call.name.as_str()) {
-            Found::Exactly(entry) | Found::Alike(entry) => {
-                entry.spec().hints.read_only == Some(true)
-            }
-            Found::Not => true,
-        }
+        let entry = snapshot.find(call.name.as_str());
+        entry.is_none_or(|entry| entry.spec().hints.read_only == Some(true))
     }
 }

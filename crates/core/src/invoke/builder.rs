@@ -162,25 +162,38 @@ impl InvokerBuilder {
                 message: error.to_string(),
             })?,
         };
-        let mut tools = self.tools.bind_session().settings(&self.setup.config);
-        if let Some(directory) = self.setup.project_dir() {
-            tools = tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned());
-        }
-        let snapshot = tools.snapshot()?;
-        let prompts = snapshot.prompts().map(|prompt| &prompt.entry);
-        for entry in snapshot.iter().chain(prompts) {
-            for check in &entry.tool.0.checks {
-                check(&self.setup).map_err(|error| InvokerError::Missing {
-                    tool: entry.spec.name.to_string(),
-                    message: error.message().to_owned(),
-                })?;
-            }
-        }
+        let tools = set_up(self.tools.clone(), &self.setup)?;
         Ok(Invoker(Arc::new(Shared {
+            given: self.tools,
             source: Source::Live(tools),
             setup: Arc::new(self.setup),
             approvals: Arc::new(approvals),
             terms: self.terms,
         })))
+    }
+}
+
+/// Applies a set-up to tools, and checks that each of them will have what it needs.
+pub(super) fn set_up(tools: View, setup: &Setup) -> Result<View, InvokerError> {
+    let tools = set_up_view(tools, setup);
+    let snapshot = tools.snapshot()?;
+    let prompts = snapshot.prompts().map(|prompt| &prompt.entry);
+    for entry in snapshot.iter().chain(prompts) {
+        for check in &entry.tool.0.checks {
+            check(setup).map_err(|error| InvokerError::Missing {
+                tool: entry.spec.name.to_string(),
+                message: error.message().to_owned(),
+            })?;
+        }
+    }
+    Ok(tools)
+}
+
+/// Applies a set-up to tools.
+pub(super) fn set_up_view(tools: View, setup: &Setup) -> View {
+    let tools = tools.bind_session().settings(&setup.config);
+    match setup.project_dir() {
+        Some(directory) => tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned()),
+        None => tools,
     }
 }

@@ -8,7 +8,8 @@ use toolwright_schema::{Limits, Schema, Tape};
 use super::expand::expand;
 use crate::content::Content;
 use crate::context::CallContext;
-use crate::options::Errors;
+use crate::error::ErrorKind;
+use crate::options::ErrorPolicy;
 use crate::registry::Entry;
 use crate::result::{Full, Outcome, Structured, ToolResult};
 
@@ -21,8 +22,11 @@ pub(super) fn finish(
 ) -> ToolResult {
     let tool = &entry.tool.0;
     if result.is_error() {
-        if result.outcome == Outcome::Failed && entry.policy.errors == Errors::Generic {
-            hide(&mut result);
+        let ran = matches!(result.outcome, Outcome::Failed | Outcome::TimedOut);
+        match entry.policy.errors {
+            ErrorPolicy::Generic if result.outcome == Outcome::Failed => hide(&mut result),
+            ErrorPolicy::End if ran => result.error = Some(ErrorKind::Fatal),
+            _ => {}
         }
         return result;
     }

@@ -13,7 +13,7 @@ use super::{Entry, Snapshot};
 use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
-use crate::options::{Approval, Errors, Extra};
+use crate::options::{Approval, ErrorPolicy, Extra};
 use crate::prompt::Prompt;
 use crate::tool::ToolSpec;
 
@@ -96,7 +96,7 @@ impl Settings {
             0 => Err("no call could ever run: use at least 1".to_owned()),
             most => Ok(most),
         })?;
-        let errors = self.find(entry, "errors", Ok::<Errors, String>)?;
+        let errors = self.find(entry, "errors", Ok::<ErrorPolicy, String>)?;
         let extra = self.find(entry, "extra", Ok::<Extra, String>)?;
         entry.adjust(&self.permits, |_, policy| {
             policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);

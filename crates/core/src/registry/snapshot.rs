@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::shelf::Shelf;
+use super::shelf::{Found, Shelf};
 use crate::context::Caller;
 use crate::encode::Encoders;
 use crate::input::SESSION_ID_PARAM;
@@ -174,6 +174,14 @@ impl Snapshot {
     /// Returns the tool of exactly this name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.tools.get(name)
+    }
+
+    /// Returns the tool that a call of this name means: exactly, or the only one that is nearly so.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        match self.tools.find(name) {
+            Found::Exactly(entry) | Found::Alike(entry) => Some(entry),
+            Found::Not => None,
+        }
     }
 
     /// Returns the names of tools most like `name`, closest first.

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
 
 use super::Registry;
-use super::item::Shelved;
+use super::item::{Bundle, Item, Shelved};
 use super::settings::Settings;
 use super::snapshot::{Bound, Entry, Snapshot};
 use crate::call::ToolName;
@@ -58,6 +58,7 @@ type Adjustment = Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>;
 
 #[derive(Clone)]
 enum Step {
+    With(Arc<[Item]>),
     Select(HashSet<String>),
     Exclude(HashSet<String>),
     Filter(Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>),
@@ -95,6 +96,12 @@ impl View {
         self.steps.push(step);
         self.cache = Arc::default();
         self
+    }
+
+    /// Adds tools and prompts that the registry does not have: they stay local to this view.
+    #[must_use]
+    pub fn with(self, bundle: impl Bundle) -> Self {
+        self.then(Step::With(bundle.into_items().into()))
     }
 
     /// Keeps only the tools and prompts of these names; unknown names are skipped.
@@ -264,12 +271,12 @@ impl Step {
                     entry.layers.add(layer);
                 }
             }
-            Self::Adjust { .. } | Self::Settings(_) => {}
+            Self::With(_) | Self::Adjust { .. } | Self::Settings(_) => {}
         }
         Ok(())
     }
 
-    /// Applies what says how calls are treated.
+    /// Applies what is not: additions, and how calls are treated.
     fn treat(
         &self,
         tools: &mut Vec<Entry>,
@@ -277,6 +284,18 @@ impl Step {
         whole: &Snapshot,
     ) -> Result<(), RegistryError> {
         match self {
+            Self::With(items) => {
+                for item in items.iter() {
+                    if let Some(defect) = &item.tool().0.defect {
+                        return Err(defect.clone().into());
+                    }
+                    match item {
+                        Item::Tool(tool) => tools.push(Entry::of(tool.clone())),
+                        Item::Prompt(prompt) => prompts.push(prompt.clone()),
+                    }
+                }
+                Ok(())
+            }
             Self::Adjust { change, permits } => {
                 for entry in tools {
                     entry.adjust(permits, |spec, policy| change(spec, policy));

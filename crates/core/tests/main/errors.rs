@@ -3,7 +3,7 @@
 use std::fmt;
 
 use toolwright::{
-    ErrorKind, Errors, Outcome, Registry, Tool, ToolCall, ToolError, ToolResult, tool,
+    ErrorKind, ErrorPolicy, Outcome, Registry, Tool, ToolCall, ToolError, ToolResult, tool,
 };
 
 use crate::scene::{call, invoker};
@@ -100,7 +100,7 @@ async fn a_generic_error_hides_the_message_but_keeps_it_for_the_host() {
 #[tokio::test]
 async fn a_failure_returned_as_a_result_can_be_generic_too() {
     let tool = Tool::builder("print", "Prints.")
-        .errors(Errors::Generic)
+        .errors(ErrorPolicy::Generic)
         .run(|_, _| ToolResult::failure("printer 10.0.0.7 is out of paper"))
         .unwrap();
     let result = call(tool, "{}").await;

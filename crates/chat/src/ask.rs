@@ -1,0 +1,228 @@
+//! A prompt under construction: what is said, with which tools, on whose behalf.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolwright_core::{
+    Bundle, Caller, CancellationToken, Content, Contents, Item, Role, Scope, ToolResult,
+};
+
+use std::sync::Arc;
+
+use crate::chat::{Chat, Terms};
+use crate::error::ChatError;
+use crate::event::Decided;
+use crate::journal::Journal;
+use crate::model::{AnswerForm, Model, Options, ToolChoice};
+use crate::perform::perform;
+use crate::response::Response;
+use crate::stream::{ChatStream, Listener};
+use crate::turn::TurnLimits;
+
+/// A prompt; sent with [`call`](Ask::call), [`stream`](Ask::stream) or [`extract`](Ask::extract).
+///
+/// # Cancellation
+///
+/// Dropping the future or the stream cancels the request and the calls that run. What was told to the journal until then
+/// stays, and the next turn of the conversation takes it from there.
+#[derive(Clone)]
+#[must_use = "nothing is asked until `call`, `stream` or `extract`"]
+pub struct Ask {
+    pub(crate) chat: Chat,
+    pub(crate) terms: Terms,
+    pub(crate) conversation: Option<String>,
+    /// The journal it goes on with, where it need not be read from a store.
+    pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) openings: Vec<Opening>,
+    pub(crate) selection: Selection,
+    pub(crate) scope: Scope,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) answer: Option<AnswerForm>,
+}
+
+/// How a prompt opens.
+#[derive(Clone)]
+pub(crate) enum Opening {
+    User(Vec<Content>),
+    Assistant(Vec<Content>),
+    Named { name: String, arguments: Value },
+    Results(Vec<ToolResult>),
+    Decided(Vec<Decided>),
+}
+
+/// Which tools a prompt comes with.
+#[derive(Clone, Default)]
+pub(crate) struct Selection {
+    pub(crate) added: Vec<Item>,
+    /// Only what was added.
+    pub(crate) only: bool,
+    pub(crate) names: Vec<String>,
+    pub(crate) bundles: Vec<String>,
+    pub(crate) excluded: Vec<String>,
+}
+
+impl Ask {
+    pub(crate) fn new(chat: Chat) -> Self {
+        Self {
+            terms: chat.0.terms.clone(),
+            chat,
+            conversation: None,
+            journal: None,
+            openings: Vec::new(),
+            selection: Selection::default(),
+            scope: Scope::new(),
+            cancel: CancellationToken::new(),
+            answer: None,
+        }
+    }
+
+    /// Says something: a text, or a list of texts, pictures and the like.
+    pub fn user(mut self, said: impl Into<Contents>) -> Self {
+        self.openings.push(Opening::User(said.into().into()));
+        self
+    }
+
+    /// Puts words into the model's mouth.
+    pub fn assistant(mut self, said: impl Into<Contents>) -> Self {
+        self.openings.push(Opening::Assistant(said.into().into()));
+        self
+    }
+
+    /// Inserts a prompt of the registry, rendered with these arguments, in its role.
+    pub fn prompt_named(mut self, name: impl Into<String>, arguments: impl Serialize) -> Self {
+        let name = name.into();
+        // What cannot be JSON is refused when the prompt is rendered: its arguments are no object.
+        let arguments = serde_json::to_value(arguments).unwrap_or_default();
+        self.openings.push(Opening::Named { name, arguments });
+        self
+    }
+
+    /// Says what the model should keep to, in place of what the chat says.
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.terms.system = Some(system.into());
+        self
+    }
+
+    /// Goes on with a conversation, or begins one under this name; without, nothing is kept after the answer.
+    pub fn conversation(mut self, id: impl Into<String>) -> Self {
+        self.conversation = Some(id.into());
+        self
+    }
+
+    /// Asks another model.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.terms.model = Arc::new(model);
+        self
+    }
+
+    /// Adds tools that only this prompt has.
+    pub fn tools(mut self, bundle: impl Bundle) -> Self {
+        self.selection.added.extend(bundle.into_items());
+        self
+    }
+
+    /// Leaves only these tools.
+    pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
+        self.selection.only = true;
+        self.tools(bundle)
+    }
+
+    /// Leaves only the tools of these names, from the registry or from whoever resolves them.
+    pub fn named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .names
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves only the tools of these bundles.
+    pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .bundles
+            .extend(bundles.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves these tools out, whatever else is said.
+    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .excluded
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Says whether a tool must be called; after its results, the model answers as it sees fit.
+    pub fn choice(mut self, choice: ToolChoice) -> Self {
+        self.terms.choice = choice;
+        self
+    }
+
+    /// Says how the model answers.
+    pub fn options(mut self, options: Options) -> Self {
+        self.terms.options = options;
+        self
+    }
+
+    /// Says how far the turn may go.
+    pub fn limits(mut self, limits: TurnLimits) -> Self {
+        self.terms.limits = limits;
+        self
+    }
+
+    /// Has every call approved, whatever the tools say.
+    pub fn ask_before_each_call(mut self) -> Self {
+        self.terms.ask_each = true;
+        self
+    }
+
+    /// Runs no tool: the response has the calls, and [`Response::resume`] takes their results.
+    pub fn manual(mut self) -> Self {
+        self.terms.manual = true;
+        self
+    }
+
+    /// Says on whose behalf tools are called.
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.scope = self.scope.caller(caller);
+        self
+    }
+
+    /// Ends the turn when the token is cancelled, and tells the journal so.
+    pub fn cancel_on(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
+    /// Brings decisions about the calls that the turn waits for.
+    pub fn decided(mut self, decided: Vec<Decided>) -> Self {
+        self.openings.push(Opening::Decided(decided));
+        self
+    }
+
+    pub(crate) fn results(mut self, results: Vec<ToolResult>) -> Self {
+        self.openings.push(Opening::Results(results));
+        self
+    }
+
+    pub(crate) fn in_role(role: Role, text: String) -> Opening {
+        let content = vec![Content::text(text)];
+        match role {
+            Role::User => Opening::User(content),
+            _ => Opening::Assistant(content),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// When nothing could be asked, the model failed, or the turn was ended by a limit or a fatal error. A turn that waits
+    /// for a decision or for results is no error: see [`Response::asked`] and [`Response::calls`].
+    pub async fn call(self) -> Result<Response, ChatError> {
+        perform(self, Listener::nobody()).await
+    }
+
+    /// Asks, and streams what happens.
+    pub fn stream(self) -> ChatStream {
+        ChatStream::new(self)
+    }
+}

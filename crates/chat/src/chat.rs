@@ -1,0 +1,314 @@
+//! Questions in, answers out: a model, the tools it may call, and the terms of their conversation.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use toolwright_core::{
+    Approvals, Approve, BoxFuture, Entry as ToolEntry, ErrorPolicy, Invoker, Scope, Snapshot, Tool,
+};
+
+use crate::ask::Ask;
+use crate::error::ChatError;
+use crate::event::Decided;
+use crate::model::{Hosted, Model, Options, ToolChoice};
+use crate::price::Prices;
+use crate::store::{MemoryStore, Store};
+use crate::turn::TurnLimits;
+
+/// How long a decision may take, unless said otherwise.
+const DEFAULT_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Asks a model, runs the tools it calls, and goes on until there is an answer; cheap to clone.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::testing::ScriptedModel;
+/// use toolwright::chat::Chat;
+/// use toolwright::{Invoker, Registry, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let registry = Registry::new();
+/// registry.add(add::tool())?;
+/// let model = ScriptedModel::new()
+///     .calls("add", r#"{"a": 2, "b": 3}"#)
+///     .says("It is 5.");
+/// let chat = Chat::new(model, &Invoker::new(&registry)?);
+/// let response = chat.prompt().user("What is 2 + 3?").call().await?;
+/// assert_eq!(response.text(), "It is 5.");
+/// assert_eq!(response.results()[0].text(), "5");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Chat(pub(crate) Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) invoker: Invoker,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) resolvers: Vec<Arc<dyn ToolResolver>>,
+    pub(crate) approver: Option<Arc<dyn Approve>>,
+    pub(crate) prices: Prices,
+    pub(crate) terms: Terms,
+    patience: Duration,
+    approvals: OnceCell<Arc<Approvals>>,
+    /// The tools of the last snapshot as a request carries them: the same list means the same plan.
+    listed: Mutex<Option<Listed>>,
+    turns: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+type Listed = (Arc<Snapshot>, Arc<[ToolEntry]>);
+
+/// What a chat decides for all its prompts, and a prompt for itself.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) system: Option<String>,
+    pub(crate) hosted: Vec<Hosted>,
+    pub(crate) choice: ToolChoice,
+    pub(crate) options: Options,
+    pub(crate) limits: TurnLimits,
+    pub(crate) errors: Option<ErrorPolicy>,
+    pub(crate) ask_each: bool,
+    pub(crate) manual: bool,
+}
+
+/// Somebody who knows tools that a registry does not have.
+///
+/// Names given to a prompt are looked up in the registry, then in each resolver in turn. A turn's tools are fixed when it
+/// begins.
+///
+/// # Cancellation
+///
+/// The future is dropped when nobody waits for the turn any more.
+pub trait ToolResolver: Send + Sync + 'static {
+    /// Finds the tool of a name.
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<Tool>>;
+}
+
+impl<F: Fn(&str) -> Option<Tool> + Send + Sync + 'static> ToolResolver for F {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<Tool>> {
+        let found = self(name);
+        Box::pin(async move { found })
+    }
+}
+
+impl Chat {
+    /// Makes a chat of a model and the tools it may call, with everything else as it is by default.
+    pub fn new(model: impl Model, tools: &Invoker) -> Self {
+        Self::builder(model, tools).build()
+    }
+
+    /// Starts a chat of a model and the tools it may call.
+    pub fn builder(model: impl Model, tools: &Invoker) -> ChatBuilder {
+        ChatBuilder(Shared {
+            invoker: tools.clone(),
+            store: Arc::new(MemoryStore::new()),
+            resolvers: Vec::new(),
+            approver: None,
+            prices: Prices::default(),
+            terms: Terms {
+                model: Arc::new(model),
+                system: None,
+                hosted: Vec::new(),
+                choice: ToolChoice::Auto,
+                options: Options::default(),
+                limits: TurnLimits::default(),
+                errors: None,
+                ask_each: false,
+                manual: false,
+            },
+            patience: DEFAULT_PATIENCE,
+            approvals: OnceCell::new(),
+            listed: Mutex::default(),
+            turns: Mutex::default(),
+        })
+    }
+
+    /// Starts a prompt.
+    pub fn prompt(&self) -> Ask {
+        Ask::new(self.clone())
+    }
+
+    /// Goes on with a conversation whose turn waits for decisions.
+    ///
+    /// Each has to bring the token that its [`Asked`](crate::Asked) came with: one that was changed, used before, has expired
+    /// or belongs to another call is refused, and then nothing is decided at all.
+    pub fn decide(&self, conversation: impl Into<String>, decided: Vec<Decided>) -> Ask {
+        self.prompt().conversation(conversation).decided(decided)
+    }
+
+    /// Goes on with a conversation whose turn was interrupted: by a crash, a cancellation, or a failure of the store.
+    pub fn resume(&self, conversation: impl Into<String>) -> Ask {
+        self.prompt().conversation(conversation)
+    }
+
+    /// What this chat was given and its model's vendor does not have, in words for a person.
+    pub fn warnings(&self) -> Vec<String> {
+        let terms = &self.0.terms;
+        let missing = terms
+            .hosted
+            .iter()
+            .filter(|hosted| !terms.model.hosts(hosted));
+        let missing = missing.map(|hosted| {
+            let (what, name) = match hosted {
+                Hosted::WebSearch(_) => ("a hosted web search", String::new()),
+                Hosted::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
+            };
+            format!("{} has no {what}{name}: it is left out", terms.model.id())
+        });
+        missing.collect()
+    }
+
+    pub(crate) async fn approvals(&self) -> Result<Arc<Approvals>, ChatError> {
+        let made = self.0.approvals.get_or_try_init(async || {
+            let key = self.0.store.key().await?;
+            Ok::<_, ChatError>(Arc::new(
+                Approvals::with_key(key.expose()).life(self.0.patience),
+            ))
+        });
+        made.await.cloned()
+    }
+
+    /// The tools that a caller may see, in one list per snapshot.
+    pub(crate) fn list(
+        &self,
+        invoker: &Invoker,
+        scope: &Scope,
+    ) -> Result<Arc<[ToolEntry]>, ChatError> {
+        let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
+        let shown = invoker.list(scope).map_err(ChatError::tools)?;
+        if shown.len() < snapshot.len() {
+            return Ok(shown.into());
+        }
+        let mut listed = self.0.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*listed {
+            Some((of, tools)) if Arc::ptr_eq(of, &snapshot) => Ok(Arc::clone(tools)),
+            _ => {
+                let tools: Arc<[ToolEntry]> = shown.into();
+                *listed = Some((snapshot, Arc::clone(&tools)));
+                Ok(tools)
+            }
+        }
+    }
+
+    /// Waits until no other turn of the conversation runs.
+    pub(crate) async fn alone(&self, conversation: &str) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, turn| turn.strong_count() > 0);
+            let known = turns.get(conversation).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(conversation.to_owned(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
+    }
+}
+
+impl fmt::Debug for Chat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chat")
+            .field("model", self.0.terms.model.id())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A chat under construction.
+pub struct ChatBuilder(Shared);
+
+impl ChatBuilder {
+    /// Says what the model should keep to.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.0.terms.system = Some(system.into());
+        self
+    }
+
+    /// Sets where conversations are kept; without one, in memory.
+    #[must_use]
+    pub fn store(mut self, store: impl Store) -> Self {
+        self.0.store = Arc::new(store);
+        self
+    }
+
+    /// Offers a tool that the vendor runs, where it has one.
+    #[must_use]
+    pub fn hosted(mut self, hosted: Hosted) -> Self {
+        self.0.terms.hosted.push(hosted);
+        self
+    }
+
+    /// Says how the model answers.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.0.terms.options = options;
+        self
+    }
+
+    /// Says how far one turn may go.
+    #[must_use]
+    pub fn limits(mut self, limits: TurnLimits) -> Self {
+        self.0.terms.limits = limits;
+        self
+    }
+
+    /// Says what becomes of a failed tool's error, whatever the tools say.
+    #[must_use]
+    pub fn errors(mut self, errors: ErrorPolicy) -> Self {
+        self.0.terms.errors = Some(errors);
+        self
+    }
+
+    /// Asks `approver` before calls that need approval, while the turn waits.
+    ///
+    /// Without one, a turn that needs approval pauses.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
+        self.0.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Has every call approved, whatever the tools say.
+    #[must_use]
+    pub fn ask_before_each_call(mut self) -> Self {
+        self.0.terms.ask_each = true;
+        self
+    }
+
+    /// Sets how long a decision may take.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.0.patience = patience;
+        self
+    }
+
+    /// Adds somebody who knows tools that the registry does not have; asked in the order they are added.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl ToolResolver) -> Self {
+        self.0.resolvers.push(Arc::new(resolver));
+        self
+    }
+
+    /// Sets what models cost.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.0.prices = prices;
+        self
+    }
+
+    /// Makes the chat.
+    pub fn build(self) -> Chat {
+        Chat(Arc::new(self.0))
+    }
+}

@@ -1,0 +1,198 @@
+//! What a conversation streams: one vocabulary for terminals, pages and scripts.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+use toolwright_core::{CallId, Content, Grant, ToolCall, ToolName, ToolResult, ToolSpec};
+
+use crate::entry::{End, Verdict};
+use crate::model::ModelId;
+use crate::usage::{Stop, Usage};
+
+/// A piece of a turn.
+///
+/// The last one is [`Ended`](ChatEvent::Ended) or [`Paused`](ChatEvent::Paused), unless an error takes its place.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChatEvent {
+    /// A turn begins or goes on.
+    Began {
+        /// The conversation.
+        conversation: String,
+        /// Who answers.
+        model: ModelId,
+    },
+    /// What is sent to the model, as it goes over the wire.
+    Sent {
+        /// The body of the request, without secrets.
+        body: Arc<str>,
+    },
+    /// More text.
+    Text {
+        /// The next piece.
+        delta: String,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// The next piece.
+        delta: String,
+    },
+    /// The model begins to write a call.
+    CallBegins {
+        /// Which.
+        call: CallId,
+        /// The tool.
+        tool: ToolName,
+    },
+    /// More of a call's arguments, as the wire has them: for display only.
+    CallDelta {
+        /// Of which call.
+        call: CallId,
+        /// The next piece.
+        delta: String,
+    },
+    /// A call is whole.
+    Call {
+        /// The call, in the tool's own form.
+        call: ToolCall,
+    },
+    /// A tool that the vendor ran.
+    Hosted {
+        /// Which.
+        tool: String,
+        /// What it was asked.
+        input: String,
+        /// What it found.
+        output: String,
+        /// Whether it failed.
+        failed: bool,
+    },
+    /// A step of the model is over.
+    Step {
+        /// Why it ended.
+        stop: Stop,
+        /// What it took.
+        usage: Usage,
+        /// What it cost, where the price is known.
+        cost: Option<f64>,
+    },
+    /// Somebody has to decide about a call.
+    Asked(Asked),
+    /// Somebody has decided.
+    Decided {
+        /// About which call.
+        call: CallId,
+        /// How.
+        #[serde(flatten)]
+        verdict: Verdict,
+    },
+    /// A call starts to run.
+    Running {
+        /// Which.
+        call: CallId,
+        /// The tool.
+        tool: ToolName,
+    },
+    /// A tool says how far it is.
+    Progress {
+        /// In which call.
+        call: CallId,
+        /// How much is done.
+        done: Option<f64>,
+        /// Of how much.
+        total: Option<f64>,
+        /// What it is doing.
+        message: Option<String>,
+    },
+    /// A tool has a preliminary result.
+    Update {
+        /// The result so far.
+        result: ToolResult,
+    },
+    /// A call has its result.
+    Result {
+        /// The result.
+        result: ToolResult,
+        /// How long it took, in milliseconds.
+        millis: u64,
+    },
+    /// The turn waits: for decisions, or for results that the caller brings.
+    Paused {
+        /// About which calls.
+        calls: Vec<CallId>,
+    },
+    /// The turn is over.
+    Ended {
+        /// Why.
+        #[serde(flatten)]
+        end: End,
+        /// The answer.
+        content: Vec<Content>,
+        /// What the whole turn took.
+        usage: Usage,
+        /// What it cost, where every price is known.
+        cost: Option<f64>,
+    },
+}
+
+/// A call that waits for a decision.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The call as the model made it.
+    pub call: ToolCall,
+    /// The tool: its title and description say what will happen.
+    pub tool: Arc<ToolSpec>,
+    /// The arguments exactly as the tool will receive them.
+    pub arguments: Value,
+    /// What the decision has to bring along: signed, for this call, for a while.
+    pub token: Grant,
+}
+
+/// A decision, with the token that entitles to it.
+#[derive(Clone, Debug, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Decided {
+    /// About which call.
+    pub call: CallId,
+    /// The token of its [`Asked`].
+    pub token: Grant,
+    /// How.
+    pub verdict: Verdict,
+}
+
+impl Asked {
+    /// Decides.
+    pub fn decide(&self, verdict: Verdict) -> Decided {
+        Decided {
+            call: self.call.id.clone(),
+            token: self.token.clone(),
+            verdict,
+        }
+    }
+
+    /// Lets the call run as it is.
+    pub fn approve(&self) -> Decided {
+        self.decide(Verdict::Approve)
+    }
+
+    /// Lets the call run with other arguments.
+    pub fn edit(&self, arguments: Value) -> Decided {
+        self.decide(Verdict::Edit { arguments })
+    }
+
+    /// Refuses the call; the model reads why.
+    pub fn deny(&self, reason: impl Into<String>) -> Decided {
+        let reason = reason.into();
+        self.decide(Verdict::Deny { reason })
+    }
+
+    /// Answers in the tool's place.
+    pub fn answer(&self, text: impl Into<String>) -> Decided {
+        let content = vec![Content::text(text)];
+        self.decide(Verdict::Answer { content })
+    }
+}

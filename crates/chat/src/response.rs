@@ -1,0 +1,170 @@
+//! What came of a prompt.
+
+use std::fmt;
+use std::sync::Arc;
+
+use toolwright_core::{Content, ToolCall, ToolResult};
+
+use crate::ask::Ask;
+use crate::entry::{End, Entry, What};
+use crate::event::{Asked, Decided};
+use crate::history::history;
+use crate::item::{ItemKind, Step};
+use crate::journal::Journal;
+use crate::model::Message;
+use crate::usage::Usage;
+
+/// What came of a prompt: an answer, or what the turn waits for.
+#[derive(Clone)]
+pub struct Response {
+    /// The prompt without what it said, to go on with.
+    pub(crate) ask: Ask,
+    pub(crate) journal: Arc<Journal>,
+    /// The entries of the turn.
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) state: State,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<f64>,
+}
+
+/// How a turn stands.
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    Ended(End),
+    /// Somebody decides about these calls.
+    Asked(Vec<Asked>),
+    /// The caller brings the results of these calls.
+    Calls(Vec<ToolCall>),
+}
+
+impl Response {
+    /// Returns the text of the answer: the model's, or that of the tools whose results are the answer.
+    pub fn text(&self) -> String {
+        let texts = self.content().into_iter().filter_map(|item| match item {
+            Content::Text { text } => Some(text),
+            _ => None,
+        });
+        let texts: Vec<String> = texts.collect();
+        texts.join("\n")
+    }
+
+    /// Returns the answer.
+    pub fn content(&self) -> Vec<Content> {
+        if let State::Ended(End::Direct) = self.state {
+            return match history(&self.entries).pop() {
+                Some(Message::Results(results)) => {
+                    let content = results.into_iter().map(|result| result.content);
+                    content.flatten().collect()
+                }
+                _ => Vec::new(),
+            };
+        }
+        let Some(step) = self.steps().last() else {
+            return Vec::new();
+        };
+        let mut text = step.text();
+        if text.is_empty() {
+            let refusals = step.items.iter().filter_map(|item| match &item.kind {
+                ItemKind::Refusal { text } => Some(text.as_str()),
+                _ => None,
+            });
+            text = refusals.collect();
+        }
+        match text.is_empty() {
+            true => Vec::new(),
+            false => vec![Content::text(text)],
+        }
+    }
+
+    /// Returns why the turn ended; nothing while it waits.
+    pub fn end(&self) -> Option<&End> {
+        match &self.state {
+            State::Ended(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// Returns the calls that wait for a decision.
+    pub fn asked(&self) -> &[Asked] {
+        match &self.state {
+            State::Asked(asked) => asked,
+            _ => &[],
+        }
+    }
+
+    /// Tells whether the caller is to run calls, because automatic execution is off.
+    pub fn has_calls(&self) -> bool {
+        !self.calls().is_empty()
+    }
+
+    /// Returns the calls that the caller is to run.
+    pub fn calls(&self) -> &[ToolCall] {
+        match &self.state {
+            State::Calls(calls) => calls,
+            _ => &[],
+        }
+    }
+
+    /// Goes on with the results of the calls; a call without one counts as not run.
+    pub fn resume(self, results: Vec<ToolResult>) -> Ask {
+        self.go_on().results(results)
+    }
+
+    /// Goes on with decisions about the calls that wait.
+    pub fn decide(self, decided: Vec<Decided>) -> Ask {
+        self.go_on().decided(decided)
+    }
+
+    pub(crate) fn go_on(self) -> Ask {
+        Ask {
+            journal: Some(self.journal),
+            ..self.ask
+        }
+    }
+
+    /// Returns the steps of the model in this turn, in order.
+    pub fn steps(&self) -> impl DoubleEndedIterator<Item = &Step> {
+        self.entries.iter().filter_map(|entry| match &entry.what {
+            What::Step { step, .. } => Some(&**step),
+            _ => None,
+        })
+    }
+
+    /// Returns the results of the turn's calls, in the order they came.
+    pub fn results(&self) -> Vec<ToolResult> {
+        let results = self.entries.iter().filter_map(|entry| match &entry.what {
+            What::Finished { result } => Some(result.clone()),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    /// Returns what was told to the journal in this turn.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns the conversation it belongs to.
+    pub fn conversation(&self) -> &str {
+        &self.journal.conversation
+    }
+
+    /// Returns what the whole turn took.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Returns what the whole turn cost, if every price is known.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("text", &self.text())
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,100 @@
+//! A prompt's wishes in, an invoker with exactly the tools of its turn out.
+
+use std::collections::HashSet;
+
+use toolwright_core::{Approval, Invoker, Item, ToolSpec};
+
+use crate::ask::{Ask, Selection};
+use crate::error::ChatError;
+
+/// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
+pub(crate) async fn select(ask: &Ask) -> Result<Invoker, ChatError> {
+    let selection = &ask.selection;
+    let mut invoker = ask.chat.0.invoker.clone();
+    if !selection.is_all() {
+        let resolved = resolve(ask, &invoker).await?;
+        invoker = narrow(&invoker, selection, resolved)?;
+    }
+    let (errors, ask_each) = (ask.terms.errors, ask.terms.ask_each);
+    if errors.is_some() || ask_each {
+        let adjusted = invoker.adjusted(move |_, policy| {
+            if let Some(errors) = errors {
+                policy.errors = errors;
+            }
+            if ask_each {
+                policy.approval = Approval::Always;
+            }
+        });
+        invoker = adjusted.map_err(ChatError::tools)?;
+    }
+    let approvals = ask.chat.approvals().await?;
+    let invoker = invoker.with_approvals(approvals);
+    invoker.pinned().map_err(ChatError::tools)
+}
+
+impl Selection {
+    fn is_all(&self) -> bool {
+        self.added.is_empty()
+            && !self.only
+            && self.names.is_empty()
+            && self.bundles.is_empty()
+            && self.excluded.is_empty()
+    }
+}
+
+/// Finds the named tools that the registry does not have.
+async fn resolve(ask: &Ask, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
+    let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
+    let (mut resolved, mut unknown) = (Vec::new(), Vec::new());
+    'names: for name in &ask.selection.names {
+        if snapshot.get(name).is_some() {
+            continue;
+        }
+        for resolver in &ask.chat.0.resolvers {
+            if let Some(tool) = resolver.resolve(name).await {
+                resolved.push(Item::Tool(tool));
+                continue 'names;
+            }
+        }
+        unknown.push(name.as_str());
+    }
+    let bundles: HashSet<&str> = snapshot.iter().map(|it| &*it.spec().bundle).collect();
+    let wanted = ask.selection.bundles.iter().map(String::as_str);
+    unknown.extend(wanted.filter(|bundle| !bundles.contains(bundle)));
+    let added = ask.selection.added.iter().chain(&resolved);
+    let added: HashSet<&str> = added.map(|item| item.name().as_str()).collect();
+    let excluded = ask.selection.excluded.iter().map(String::as_str);
+    unknown.extend(excluded.filter(|name| snapshot.get(name).is_none() && !added.contains(name)));
+    match unknown.first() {
+        None => Ok(resolved),
+        Some(first) => Err(ChatError::UnknownTool {
+            names: unknown.iter().map(|name| name.to_string()).collect(),
+            nearest: snapshot
+                .nearest(first, 3)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        }),
+    }
+}
+
+fn narrow(
+    invoker: &Invoker,
+    selection: &Selection,
+    resolved: Vec<Item>,
+) -> Result<Invoker, ChatError> {
+    let names: HashSet<String> = selection.names.iter().cloned().collect();
+    let bundles: HashSet<String> = selection.bundles.iter().cloned().collect();
+    let only = selection.only;
+    let keep = move |spec: &ToolSpec| {
+        let all = !only && names.is_empty() && bundles.is_empty();
+        all || names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle)
+    };
+    let narrowed = invoker.with_view(|view| {
+        view.filter(keep)
+            .with(selection.added.clone())
+            .with(resolved)
+            .exclude(&selection.excluded)
+    });
+    narrowed.map_err(ChatError::tools)
+}

@@ -1,0 +1,47 @@
+//! One span per question to a model, under the names that OpenTelemetry gives to them.
+
+use tracing::{Level, Span, field, span};
+
+use crate::error::ModelError;
+use crate::model::ModelId;
+use crate::usage::{Stop, Usage};
+
+/// The span of a question; what is said is not in it.
+pub(crate) fn asking(model: &ModelId, conversation: &str) -> Span {
+    if !tracing::enabled!(Level::INFO) {
+        return Span::none();
+    }
+    span!(
+        Level::INFO,
+        "chat",
+        otel.name = format!("chat {}", model.name),
+        otel.kind = "client",
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = model.vendor,
+        gen_ai.request.model = model.name,
+        gen_ai.conversation.id = conversation,
+        gen_ai.usage.input_tokens = field::Empty,
+        gen_ai.usage.output_tokens = field::Empty,
+        gen_ai.response.finish_reasons = field::Empty,
+        error.r#type = field::Empty,
+    )
+}
+
+/// Adds how it ended.
+pub(crate) fn answered(
+    span: &Span,
+    ended: &Result<bool, ModelError>,
+    answer: &Option<(Stop, Usage)>,
+) {
+    if let Some((stop, usage)) = answer {
+        span.record("gen_ai.usage.input_tokens", usage.input);
+        span.record("gen_ai.usage.output_tokens", usage.output);
+        span.record("gen_ai.response.finish_reasons", field::debug(stop));
+    }
+    let error = match ended {
+        Ok(true) => return,
+        Ok(false) => "cancelled".to_owned(),
+        Err(error) => format!("{:?}", error.kind).to_lowercase(),
+    };
+    span.record("error.type", error);
+}

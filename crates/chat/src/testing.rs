@@ -1,0 +1,150 @@
+//! Models for tests: no key, no network, the same answer every time.
+//!
+//! [`ScriptedModel`] plays a script and keeps what it was asked; [`FnModel`] is a function; [`SampleModel`] calls every tool
+//! with arguments made up from its schema.
+
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _};
+use toolwright_core::ToolCall;
+
+use crate::error::{ModelError, ModelErrorKind};
+use crate::item::{Item, ItemKind};
+use crate::model::{ModelEvent, ModelStream};
+use crate::usage::{Stop, Usage};
+
+mod function;
+mod sample;
+mod script;
+
+pub use function::FnModel;
+pub use sample::SampleModel;
+pub use script::ScriptedModel;
+
+/// One answer of a model for tests.
+#[derive(Debug)]
+#[must_use]
+pub struct Reply {
+    items: Vec<Item>,
+    stop: Option<Stop>,
+    usage: Usage,
+    error: Option<ModelError>,
+}
+
+impl Reply {
+    /// Answers with items.
+    pub fn of(items: Vec<Item>) -> Self {
+        Self {
+            items,
+            stop: None,
+            usage: Usage::new(10, 5),
+            error: None,
+        }
+    }
+
+    /// Says something.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::of(vec![Item::text(text)])
+    }
+
+    /// Calls a tool.
+    pub fn call(call: ToolCall) -> Self {
+        Self::of(vec![Item::call(call)])
+    }
+
+    /// Fails.
+    pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            error: Some(ModelError::new(kind, message)),
+            ..Self::of(Vec::new())
+        }
+    }
+
+    /// Fails after what it says.
+    pub fn then_error(mut self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        self.error = Some(ModelError::new(kind, message));
+        self
+    }
+
+    /// Adds one more item.
+    pub fn and(mut self, item: Item) -> Self {
+        self.items.push(item);
+        self
+    }
+
+    /// Says why the answer ends, where it is not what the items suggest.
+    pub fn stop(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Says what the answer took.
+    pub fn usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// Streams it as a vendor would: deltas first, then each item whole, the end last.
+    pub fn into_stream(self) -> ModelStream {
+        let mut events = Vec::new();
+        let mut calls = 0;
+        for item in self.items {
+            match &item.kind {
+                ItemKind::Text { text } => {
+                    let pieces = text.split_inclusive(' ');
+                    events.extend(pieces.map(|piece| Ok(ModelEvent::Text(piece.to_owned()))));
+                }
+                ItemKind::Reasoning { text } => {
+                    events.push(Ok(ModelEvent::Reasoning(text.clone())))
+                }
+                ItemKind::Call { call } => {
+                    let index = calls;
+                    calls += 1;
+                    events.push(Ok(ModelEvent::CallStarted {
+                        index,
+                        id: call.id.clone(),
+                        name: call.name.clone(),
+                    }));
+                    events.push(Ok(ModelEvent::CallDelta {
+                        index,
+                        delta: call.arguments.as_str().to_owned(),
+                    }));
+                }
+                _ => {}
+            }
+            events.push(Ok(ModelEvent::Item(item)));
+        }
+        let ended = match calls {
+            0 => Stop::End,
+            _ => Stop::Calls,
+        };
+        events.push(match self.error {
+            Some(error) => Err(error),
+            None => Ok(ModelEvent::Finished {
+                stop: self.stop.unwrap_or(ended),
+                usage: self.usage,
+            }),
+        });
+        stream::iter(events).boxed()
+    }
+}
+
+impl From<&str> for Reply {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<ToolCall> for Reply {
+    fn from(call: ToolCall) -> Self {
+        Self::call(call)
+    }
+}
+
+type Answer = Arc<dyn Fn(&crate::ModelRequest) -> Reply + Send + Sync>;

@@ -1,0 +1,72 @@
+//! A function that answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Answer, Reply};
+use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
+
+/// A model that is a function of what it is asked.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::Chat;
+/// use toolwright::chat::testing::{FnModel, Reply};
+/// use toolwright::{Invoker, Registry};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let model = FnModel::new(|request| Reply::text(format!("{} tools", request.tools.len())));
+/// let chat = Chat::new(model, &Invoker::new(&Registry::new())?);
+/// assert_eq!(chat.prompt().user("How many?").call().await?.text(), "0 tools");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct FnModel {
+    id: ModelId,
+    answer: Answer,
+}
+
+impl FnModel {
+    /// Makes a model of a function.
+    pub fn new<R: Into<Reply>>(
+        answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            id: ModelId::new("function", ""),
+            answer: Arc::new(move |request| answer(request).into()),
+        }
+    }
+
+    /// Makes a model that says what was said last.
+    pub fn echo() -> Self {
+        Self::new(|request| match request.messages.last() {
+            Some(Message::User(content) | Message::Assistant(content)) => {
+                let said = toolwright_core::ToolResult::success(content.clone());
+                said.text().into_owned()
+            }
+            Some(Message::Results(results)) => {
+                let texts: Vec<_> = results.iter().map(|result| result.text()).collect();
+                texts.join("\n")
+            }
+            Some(Message::Step(step)) => step.text(),
+            None => String::new(),
+        })
+    }
+}
+
+impl Model for FnModel {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        (self.answer)(&request).into_stream()
+    }
+}
+
+impl fmt::Debug for FnModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FnModel").finish()
+    }
+}

@@ -1,0 +1,155 @@
+//! A script that is played.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use toolwright_core::ToolCall;
+
+use super::{Answer, Reply};
+use crate::error::ModelErrorKind;
+use crate::model::{Model, ModelId, ModelRequest, ModelStream};
+
+/// A model that plays a script, one answer per question, and keeps what it was asked.
+///
+/// Clones play the same script, so a test can keep one to look at.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::testing::ScriptedModel;
+///
+/// let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).says("It is 5.");
+/// assert!(model.requests().is_empty());
+/// ```
+#[derive(Clone)]
+pub struct ScriptedModel {
+    id: ModelId,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    answers: VecDeque<Answer>,
+    written: usize,
+    asked: Vec<ModelRequest>,
+}
+
+impl ScriptedModel {
+    /// Makes a model with an empty script.
+    pub fn new() -> Self {
+        Self {
+            id: ModelId::new("script", ""),
+            script: Arc::default(),
+        }
+    }
+
+    /// Plays under another name.
+    #[must_use]
+    pub fn named(mut self, id: ModelId) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// Next, it says something.
+    #[must_use]
+    pub fn says(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.answers(move |_| Reply::text(text.clone()))
+    }
+
+    /// Next, it calls a tool.
+    #[must_use]
+    pub fn calls(self, tool: &str, arguments: impl Into<String>) -> Self {
+        self.calls_all([(tool, arguments.into())])
+    }
+
+    /// Next, it calls several tools at once.
+    #[must_use]
+    pub fn calls_all<A: Into<String>>(
+        self,
+        calls: impl IntoIterator<Item = (impl AsRef<str>, A)>,
+    ) -> Self {
+        let step = self.script().written;
+        let calls: Vec<ToolCall> = calls
+            .into_iter()
+            .enumerate()
+            .map(|(at, (tool, arguments))| {
+                ToolCall::new(tool.as_ref(), arguments.into()).with_id(format!("call_{step}_{at}"))
+            })
+            .collect();
+        self.answers(move |_| Reply::of(calls.iter().cloned().map(crate::Item::call).collect()))
+    }
+
+    /// Next, it fails.
+    #[must_use]
+    pub fn fails(self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        self.answers(move |_| Reply::error(kind, message.clone()))
+    }
+
+    /// Next, it answers as a function does.
+    #[must_use]
+    pub fn answers<R: Into<Reply>>(
+        self,
+        answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let mut script = self.script();
+        script.written += 1;
+        script
+            .answers
+            .push_back(Arc::new(move |request| answer(request).into()));
+        drop(script);
+        self
+    }
+
+    /// Returns what it was asked so far.
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.script().asked.clone()
+    }
+
+    /// Counts the answers that were not asked for.
+    pub fn left(&self) -> usize {
+        self.script().answers.len()
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for ScriptedModel {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model for ScriptedModel {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let answer = {
+            let mut script = self.script();
+            script.asked.push(request.clone());
+            script.answers.pop_front()
+        };
+        let reply = match answer {
+            Some(answer) => answer(&request),
+            None => Reply::error(
+                ModelErrorKind::Protocol,
+                "the script is over, and the model is asked once more",
+            ),
+        };
+        reply.into_stream()
+    }
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedModel")
+            .field("left", &self.left())
+            .finish()
+    }
+}

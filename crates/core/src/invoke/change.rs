@@ -1,0 +1,63 @@
+//! An invoker in, one that differs in a single thing out.
+
+use std::sync::Arc;
+
+use super::{Invoker, Shared, Source, builder};
+use crate::approve::{Approvals, Approve};
+use crate::error::{InvokerError, RegistryError};
+use crate::options::Policy;
+use crate::registry::View;
+use crate::tool::ToolSpec;
+
+impl Invoker {
+    /// Returns an invoker that goes on with the tools as they are now, whatever the registry does.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub fn pinned(&self) -> Result<Self, RegistryError> {
+        let source = Source::Pinned(self.snapshot()?);
+        Ok(self.changed(|shared| shared.source = source))
+    }
+
+    /// Returns an invoker with the same set-up and other tools: a request's own, or fewer.
+    ///
+    /// # Errors
+    ///
+    /// As [`InvokerBuilder::build`].
+    pub fn with_view(&self, change: impl FnOnce(View) -> View) -> Result<Self, InvokerError> {
+        let given = change(self.0.given.clone());
+        let source = Source::Live(builder::set_up(given.clone(), &self.0.setup)?);
+        Ok(self.changed(|shared| (shared.given, shared.source) = (given, source)))
+    }
+
+    /// Returns an invoker that treats calls otherwise, whatever tools and settings say.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub fn adjusted(
+        &self,
+        change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static,
+    ) -> Result<Self, RegistryError> {
+        let view = builder::set_up_view(self.0.given.clone(), &self.0.setup).adjust(change);
+        view.snapshot()?;
+        Ok(self.changed(|shared| shared.source = Source::Live(view)))
+    }
+
+    /// Returns an invoker that asks somebody else.
+    pub fn with_approver(&self, approver: impl Approve + 'static) -> Self {
+        self.changed(|shared| shared.terms.approver = Some(Arc::new(approver)))
+    }
+
+    /// Returns an invoker that makes and takes these approvals.
+    pub fn with_approvals(&self, approvals: Arc<Approvals>) -> Self {
+        self.changed(|shared| shared.approvals = approvals)
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Shared)) -> Self {
+        let mut shared = Shared::clone(&self.0);
+        change(&mut shared);
+        Self(Arc::new(shared))
+    }
+}
