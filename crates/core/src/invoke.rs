@@ -94,6 +94,8 @@ struct Terms {
     timeout: Option<Duration>,
     output: usize,
     parallel: usize,
+    /// Whether spans have arguments and results in them.
+    traced: bool,
 }
 
 #[derive(Clone)]
@@ -143,7 +145,8 @@ impl Invoker {
             .as_deref()
             .map(|audit| Watch::new(audit, call, scope));
         let mut result = if trace::is_wanted() {
-            Box::pin(trace::around(call, self.dispatch(scope, call))).await
+            let traced = self.0.terms.traced;
+            Box::pin(trace::around(call, traced, self.dispatch(scope, call))).await
         } else {
             self.dispatch(scope, call).await
         };

@@ -45,6 +45,7 @@ impl InvokerBuilder {
                 timeout: Some(DEFAULT_TIMEOUT),
                 output: DEFAULT_OUTPUT,
                 parallel: DEFAULT_PARALLEL,
+                traced: false,
             },
         }
     }
@@ -147,6 +148,13 @@ impl InvokerBuilder {
     #[must_use]
     pub fn parallel(mut self, most: usize) -> Self {
         self.terms.parallel = most.max(1);
+        self
+    }
+
+    /// Sets whether spans have the arguments and results of calls in them; they may hold anything that was said.
+    #[must_use]
+    pub fn trace_content(mut self, yes: bool) -> Self {
+        self.terms.traced = yes;
         self
     }
 

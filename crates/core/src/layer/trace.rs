@@ -12,18 +12,36 @@ pub(crate) fn is_wanted() -> bool {
     tracing::enabled!(Level::INFO)
 }
 
-/// Runs the call in a span; arguments and results are not in it.
-pub(crate) async fn around(call: &ToolCall, next: impl Future<Output = ToolResult>) -> ToolResult {
+/// Runs the call in a span; arguments and results are in it only if that was asked for.
+pub(crate) async fn around(
+    call: &ToolCall,
+    content: bool,
+    next: impl Future<Output = ToolResult>,
+) -> ToolResult {
     let span = span!(
         Level::INFO,
         "execute_tool",
+        otel.name = format!("execute_tool {}", call.name),
         gen_ai.operation.name = "execute_tool",
         gen_ai.tool.name = call.name.as_str(),
         gen_ai.tool.call.id = call.id.as_str(),
+        gen_ai.tool.r#type = "function",
+        gen_ai.tool.call.arguments = field::Empty,
+        gen_ai.tool.call.result = field::Empty,
         outcome = field::Empty,
+        error.r#type = field::Empty,
     );
+    if content {
+        span.record("gen_ai.tool.call.arguments", call.arguments.as_str());
+    }
     let result = next.instrument(span.clone()).await;
     span.record("outcome", field::display(result.outcome));
+    if result.is_error() {
+        span.record("error.type", field::display(result.outcome));
+    }
+    if content {
+        span.record("gen_ai.tool.call.result", &*result.text());
+    }
     if let Some(cause) = &result.cause {
         let cause = toolwright_schema::redact(&cause.to_string()).into_owned();
         span.in_scope(|| tracing::warn!(cause, "tool failed"));

@@ -1,0 +1,222 @@
+//! The same four questions, whoever answers: rules, a script, and each wire protocol against a mock of its vendor.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{Chat, ChatError, ChatEvent, End, Model, ModelErrorKind};
+use toolwright::models::{Patience, Vendor};
+use toolwright::{ApprovalRequest, Approve, Decision, Invoker, Outcome, Registry, Secret};
+
+use assistant_tools as _;
+
+#[path = "support/aimock.rs"]
+mod aimock;
+#[path = "support/real.rs"]
+mod real;
+
+use aimock::Aimock;
+
+/// What is asked, the tool that helps, what it returns, and what the answer says.
+const TALK: [(&str, &str, &str, &str); 4] = [
+    (
+        "What time is it in Tokyo?",
+        "get_city_time",
+        "(JST)",
+        "Tokyo",
+    ),
+    (
+        "And the weather there?",
+        "get_weather",
+        "Tokyo: Rainy, 22C / 72F, 90% humidity",
+        "22C",
+    ),
+    (
+        "Convert that temperature to Fahrenheit",
+        "convert_temperature",
+        "22.0C = 71.6F",
+        "71.6F",
+    ),
+    (
+        "Refund order A-1042, 20 euros",
+        "issue_refund",
+        "the call was denied: not today",
+        "denied",
+    ),
+];
+
+/// A vendor of each protocol, and the path below the mock's address that its own begins with.
+const PROTOCOLS: [(&str, &str); 5] = [
+    ("openai", "/v1"),
+    ("openai-chat", "/v1"),
+    ("anthropic", ""),
+    ("gemini", ""),
+    ("ollama", ""),
+];
+
+/// Somebody who gives no money back.
+struct Miser;
+
+impl Approve for Miser {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async move { request.deny("not today") })
+    }
+}
+
+fn chat(model: impl Model) -> Chat {
+    let registry = Registry::discover().unwrap();
+    let tools = Invoker::new(&registry).unwrap();
+    Chat::builder(model, &tools).approver(Miser).build()
+}
+
+fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
+    let vendor = Vendor::named(vendor).unwrap();
+    let base = format!("http://{}{path}", mock.address);
+    let model = vendor.model("test-model").key(Secret::new("made-up"));
+    let patience = Patience::default();
+    model.base(base).patience(patience).build().unwrap()
+}
+
+async fn talk(who: &str, model: impl Model) {
+    let chat = chat(model);
+    for (question, tool, result, answer) in TALK {
+        let mut events = chat.prompt().conversation("one").user(question).stream();
+        let (mut text, mut called) = (String::new(), Vec::new());
+        while let Some(event) = events.next().await {
+            match event.unwrap_or_else(|error| panic!("{who}: {question}: {error:?}")) {
+                ChatEvent::Text { delta } => text.push_str(&delta),
+                ChatEvent::Call { call } => called.push(call.name.to_string()),
+                _ => {}
+            }
+        }
+        let response = events.into_response().unwrap();
+        assert_eq!(called, [tool], "{who}: {question}");
+        let results = response.results();
+        assert_eq!(results.len(), 1, "{who}: {results:?}");
+        assert!(results[0].text().contains(result), "{who}: {results:?}");
+        assert!(response.text().contains(answer), "{who}: {response:?}");
+        assert_eq!(text, response.text(), "{who}: what is streamed is the answer");
+        assert_eq!(response.end(), Some(&End::Answered), "{who}");
+    }
+}
+
+#[tokio::test]
+async fn the_demo_model_answers_all_four() {
+    talk("demo", toolwright::demo::DemoModel::new()).await;
+}
+
+#[tokio::test]
+async fn a_script_answers_all_four() {
+    let script = ScriptedModel::new()
+        .calls("get_city_time", r#"{"city": "Tokyo"}"#)
+        .says("That is the time in Tokyo.")
+        .calls("get_weather", r#"{"city": "Tokyo"}"#)
+        .says("It rains, at 22C.")
+        .calls("convert_temperature", r#"{"value": 22, "from_unit": "C"}"#)
+        .says("That is 71.6F.")
+        .calls("issue_refund", r#"{"order": "A-1042", "amount": 20}"#)
+        .says("It was denied.");
+    talk("script", script.clone()).await;
+    assert_eq!(script.left(), 0);
+}
+
+#[tokio::test]
+async fn every_protocol_answers_all_four_against_a_mock_of_its_vendor() {
+    let Some(mock) = Aimock::start() else { return };
+    for (name, path) in PROTOCOLS {
+        talk(name, vendor(name, &mock, path)).await;
+    }
+    // Two requests a question.
+    assert_eq!(mock.received().len(), PROTOCOLS.len() * 8);
+}
+
+#[tokio::test]
+async fn every_protocol_runs_parallel_calls_against_a_mock_of_its_vendor() {
+    let Some(mock) = Aimock::start() else { return };
+    for (name, path) in PROTOCOLS {
+        let chat = chat(vendor(name, &mock, path));
+        let asked = chat.prompt().user("Two cities at once").call().await;
+        let response = asked.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let results = response.results();
+        let texts: Vec<_> = results.iter().map(|result| result.text()).collect();
+        assert_eq!(texts.len(), 2, "{name}: {texts:?}");
+        assert!(texts.iter().any(|text| text.starts_with("Paris: ")));
+        assert!(texts.iter().any(|text| text.starts_with("London: ")));
+        assert_eq!(response.text(), "Paris is warmer than London.", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_streamed_in_small_pieces_is_whole_at_the_end() {
+    let Some(mock) = Aimock::start() else { return };
+    for (name, path) in PROTOCOLS {
+        let chat = chat(vendor(name, &mock, path));
+        let mut events = chat.prompt().user("Tell me a long story").stream();
+        let mut pieces = Vec::new();
+        while let Some(event) = events.next().await {
+            if let ChatEvent::Text { delta } = event.unwrap() {
+                pieces.push(delta);
+            }
+        }
+        assert!(pieces.len() > 5, "{name}: {pieces:?}");
+        assert!(pieces.concat().ends_with("whoever they were."), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_off_is_an_error_and_not_an_answer() {
+    let Some(mock) = Aimock::start() else { return };
+    for (name, path) in PROTOCOLS {
+        let chat = chat(vendor(name, &mock, path));
+        let asked = chat.prompt().user("Stop in the middle").call().await;
+        let error = asked.map(|response| response.text()).unwrap_err();
+        let ChatError::Model(error) = error else {
+            panic!("{name}: {error:?}")
+        };
+        let kinds = [ModelErrorKind::Network, ModelErrorKind::Protocol];
+        assert!(kinds.contains(&error.kind), "{name}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_vendor_that_asks_to_wait_is_asked_again() {
+    for (name, path) in PROTOCOLS {
+        let Some(mock) = Aimock::start() else { return };
+        let chat = chat(vendor(name, &mock, path));
+        let asked = chat.prompt().user("Be overloaded").call().await;
+        let response = asked.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(response.text(), "Now I have time.", "{name}");
+        assert_eq!(mock.received().len(), 2, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_vendor_refuses_is_told_in_its_own_words() {
+    let Some(mock) = Aimock::start() else { return };
+    for (name, path) in PROTOCOLS {
+        let chat = chat(vendor(name, &mock, path));
+        let asked = chat.prompt().user("Refuse the request").call().await;
+        let Err(ChatError::Model(error)) = asked else {
+            panic!("{name}: {asked:?}")
+        };
+        assert_eq!(error.kind, ModelErrorKind::BadRequest, "{name}");
+        let message = error.to_string();
+        assert!(message.contains("the request has no soul"), "{name}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_an_approver_is_denied_and_the_model_reads_why() {
+    let Some(mock) = Aimock::start() else { return };
+    let chat = chat(vendor("openai-chat", &mock, "/v1"));
+    let asked = chat.prompt().user("Refund order A-1042").call().await;
+    let results = asked.unwrap().results();
+    assert_eq!(results[0].outcome, Outcome::Denied);
+    let (_, body) = mock.received().pop().unwrap();
+    let told = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(told["tool_call_id"], "call_refund");
+    assert!(told.to_string().contains("not today"), "{told}");
+}
