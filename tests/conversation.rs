@@ -98,7 +98,11 @@ async fn talk(who: &str, model: impl Model) {
         assert_eq!(results.len(), 1, "{who}: {results:?}");
         assert!(results[0].text().contains(result), "{who}: {results:?}");
         assert!(response.text().contains(answer), "{who}: {response:?}");
-        assert_eq!(text, response.text(), "{who}: what is streamed is the answer");
+        assert_eq!(
+            text,
+            response.text(),
+            "{who}: what is streamed is the answer"
+        );
         assert_eq!(response.end(), Some(&End::Answered), "{who}");
     }
 }
@@ -204,7 +208,10 @@ async fn what_a_vendor_refuses_is_told_in_its_own_words() {
         };
         assert_eq!(error.kind, ModelErrorKind::BadRequest, "{name}");
         let message = error.to_string();
-        assert!(message.contains("the request has no soul"), "{name}: {message}");
+        assert!(
+            message.contains("the request has no soul"),
+            "{name}: {message}"
+        );
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Turn {
 struct Pending {
     facts: CallFacts,
     state: State,
+    /// How somebody decided about it; kept while it runs, and after.
+    verdict: Option<Verdict>,
     /// Why it must not run.
     refused: Option<String>,
 }
@@ -75,7 +77,7 @@ struct Pending {
 enum State {
     New,
     Asked { expires: u64 },
-    Decided(Verdict),
+    Decided,
     Started,
     Finished { fatal: Option<String> },
 }
@@ -126,7 +128,12 @@ impl Turn {
                 let expires = token.expires();
                 self.set(call, State::Asked { expires });
             }
-            What::Decided { call, verdict } => self.set(call, State::Decided(verdict.clone())),
+            What::Decided { call, verdict } => {
+                self.set(call, State::Decided);
+                if let Some(pending) = self.pending_mut(call) {
+                    pending.verdict = Some(verdict.clone());
+                }
+            }
             What::Finished { result } => {
                 let fatal = result.error == Some(ErrorKind::Fatal);
                 let fatal = fatal.then(|| result.text().into_owned());
@@ -171,18 +178,20 @@ impl Turn {
         Pending {
             facts: facts.clone(),
             state: State::New,
+            verdict: None,
             refused,
         }
     }
 
     fn set(&mut self, call: &CallId, state: State) {
-        if let Some(pending) = self
-            .calls
-            .iter_mut()
-            .find(|pending| pending.facts.call == *call)
-        {
+        if let Some(pending) = self.pending_mut(call) {
             pending.state = state;
         }
+    }
+
+    fn pending_mut(&mut self, call: &CallId) -> Option<&mut Pending> {
+        let mut calls = self.calls.iter_mut();
+        calls.find(|pending| pending.facts.call == *call)
     }
 
     /// What the model and its tools took so far.
@@ -225,10 +234,7 @@ impl Turn {
     /// How somebody decided about a call, once somebody has.
     pub fn verdict(&self, call: &CallId) -> Option<&Verdict> {
         let pending = self.calls.iter().find(|it| it.facts.call == *call)?;
-        match &pending.state {
-            State::Decided(verdict) => Some(verdict),
-            _ => None,
-        }
+        pending.verdict.as_ref()
     }
 
     /// Whether somebody still has to decide about a call.

@@ -1,0 +1,62 @@
+//! What happens while it happens: text as it is written, calls as they run.
+//!
+//! ```console
+//! $ cargo run -q --example 15_streaming
+//! → count {"to":3}
+//!   1 of 3
+//!   2 of 3
+//!   3 of 3
+//! ← counted to 3
+//! I counted to three for you.
+//! 20 tokens in, 10 out
+//! ```
+
+use std::error::Error;
+use std::io::Write as _;
+
+use futures::StreamExt as _;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{Chat, ChatEvent};
+use toolwright::{Invoker, Progress, Registry, tool};
+
+/// Counts.
+#[tool(read_only)]
+async fn count(to: u32, progress: Progress) -> String {
+    for n in 1..=to {
+        progress.report(n.into(), to.into(), "");
+        tokio::task::yield_now().await;
+    }
+    format!("counted to {to}")
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.add(count::tool())?;
+    let model = ScriptedModel::new()
+        .calls("count", r#"{"to":3}"#)
+        .says("I counted to three for you.");
+    let chat = Chat::new(model, &Invoker::new(&registry)?);
+
+    let mut events = chat.prompt().user("Count to three.").stream();
+    while let Some(event) = events.next().await {
+        match event? {
+            ChatEvent::Text { delta } => {
+                print!("{delta}");
+                std::io::stdout().flush()?;
+            }
+            ChatEvent::Call { call } => println!("→ {} {}", call.name, call.arguments),
+            ChatEvent::Progress {
+                done: Some(done),
+                total: Some(total),
+                ..
+            } => println!("  {done} of {total}"),
+            ChatEvent::Result { result, .. } => println!("← {}", result.text()),
+            ChatEvent::Ended { usage, .. } => {
+                println!("\n{} tokens in, {} out", usage.input, usage.output);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

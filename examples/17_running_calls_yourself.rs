@@ -1,0 +1,66 @@
+//! Automatic execution switched off: the program receives the calls, and runs those it likes.
+//!
+//! ```console
+//! $ cargo run -q --example 17_running_calls_yourself
+//! the model wants to: read_note {"name":"today"}
+//! the model wants to: burn_note {"name":"today"}
+//! it is told: buy milk
+//! it is told: the call was not run
+//! You have to buy milk; I could not burn the note.
+//! ```
+
+use std::error::Error;
+
+use toolwright::chat::Chat;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::{Invoker, Registry, ToolCall, tool};
+
+/// Reads a note.
+#[tool(read_only)]
+fn read_note(name: String) -> String {
+    format!("{}buy milk", if name == "today" { "" } else { "do not " })
+}
+
+/// Burns a note.
+#[tool]
+fn burn_note(name: String) -> String {
+    format!("{name} is ashes")
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.add(vec![read_note::tool(), burn_note::tool()])?;
+    let tools = Invoker::new(&registry)?;
+    let model = ScriptedModel::new()
+        .calls_all([
+            ("read_note", r#"{"name":"today"}"#),
+            ("burn_note", r#"{"name":"today"}"#),
+        ])
+        .says("You have to buy milk; I could not burn the note.");
+    let chat = Chat::new(model, &tools);
+
+    let mut response = chat
+        .prompt()
+        .user("What is to do? Then burn it.")
+        .manual()
+        .call()
+        .await?;
+    while response.has_calls() {
+        for call in response.calls() {
+            println!("the model wants to: {} {}", call.name, call.arguments);
+        }
+        let harmless = response
+            .calls()
+            .iter()
+            .filter(|call| call.name == "read_note");
+        let harmless: Vec<ToolCall> = harmless.cloned().collect();
+        let results = tools.invoke_all(&harmless).await;
+        response = response.resume(results).call().await?;
+    }
+    for result in response.results() {
+        println!("it is told: {}", result.text());
+    }
+    println!("{}", response.text());
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! A turn that needs approval pauses; whoever decides may do so later, in another process.
+//!
+//! ```console
+//! $ cargo run -q --example 18_asking_first
+//! Send money: {"to":"Bob","euros":1000}
+//! a changed token: call `call_0_0`: the token is not the one that was asked with
+//! ran with: 10 euros to Bob
+//! once more: call `call_0_0`: it does not wait for a decision
+//! Bob has his money.
+//! ```
+
+use std::error::Error;
+
+use serde_json::json;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{Chat, Decided};
+use toolwright::{Invoker, Registry, tool};
+
+/// Sends money, which nobody brings back.
+#[tool(destructive, title = "Send money")]
+fn send_money(to: String, euros: u32) -> String {
+    println!("ran with: {euros} euros to {to}");
+    "sent".to_owned()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.add(send_money::tool())?;
+    let model = ScriptedModel::new()
+        .calls("send_money", r#"{"to":"Bob","euros":1000}"#)
+        .says("Bob has his money.");
+    let chat = Chat::new(model, &Invoker::new(&registry)?);
+
+    let ask = chat.prompt().conversation("bank").user("Pay Bob.");
+    let response = ask.call().await?;
+    let [asked] = response.asked() else {
+        return Err("one call waits".into());
+    };
+    println!("{}: {}", asked.tool.display_name(), asked.arguments);
+
+    // The decision travels with its token, to a page and back.
+    let decided = asked.edit(json!({"to": "Bob", "euros": 10}));
+    let decided = serde_json::to_value(&decided)?;
+    let mut forged = decided.clone();
+    forged["token"]["expires"] = json!(u64::MAX);
+
+    let forged: Decided = serde_json::from_value(forged)?;
+    if let Err(error) = chat.decide("bank", vec![forged]).call().await {
+        println!("a changed token: {error}");
+    }
+    let decided: Decided = serde_json::from_value(decided)?;
+    let response = chat.decide("bank", vec![decided.clone()]).call().await?;
+    if let Err(error) = chat.decide("bank", vec![decided]).call().await {
+        println!("once more: {error}");
+    }
+    println!("{}", response.text());
+    Ok(())
+}

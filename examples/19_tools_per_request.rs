@@ -1,0 +1,75 @@
+//! Which tools a request comes with: by name, without some, with its own, and found when they are asked for.
+//!
+//! ```console
+//! $ cargo run -q --example 19_tools_per_request
+//! all: add, subtract
+//! named: add
+//! without: add
+//! with its own: add, subtract, divide
+//! resolved: add, shout_hello
+//! nobody knows `ad`; did you mean `add`?
+//! ```
+
+use std::error::Error;
+
+use toolwright::chat::testing::FnModel;
+use toolwright::chat::{Ask, Chat, ChatError};
+use toolwright::{Invoker, Registry, Tool, ToolError, tool};
+
+/// Adds two numbers.
+#[tool(read_only)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Subtracts a number from another.
+#[tool(read_only)]
+fn subtract(from: i64, number: i64) -> i64 {
+    from - number
+}
+
+/// Divides a number by another.
+#[tool(read_only)]
+fn divide(number: f64, by: f64) -> f64 {
+    number / by
+}
+
+/// Knows a tool for every word.
+fn shout(name: &str) -> Option<Tool> {
+    let word = name.strip_prefix("shout_")?.to_uppercase();
+    let tool = Tool::builder(name, "Shouts a word.");
+    tool.run(move |_, _| Ok::<_, ToolError>(word.clone())).ok()
+}
+
+async fn tools_of(ask: Ask) -> Result<String, ChatError> {
+    Ok(ask.user("Which tools have you?").call().await?.text())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.add(vec![add::tool(), subtract::tool()])?;
+    let model = FnModel::new(|request| {
+        let names = request.tools.iter().map(|tool| tool.spec().name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    });
+    let chat = Chat::builder(model, &Invoker::new(&registry)?)
+        .resolver(shout)
+        .build();
+
+    let prompt = || chat.prompt();
+    println!("all: {}", tools_of(prompt()).await?);
+    println!("named: {}", tools_of(prompt().named(["add"])).await?);
+    println!(
+        "without: {}",
+        tools_of(prompt().exclude(["subtract"])).await?
+    );
+    let own = prompt().tools(divide::tool());
+    println!("with its own: {}", tools_of(own).await?);
+    let resolved = prompt().named(["add", "shout_hello"]);
+    println!("resolved: {}", tools_of(resolved).await?);
+    if let Err(error) = tools_of(prompt().named(["ad"])).await {
+        println!("{error}");
+    }
+    Ok(())
+}
