@@ -1,0 +1,211 @@
+//! Journal in, as much of it as a model is told out: whole turns, the newest first to stay.
+//!
+//! A turn is never cut in two, so a call cannot lose its result. If the current turn alone is too much, its parts shrink:
+//! what tools returned first, the oldest first.
+
+use serde::{Deserialize, Serialize};
+use toolwright_core::{Content, ToolResult};
+
+use crate::entry::{Entry, What};
+use crate::history::history;
+use crate::model::Message;
+
+/// How much of a conversation a model is told; what is not set does not limit.
+///
+/// A user message, a step of the model and each tool result count as one message. The current turn is always told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Window {
+    /// The most messages before the current turn.
+    pub messages: Option<usize>,
+    /// The most turns before the current one.
+    pub turns: Option<usize>,
+    /// The most tokens in all, estimated.
+    pub tokens: Option<usize>,
+}
+
+impl Window {
+    /// Tells everything.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Tells so many messages before the current turn.
+    #[must_use]
+    pub fn messages(mut self, most: usize) -> Self {
+        self.messages = Some(most);
+        self
+    }
+
+    /// Tells so many turns before the current one.
+    #[must_use]
+    pub fn turns(mut self, most: usize) -> Self {
+        self.turns = Some(most);
+        self
+    }
+
+    /// Tells so many tokens.
+    #[must_use]
+    pub fn tokens(mut self, most: usize) -> Self {
+        self.tokens = Some(most);
+        self
+    }
+
+    /// Writes what the model is told.
+    pub fn tell(&self, entries: &[Entry]) -> Vec<Message> {
+        let (from, current) = self.cut(entries);
+        let mut told = history(entries.get(from..).unwrap_or_default());
+        let spare = history(entries.get(from..current).unwrap_or_default()).len();
+        if let Some(most) = self.tokens
+            && let Some(current) = told.get_mut(spare..)
+        {
+            shrink(current, most);
+        }
+        told
+    }
+
+    /// Where to begin, and where the current turn begins.
+    fn cut(&self, entries: &[Entry]) -> (usize, usize) {
+        let begins: Vec<usize> = beginnings(entries);
+        let Some((&current, earlier)) = begins.split_last() else {
+            return (0, 0);
+        };
+        let turn = |from, to| history(entries.get(from..to).unwrap_or_default());
+        let mut tokens = weight(&turn(current, entries.len()));
+        let (mut messages, mut from) = (0, current);
+        for (kept, &begin) in earlier.iter().rev().enumerate() {
+            let turn = turn(begin, from);
+            messages += count(&turn);
+            tokens += weight(&turn);
+            let fits = |most: Option<usize>, is: usize| most.is_none_or(|most| is <= most);
+            if !fits(self.turns, kept + 1) || !fits(self.messages, messages) || !fits(self.tokens, tokens) {
+                break;
+            }
+            from = begin;
+        }
+        (from, current)
+    }
+}
+
+/// Where turns begin: with a person's word, or with the model's own after the turn before has ended.
+fn beginnings(entries: &[Entry]) -> Vec<usize> {
+    let mut over = true;
+    let mut begins = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        match entry.what {
+            What::User { .. } | What::Assistant { .. } if over => {
+                begins.push(at);
+                over = false;
+            }
+            // What is said in one breath is one turn: nobody has answered yet.
+            What::User { .. } if answered_since(entries, begins.last().copied(), at) => {
+                begins.push(at);
+            }
+            What::Ended { .. } => over = true,
+            _ => {}
+        }
+    }
+    begins
+}
+
+fn answered_since(entries: &[Entry], begin: Option<usize>, at: usize) -> bool {
+    let since = entries.get(begin.unwrap_or_default()..at).unwrap_or_default();
+    since.iter().any(|entry| matches!(entry.what, What::Step { .. }))
+}
+
+fn count(messages: &[Message]) -> usize {
+    let count = messages.iter().map(|message| match message {
+        Message::Results(results) => results.len(),
+        _ => 1,
+    });
+    count.sum()
+}
+
+/// About how many tokens messages are.
+fn weight(messages: &[Message]) -> usize {
+    messages.iter().map(weigh).sum()
+}
+
+/// A few bytes make a token; each message costs a few besides.
+fn weigh(message: &Message) -> usize {
+    let bytes = match message {
+        Message::User(content) | Message::Assistant(content) => size(content),
+        Message::Step(step) => {
+            let items = step.items.iter().map(|item| match &item.raw {
+                Some(raw) => raw.json.get().len(),
+                None => serde_json::to_string(item).map_or(0, |text| text.len()),
+            });
+            items.sum()
+        }
+        Message::Results(results) => results.iter().map(|result| size(&result.content)).sum(),
+    };
+    bytes.div_ceil(4) + 4
+}
+
+fn size(content: &[Content]) -> usize {
+    content.iter().map(Content::len).sum()
+}
+
+/// Shrinks a turn that is too much: the results of tools from the oldest on, then what was said.
+fn shrink(messages: &mut [Message], most: usize) {
+    let mut total = weight(messages);
+    for results in [true, false] {
+        for at in 0..messages.len() {
+            if total <= most {
+                return;
+            }
+            let Some(message) = messages.get_mut(at) else {
+                return;
+            };
+            let before = weigh(message);
+            match message {
+                Message::Results(all) if results => all.iter_mut().for_each(drop_payload),
+                Message::User(content) | Message::Assistant(content) if !results => {
+                    shorten(content, (total - most).saturating_mul(4));
+                }
+                _ => continue,
+            }
+            total = total + weigh(message) - before;
+        }
+    }
+}
+
+/// Leaves of a result only that there was one.
+fn drop_payload(result: &mut ToolResult) {
+    let bytes = size(&result.content);
+    let note = format!("[left out: {bytes} bytes that the tool returned]");
+    if note.len() < bytes {
+        result.content = vec![Content::text(note)];
+        result.structured = None;
+    }
+}
+
+/// Takes so many bytes out of a text, from its middle; pictures and the like go first.
+fn shorten(content: &mut Vec<Content>, too_many: usize) {
+    let mut left = too_many;
+    for item in content.iter_mut().rev() {
+        let size = item.len();
+        match item {
+            Content::Text { text } => {
+                let note = format!(" [left out: {left} bytes] ");
+                let keep = size.saturating_sub(left.saturating_add(note.len()));
+                let head = text.floor_char_boundary(keep.div_ceil(2));
+                let tail = text.ceil_char_boundary(size - keep / 2);
+                let (before, after) = (text.get(..head), text.get(tail..));
+                let short = format!("{}{note}{}", before.unwrap_or_default(), after.unwrap_or_default());
+                if short.len() < size {
+                    left = left.saturating_sub(size - short.len());
+                    *text = short;
+                }
+            }
+            other => {
+                left = left.saturating_sub(size);
+                *other = Content::text(format!("[left out: {size} bytes]"));
+            }
+        }
+        if left == 0 {
+            return;
+        }
+    }
+}
