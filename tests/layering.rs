@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolwright-models",
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
     ),
+    ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
     ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",

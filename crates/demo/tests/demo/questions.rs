@@ -1,0 +1,53 @@
+//! Each row of the table is asked in a conversation of its own.
+
+use serde_json::Value;
+
+use crate::bundles::{assistant, house, library};
+use crate::driver::Talk;
+use crate::table::{ASSISTANT, Expected, HOUSE, LIBRARY, Row};
+
+/// Asks each question, and tells all that went wrong.
+pub(crate) async fn check(bundle: fn() -> Talk, rows: &[Row]) {
+    let mut wrong = Vec::new();
+    for (question, expected) in rows {
+        let turn = bundle().ask(question).await;
+        let calls = turn.calls();
+        let right = match expected {
+            Expected::Calls(expected) => {
+                let expected: Vec<(String, Value)> = expected
+                    .iter()
+                    .map(|(name, arguments)| {
+                        ((*name).to_owned(), serde_json::from_str(arguments).unwrap())
+                    })
+                    .collect();
+                calls == expected && !turn.text.contains('?')
+            }
+            Expected::AsksBack(part) => calls.is_empty() && turn.text.contains(part),
+            Expected::Cannot => calls.is_empty() && turn.text.starts_with("I cannot"),
+        };
+        if !right {
+            wrong.push(format!("{question}\n    {calls:?}\n    {}", turn.text));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[tokio::test]
+async fn the_assistants_questions_are_understood() {
+    check(assistant, ASSISTANT).await;
+}
+
+#[tokio::test]
+async fn the_librarys_questions_are_understood() {
+    check(library, LIBRARY).await;
+}
+
+#[tokio::test]
+async fn the_houses_questions_are_understood() {
+    check(house, HOUSE).await;
+}
