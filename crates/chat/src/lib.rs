@@ -42,6 +42,6 @@ pub use price::{Price, Prices};
 pub use response::Response;
 pub use store::{MemoryStore, Store, StoreError};
 pub use stream::ChatStream;
-pub use window::Window;
 pub use turn::{Next, Turn, TurnLimits};
 pub use usage::{Stop, Usage};
+pub use window::Window;

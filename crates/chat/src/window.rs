@@ -79,7 +79,10 @@ impl Window {
             messages += count(&turn);
             tokens += weight(&turn);
             let fits = |most: Option<usize>, is: usize| most.is_none_or(|most| is <= most);
-            if !fits(self.turns, kept + 1) || !fits(self.messages, messages) || !fits(self.tokens, tokens) {
+            if !fits(self.turns, kept + 1)
+                || !fits(self.messages, messages)
+                || !fits(self.tokens, tokens)
+            {
                 break;
             }
             from = begin;
@@ -110,8 +113,12 @@ fn beginnings(entries: &[Entry]) -> Vec<usize> {
 }
 
 fn answered_since(entries: &[Entry], begin: Option<usize>, at: usize) -> bool {
-    let since = entries.get(begin.unwrap_or_default()..at).unwrap_or_default();
-    since.iter().any(|entry| matches!(entry.what, What::Step { .. }))
+    let since = entries
+        .get(begin.unwrap_or_default()..at)
+        .unwrap_or_default();
+    since
+        .iter()
+        .any(|entry| matches!(entry.what, What::Step { .. }))
 }
 
 fn count(messages: &[Message]) -> usize {
@@ -193,7 +200,11 @@ fn shorten(content: &mut Vec<Content>, too_many: usize) {
                 let head = text.floor_char_boundary(keep.div_ceil(2));
                 let tail = text.ceil_char_boundary(size - keep / 2);
                 let (before, after) = (text.get(..head), text.get(tail..));
-                let short = format!("{}{note}{}", before.unwrap_or_default(), after.unwrap_or_default());
+                let short = format!(
+                    "{}{note}{}",
+                    before.unwrap_or_default(),
+                    after.unwrap_or_default()
+                );
                 if short.len() < size {
                     left = left.saturating_sub(size - short.len());
                     *text = short;

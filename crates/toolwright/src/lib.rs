@@ -7,8 +7,12 @@ pub use toolwright_chat as chat;
 #[cfg(feature = "cli")]
 pub use toolwright_cli as cli;
 pub use toolwright_core::*;
+#[cfg(feature = "demo")]
+pub use toolwright_demo as demo;
 #[cfg(feature = "macros")]
 pub use toolwright_macros::{prompt, tool, tools};
+#[cfg(feature = "models")]
+pub use toolwright_models as models;
 
 /// The snippets of the guide run as tests.
 #[cfg(all(doctest, feature = "macros"))]
