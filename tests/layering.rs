@@ -1,7 +1,7 @@
 //! Dependencies point one way.
 //!
-//! `schema ← core ← cli ← toolwright ← the binary`; `macros` stands alone. Whoever adds an edge changes a table below,
-//! where a reviewer sees it. Only normal dependencies count: a test may use what its crate may not.
+//! `schema ← core ← chat ← models ← cli ← toolwright ← the binary`; `macros` stands alone. Whoever adds an edge changes a
+//! table below, where a reviewer sees it. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
 
@@ -21,7 +21,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
     ),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
-    ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
+    (
+        "toolwright-cli",
+        &[
+            "toolwright-chat",
+            "toolwright-core",
+            "toolwright-demo",
+            "toolwright-models",
+            "toolwright-schema",
+        ],
+    ),
     (
         "toolwright",
         &[

@@ -1,14 +1,43 @@
 //! A person at the terminal, asked before a dangerous call.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use serde_json::Value;
 use toolwright_core::{ApprovalRequest, Approve, Decision};
 
-/// Asks on stderr and reads the answer from stdin; without a terminal the answer is no.
+use crate::clean::{clean, indented, json};
+
+const CHOICES: &str = "Run it? [y]es, [N]o, [e]dit the arguments, [a]nswer in its place: ";
+
+/// Whoever reads lines that a person types.
+pub(crate) trait Lines: Send + Sync {
+    /// Shows a prompt and reads a line, which starts out as `initial` where the terminal can do that; nothing when the
+    /// person does not answer any more.
+    fn line(&self, prompt: &str, initial: &str) -> io::Result<Option<String>>;
+}
+
+/// Asks on stderr and reads from stdin.
+pub(crate) struct Stdin;
+
+impl Lines for Stdin {
+    fn line(&self, prompt: &str, _: &str) -> io::Result<Option<String>> {
+        let mut err = io::stderr().lock();
+        err.write_all(prompt.as_bytes())?;
+        err.flush()?;
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line)?;
+        Ok((read > 0).then_some(line))
+    }
+}
+
+/// Asks the person at the terminal; without one the answer is no.
+#[derive(Clone)]
 pub(crate) struct Terminal {
     /// `--yes` was given: the person has answered already.
     pub(crate) yes: bool,
+    pub(crate) lines: Arc<dyn Lines>,
 }
 
 impl Approve for Terminal {
@@ -17,37 +46,135 @@ impl Approve for Terminal {
             if self.yes {
                 return request.approve();
             }
-            if !io::stdin().is_terminal() {
+            // Who cannot see the question must not be taken to have answered it.
+            if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
                 return request.deny("it needs approval: run it in a terminal, or pass --yes");
             }
-            let question = question(&request);
+            // What was told before is shown before: whoever shows it is polled first.
+            tokio::task::yield_now().await;
+            let (question, arguments) = (question(&request), request.arguments.clone());
+            let lines = Arc::clone(&self.lines);
             // Reading a line blocks, so it is left to a thread that may.
-            let answer = tokio::task::spawn_blocking(move || ask(&question)).await;
-            match answer {
-                Ok(Ok(answer)) if matches!(answer.trim(), "y" | "Y" | "yes") => request.approve(),
-                Ok(Ok(_)) => request.deny("not approved"),
+            let asked = move || ask(&*lines, &question, &arguments);
+            match tokio::task::spawn_blocking(asked).await {
+                Ok(Ok(Choice::Approve)) => request.approve(),
+                Ok(Ok(Choice::Edit(arguments))) => request.edit(arguments),
+                Ok(Ok(Choice::Deny(reason))) => request.deny(reason),
+                Ok(Ok(Choice::Answer(text))) => request.answer(text),
                 _ => request.deny("the terminal did not answer"),
             }
         })
     }
 }
 
-fn question(request: &ApprovalRequest<'_>) -> String {
-    let tool = request.tool;
-    let arguments = serde_json::to_string_pretty(request.arguments).unwrap_or_default();
-    format!(
-        "{} ({})\n{}\n{arguments}\nRun it? [y/N] ",
-        tool.display_name(),
-        tool.name,
-        tool.description,
-    )
+/// What a person chose.
+#[derive(Debug, PartialEq)]
+enum Choice {
+    Approve,
+    Edit(Value),
+    Deny(String),
+    Answer(String),
 }
 
-fn ask(question: &str) -> io::Result<String> {
-    let mut err = io::stderr().lock();
-    err.write_all(question.as_bytes())?;
-    err.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(answer)
+fn question(request: &ApprovalRequest<'_>) -> String {
+    let tool = request.tool;
+    let name = clean(tool.display_name());
+    let description = clean(&tool.description);
+    let arguments = indented(request.arguments);
+    format!("{name} ({})\n{description}\n{arguments}\n", tool.name)
+}
+
+/// Asks until the answer is one; silence is a no.
+fn ask(lines: &dyn Lines, question: &str, arguments: &Value) -> io::Result<Choice> {
+    io::stderr().write_all(question.as_bytes())?;
+    let gone = || Choice::Deny("not approved".to_owned());
+    loop {
+        let Some(answer) = lines.line(CHOICES, "")? else {
+            return Ok(gone());
+        };
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Choice::Approve),
+            "" => return Ok(gone()),
+            "n" | "no" => {
+                let why = lines.line("Why not? The model reads it: ", "")?;
+                let why = why.filter(|why| !why.trim().is_empty());
+                return Ok(why.map_or_else(gone, |why| {
+                    Choice::Deny(format!("not approved: {}", why.trim()))
+                }));
+            }
+            "e" | "edit" => {
+                let Some(edited) = lines.line("Arguments as JSON: ", &json(arguments))? else {
+                    return Ok(gone());
+                };
+                match serde_json::from_str(&edited) {
+                    Ok(edited @ Value::Object(_)) => return Ok(Choice::Edit(edited)),
+                    Ok(_) => tell("arguments are an object, as {\"key\": \"value\"}\n")?,
+                    Err(error) => tell(&format!("that is no JSON: {error}\n"))?,
+                }
+            }
+            "a" | "answer" => {
+                let answer = lines.line("The answer: ", "")?;
+                let answer = answer.filter(|answer| !answer.trim().is_empty());
+                return Ok(answer.map_or_else(gone, |answer| Choice::Answer(answer.trim().into())));
+            }
+            _ => tell("write y, n, e or a\n")?,
+        }
+    }
+}
+
+fn tell(text: &str) -> io::Result<()> {
+    io::stderr().write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Types these lines, then leaves.
+    struct Typed(Mutex<VecDeque<&'static str>>);
+
+    impl Lines for Typed {
+        fn line(&self, _: &str, _: &str) -> io::Result<Option<String>> {
+            let line = self.0.lock().unwrap().pop_front();
+            Ok(line.map(str::to_owned))
+        }
+    }
+
+    fn chosen(lines: &[&'static str]) -> Choice {
+        let typed = Typed(Mutex::new(lines.iter().copied().collect()));
+        ask(&typed, "", &serde_json::json!({ "amount": 5 })).unwrap()
+    }
+
+    fn denied(reason: &str) -> Choice {
+        Choice::Deny(reason.to_owned())
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        assert_eq!(chosen(&["y\n"]), Choice::Approve);
+        assert_eq!(chosen(&["YES"]), Choice::Approve);
+        for silence in [&[][..], &["\n"], &["maybe"], &["n"], &["n", "\n"]] {
+            assert_eq!(chosen(silence), denied("not approved"), "{silence:?}");
+        }
+    }
+
+    #[test]
+    fn a_no_has_a_reason_and_an_answer_takes_the_tools_place() {
+        let no = chosen(&["n", "too much\n"]);
+        assert_eq!(no, denied("not approved: too much"));
+        let answer = chosen(&["a", "it was refunded by hand\n"]);
+        assert_eq!(answer, Choice::Answer("it was refunded by hand".to_owned()));
+        assert_eq!(chosen(&["a", ""]), denied("not approved"));
+    }
+
+    #[test]
+    fn edited_arguments_have_to_be_an_object() {
+        let edited = Choice::Edit(serde_json::json!({ "amount": 3 }));
+        assert_eq!(chosen(&["e", "{\"amount\": 3}"]), edited);
+        let again = chosen(&["e", "{amount", "e", "[3]", "e", "{\"amount\": 3}"]);
+        assert_eq!(again, edited);
+    }
 }

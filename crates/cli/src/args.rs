@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::chat::Chat;
 use crate::check::Check;
+use crate::model::vendors;
 
 const NEXT: &str = "\
 Try next:
   tools list                                           every tool there is
   tools show convert_temperature                       what one takes and returns
   tools call convert_temperature value=100 from_unit=C run it
+  chat                                                 let a model call them
   check                                                what each provider makes of the tools
 
 With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
@@ -27,6 +30,31 @@ Dialects: openai, openai-strict, anthropic, anthropic-strict, gemini (parameters
 (parameters), ollama, mistral, groq, deepseek, deepseek-strict, xai, bedrock, mcp, portable; or all.
 Shapes: openai-chat, openai-responses, anthropic, gemini, ollama, mcp, bedrock.
 Exit codes: 0 all is well, 1 something is impossible, refused or denied, 2 the command line was wrong.";
+
+const CHAT: &str = "\
+Examples:
+  chat                                             ask, and go on asking; /help says what else there is
+  chat --model openai:gpt-5.6-terra                another model; its key is OPENAI_API_KEY
+  chat --once 'What time is it in Tokyo?'          one question; the answer alone on stdout
+  chat --once 'Convert 100 C' --json               everything that happens, one JSON object per line
+  git diff | chat --once - --system 'Review it'    the question from stdin
+
+Models: demo (no key, no network), or VENDOR:NAME. Without --model: what the setting `model` says, else the
+first of openai, anthropic, gemini whose key is set, else Ollama where it runs, else demo. The first line on
+stderr says which, and why. A VENDOR is one of:
+  @vendors@
+
+Settings: model, system, models.VENDOR.model; WebSearchTool.* and MCP.* for what the vendor runs; [[prices]]
+with model, input and output, of a million tokens, for what it costs.
+
+Calls that need approval are asked about in a terminal, and are denied where there is none.
+Exit codes: 0 answered, 1 the model failed or a limit ended the turn, 2 the command line was wrong, 130 Ctrl-C.";
+
+fn chat_help() -> String {
+    let vendors: Vec<&str> = vendors().filter(|name| *name != "demo").collect();
+    let lines: Vec<String> = vendors.chunks(10).map(|some| some.join(", ")).collect();
+    CHAT.replace("@vendors@", &lines.join(",\n  "))
+}
 
 /// Define a tool once; list it, inspect it, call it.
 #[derive(Parser)]
@@ -47,6 +75,12 @@ pub(crate) struct Global {
     /// The directory that tools work in; fills parameters named `project_dir`
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project_dir: Option<PathBuf>,
+    /// Who answers: `demo`, VENDOR:NAME or VENDOR [default: by the first key that is set, else demo]
+    #[arg(long, global = true, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Where conversations are kept; only `memory:` is there yet
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) store: Option<String>,
     /// The config file [default: toolwright.toml or toolwright.properties in the project directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -54,6 +88,9 @@ pub(crate) struct Global {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Chat with a model that may call the tools
+    #[command(after_help = chat_help())]
+    Chat(Chat),
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(Tools),

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value};
+use tokio::runtime::Runtime;
 use toolwright_core::schema::coerce;
 use toolwright_core::{
     Arguments, CallEvent, CancellationToken, Content, Invoker, Scope, ToolCall, ToolResult,
@@ -34,12 +35,17 @@ pub(crate) fn call(
     })
 }
 
-/// Waits for `work`, which Ctrl-C cancels.
-pub(crate) fn run<T>(work: impl AsyncFnOnce(&Scope) -> T) -> Result<T, Failure> {
+/// What tools and models run on.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(|error| Failure::finding(&error))?;
+    runtime.map_err(|error| Failure::finding(&error))
+}
+
+/// Waits for `work`, which Ctrl-C cancels.
+pub(crate) fn run<T>(work: impl AsyncFnOnce(&Scope) -> T) -> Result<T, Failure> {
+    let runtime = runtime()?;
     let done = runtime.block_on(async {
         let interrupted = CancellationToken::new();
         let scope = Scope::new()
@@ -107,17 +113,20 @@ fn show_event(event: CallEvent) {
             total,
             message,
             ..
-        } => {
-            let message = message.unwrap_or_default();
-            match (done, total) {
-                (Some(done), Some(total)) if total > 0.0 => {
-                    eprintln!("[{:3.0}%] {message}", 100.0 * done / total);
-                }
-                _ => eprintln!("[....] {message}"),
-            }
-        }
+        } => eprintln!("{}", progress(done, total, message.as_deref())),
         CallEvent::Update { result, .. } => eprintln!("[....] {}", result.text()),
         _ => {}
+    }
+}
+
+/// How far a tool is, in one line.
+pub(crate) fn progress(done: Option<f64>, total: Option<f64>, message: Option<&str>) -> String {
+    let message = message.unwrap_or_default();
+    match (done, total) {
+        (Some(done), Some(total)) if total > 0.0 => {
+            format!("[{:3.0}%] {message}", 100.0 * done / total)
+        }
+        _ => format!("[....] {message}"),
     }
 }
 
@@ -129,8 +138,18 @@ pub(crate) fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
     for note in &result.notes {
         eprintln!("note: {note}");
     }
+    let text = plain(&result.content);
+    if result.is_error() {
+        eprint!("error: {text}");
+        return Ok(());
+    }
+    print::text(&text)
+}
+
+/// Content as people read it, each item on lines of its own.
+pub(crate) fn plain(content: &[Content]) -> String {
     let mut text = String::new();
-    for item in &result.content {
+    for item in content {
         match item {
             Content::Text { text: plain } => text.push_str(plain),
             Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
@@ -145,9 +164,5 @@ pub(crate) fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
         }
         text.push('\n');
     }
-    if result.is_error() {
-        eprint!("error: {text}");
-        return Ok(());
-    }
-    print::text(&text)
+    text
 }

@@ -31,6 +31,11 @@ impl Surroundings {
             (None, Some(directory)) => sources.directory(directory),
             (None, None) => sources.directory("."),
         };
+        for (key, value) in [("model", &global.model), ("store", &global.store)] {
+            if let Some(value) = value {
+                sources = sources.flag(key, value, format!("--{key}"));
+            }
+        }
         let loaded = Config::load(sources).map_err(|error| Failure::finding(&error))?;
         for warning in &loaded.warnings {
             eprintln!("warning: {warning}");
@@ -39,6 +44,11 @@ impl Surroundings {
             config: loaded.config,
             project_dir,
         })
+    }
+
+    /// The settings.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Sets an invoker up with them.

@@ -15,13 +15,15 @@ pub(crate) struct Failure {
 impl Failure {
     /// Something was found to be wrong: exit 1. The whole chain of causes is told.
     pub(crate) fn finding(error: &dyn Error) -> Self {
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            message.push_str(&format!(": {cause}"));
-            source = cause.source();
+        Self::told(chain(error))
+    }
+
+    /// Something was found to be wrong, in these words: exit 1.
+    pub(crate) fn told(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 1,
         }
-        Self { message, code: 1 }
     }
 
     /// The command line was wrong: exit 2.
@@ -32,9 +34,28 @@ impl Failure {
         }
     }
 
+    /// What is told of it, without secrets.
+    pub(crate) fn message(&self) -> String {
+        redact(&self.message).into_owned()
+    }
+
     /// Tells stderr, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", redact(&self.message));
+        eprintln!("error: {}", self.message());
         ExitCode::from(self.code)
     }
+}
+
+/// An error and what it comes from, none of it twice.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let told = cause.to_string();
+        if !message.ends_with(&told) {
+            message.push_str(&format!(": {told}"));
+        }
+        source = cause.source();
+    }
+    message
 }

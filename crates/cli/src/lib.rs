@@ -19,12 +19,16 @@ use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
 mod approve;
 mod args;
 mod call;
+mod chat;
 mod check;
+mod clean;
 mod config;
 mod failure;
+mod model;
 mod new;
 mod print;
 mod prompts;
+mod store;
 mod tools;
 
 use args::{Command, Options};
@@ -105,6 +109,7 @@ fn execute(
     let load = || Surroundings::load(&options.global);
     let json = options.global.json;
     match command {
+        Command::Chat(command) => chat::execute(&command, json, &load()?, registry, setup),
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),

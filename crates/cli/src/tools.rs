@@ -1,10 +1,11 @@
 //! `tools list|show|schema|call`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
 
-use crate::approve::Terminal;
+use crate::approve::{Stdin, Terminal};
 use crate::args::Tools;
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -19,7 +20,8 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let mut builder = setup(surroundings.apply(Invoker::builder(registry)));
     if let Tools::Call { yes, .. } = &command {
-        builder = builder.approver(Terminal { yes: *yes });
+        let lines = Arc::new(Stdin);
+        builder = builder.approver(Terminal { yes: *yes, lines });
     }
     let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
     let snapshot = invoker

@@ -1,0 +1,90 @@
+//! `chat`: a person, a model and the tools it may call, in a terminal.
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+use toolwright_core::{InvokerBuilder, Registry};
+
+use crate::call;
+use crate::config::Surroundings;
+use crate::failure::Failure;
+use crate::model;
+
+mod command;
+mod input;
+mod interrupt;
+mod once;
+mod prices;
+mod screen;
+mod session;
+mod setup;
+mod tally;
+mod trouble;
+mod turn;
+mod typing;
+
+use interrupt::Interrupts;
+use once::Format;
+use setup::Setup;
+
+/// What to ask, whom, and on which terms.
+#[derive(clap::Args)]
+pub(crate) struct Chat {
+    /// Ask this one question and leave; `-` reads it from stdin
+    #[arg(long, value_name = "QUESTION")]
+    once: Option<String>,
+    /// Go on with a conversation, or begin one under this name
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+    /// What the model should keep to [default: the setting `system`]
+    #[arg(long, value_name = "TEXT")]
+    system: Option<String>,
+    /// Approve every call
+    #[arg(long, conflicts_with = "ask")]
+    yes: bool,
+    /// Ask before each call, whatever the tools say
+    #[arg(long)]
+    ask: bool,
+    /// The most calls of one turn
+    #[arg(long, value_name = "N")]
+    max_calls: Option<usize>,
+    /// With --once --json: also what goes over the wire to the model
+    #[arg(long, requires = "once")]
+    wire: bool,
+}
+
+pub(crate) fn execute(
+    command: &Chat,
+    json: bool,
+    surroundings: &Surroundings,
+    registry: &Registry,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+) -> Result<ExitCode, Failure> {
+    let format = match (json, command.wire) {
+        (true, wire) => Format::Json { wire },
+        (false, false) => Format::Text,
+        (false, true) => return Err(Failure::usage("--wire adds to --json: pass both")),
+    };
+    if json && command.once.is_none() {
+        return Err(Failure::usage("--json is for one question: pass --once"));
+    }
+    let question = command.once.as_deref().map(once::question).transpose()?;
+    let builder = setup(surroundings.apply(toolwright_core::Invoker::builder(registry)));
+    let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
+    let setup = Setup::new(command, surroundings.config().clone(), invoker)?;
+    let chosen = model::choose(&setup.config)?;
+    let runtime = call::runtime()?;
+    let interrupts = Interrupts::watch(&runtime);
+    let done = match question {
+        Some(question) => once::execute(&setup, &chosen, question, format, &interrupts, &runtime),
+        None => session::execute(&setup, chosen, &interrupts, &runtime),
+    };
+    // A blocking tool that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    done
+}
+
+/// Whether a person types and reads here.
+fn is_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}

@@ -1,0 +1,104 @@
+//! Settings in, what models cost out.
+//!
+//! A price is set as `[prices."VENDOR:NAME"]` or, where a name has dots that a file takes for sections, as an entry of
+//! `[[prices]]` with its `model`.
+
+use serde::Deserialize;
+use toolwright_chat::{Price, Prices};
+use toolwright_core::{Config, ConfigError};
+
+use crate::failure::Failure;
+
+/// An entry of `[[prices]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    model: String,
+    input: f64,
+    output: f64,
+    cached: Option<f64>,
+    cache_written: Option<f64>,
+}
+
+/// Reads what models cost, per million tokens.
+pub(crate) fn prices(config: &Config) -> Result<Prices, Failure> {
+    let rows = match config.origin("prices") {
+        Some(_) => config
+            .get("prices")
+            .map_err(|error| Failure::finding(&error))?,
+        None => sections(config)?,
+    };
+    let prices = rows.into_iter().fold(Prices::default(), |prices, row| {
+        let mut price = Price::new(row.input, row.output);
+        (price.cached, price.cache_written) = (row.cached, row.cache_written);
+        prices.with(row.model, price)
+    });
+    Ok(prices)
+}
+
+fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
+    let mut models: Vec<&str> = Vec::new();
+    for key in config.keys_under("prices") {
+        let below = key.strip_prefix("prices.").unwrap_or(key);
+        let Some((model, "input" | "output" | "cached" | "cache_written")) = below.rsplit_once('.')
+        else {
+            return Err(Failure::told(format!(
+                "`{key}` is no price: a model has input, output, cached and cache_written, each of a million tokens"
+            )));
+        };
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    let read = |model: &str| {
+        let section = config.section(&format!("prices.{model}"));
+        Ok(Row {
+            model: model.to_owned(),
+            input: section.get("input")?,
+            output: section.get("output")?,
+            cached: section.find("cached")?,
+            cache_written: section.find("cache_written")?,
+        })
+    };
+    let rows: Result<Vec<Row>, ConfigError> = models.into_iter().map(read).collect();
+    rows.map_err(|error| Failure::finding(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_chat::{ModelId, Usage};
+    use toolwright_core::Sources;
+
+    use super::*;
+
+    fn config(settings: &[(&str, &str)]) -> Config {
+        let sources = Sources::new().defaults(settings.iter().copied());
+        Config::load(sources).unwrap().config
+    }
+
+    #[test]
+    fn prices_are_read_by_model_whose_name_may_have_dots() {
+        let config = config(&[
+            ("prices.openai:gpt-5.6-terra.input", "1.25"),
+            ("prices.openai:gpt-5.6-terra.output", "10"),
+            ("prices.ollama:qwen3.input", "0"),
+            ("prices.ollama:qwen3.output", "0"),
+        ]);
+        let prices = prices(&config).unwrap();
+        let model = ModelId::new("openai", "gpt-5.6-terra");
+        let usage = Usage::new(1_000_000, 100_000);
+        assert_eq!(prices.cost(&model, &usage), Some(2.25));
+        let free = ModelId::new("ollama", "qwen3");
+        assert_eq!(prices.cost(&free, &usage), Some(0.0));
+    }
+
+    #[test]
+    fn a_price_that_is_none_names_its_key() {
+        let misspelt = config(&[("prices.openai:gpt-5.inptu", "1")]);
+        let told = prices(&misspelt).err().unwrap().message();
+        assert!(told.contains("`prices.openai:gpt-5.inptu`"), "{told}");
+        let half = config(&[("prices.openai:gpt-5.input", "1")]);
+        let told = prices(&half).err().unwrap().message();
+        assert!(told.contains("prices.openai:gpt-5.output"), "{told}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Flags and settings in, chats out: what stays the same while models and conversations change.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use toolwright_chat::{Chat, Hosted, Model, Prices, TurnLimits};
+use toolwright_core::{Config, Invoker, McpMode};
+
+use super::prices::prices;
+use crate::approve::{Lines, Terminal};
+use crate::failure::Failure;
+use crate::store::Kept;
+
+const SYSTEM: &str = "You are a helpful assistant. Use the tools when they help to answer. \
+    Say so when you do not know something or when a tool failed; never make up a result.";
+
+/// What every chat of this process is made with.
+pub(crate) struct Setup {
+    pub(crate) config: Config,
+    pub(crate) invoker: Invoker,
+    pub(crate) store: Kept,
+    pub(crate) conversation: String,
+    /// What is odd about the settings, in words for a person.
+    pub(crate) warnings: Vec<String>,
+    system: String,
+    hosted: Vec<Hosted>,
+    prices: Prices,
+    limits: TurnLimits,
+    ask: bool,
+    yes: bool,
+}
+
+impl Setup {
+    /// Reads flags and settings.
+    pub(crate) fn new(
+        command: &super::Chat,
+        config: Config,
+        invoker: Invoker,
+    ) -> Result<Self, Failure> {
+        let unreadable = |error| Failure::finding(&error);
+        let system = match &command.system {
+            Some(system) => system.clone(),
+            None => config
+                .get_or("system", SYSTEM.to_owned())
+                .map_err(unreadable)?,
+        };
+        let mut limits = TurnLimits::default();
+        if let Some(calls) = command.max_calls {
+            limits.calls = calls;
+        }
+        let search = config.web_search().map_err(unreadable)?;
+        let mut hosted: Vec<Hosted> = search.into_iter().map(Hosted::WebSearch).collect();
+        let mut warnings = Vec::new();
+        for group in config.mcp_groups().map_err(unreadable)? {
+            match group.mode {
+                McpMode::Client => warnings.push(format!(
+                    "{}: `mode = client` is not there yet, so the server `{}` is left out",
+                    group.key, group.name
+                )),
+                _ => hosted.push(Hosted::Mcp(group)),
+            }
+        }
+        Ok(Self {
+            store: Kept::open(&config)?,
+            conversation: command.conversation.clone().unwrap_or_else(fresh),
+            prices: prices(&config)?,
+            config,
+            invoker,
+            warnings,
+            system,
+            hosted,
+            limits,
+            ask: command.ask,
+            yes: command.yes,
+        })
+    }
+
+    /// Makes the chat of a model; whoever has to be asked is asked through `lines`.
+    pub(crate) fn chat(&self, model: &Arc<dyn Model>, lines: Arc<dyn Lines>) -> Chat {
+        let yes = self.yes;
+        let mut builder = Chat::builder(Arc::clone(model), &self.invoker)
+            .system(&self.system)
+            .store(self.store.clone())
+            .limits(self.limits.clone())
+            .prices(self.prices.clone())
+            .approver(Terminal { yes, lines });
+        for hosted in &self.hosted {
+            builder = builder.hosted(hosted.clone());
+        }
+        if self.ask {
+            builder = builder.ask_before_each_call();
+        }
+        builder.build()
+    }
+}
+
+/// The name of a new conversation: later ones sort after earlier ones.
+pub(crate) fn fresh() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    format!("chat-{millis:012x}-{:04x}", std::process::id() & 0xffff)
+}

@@ -1,0 +1,79 @@
+//! What a conversation took so far.
+
+use toolwright_chat::{ChatEvent, Usage};
+
+/// Tokens and cost of all steps so far.
+#[derive(Default)]
+pub(crate) struct Tally {
+    steps: usize,
+    usage: Usage,
+    cost: f64,
+    /// Steps of models whose price nobody knows.
+    unpriced: usize,
+}
+
+impl Tally {
+    /// Counts what an event says.
+    pub(crate) fn count(&mut self, event: &ChatEvent) {
+        if let ChatEvent::Step { usage, cost, .. } = event {
+            self.steps += 1;
+            self.usage += *usage;
+            self.cost += cost.unwrap_or_default();
+            self.unpriced += usize::from(cost.is_none());
+        }
+    }
+
+    /// Says it in words.
+    pub(crate) fn told(&self) -> String {
+        let Usage { input, output, .. } = self.usage;
+        let mut tokens = format!("tokens  {input} in, {output} out");
+        for (count, what) in [
+            (self.usage.cached, "of the input from a cache"),
+            (self.usage.reasoning, "of the output reasoning"),
+        ] {
+            if count > 0 {
+                tokens.push_str(&format!(", {count} {what}"));
+            }
+        }
+        if self.usage.estimated {
+            tokens.push_str(" (estimated)");
+        }
+        let cost = match (self.unpriced, self.steps) {
+            (0, _) => format!("{:.6}", self.cost),
+            (unpriced, steps) if unpriced == steps => {
+                "price unknown: set prices.\"VENDOR:NAME\" in the config file".to_owned()
+            }
+            (unpriced, _) => format!("{:.6}, and {unpriced} steps of unknown price", self.cost),
+        };
+        format!("steps   {}\n{tokens}\ncost    {cost}\n", self.steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_chat::Stop;
+
+    use super::*;
+
+    fn step(cost: Option<f64>) -> ChatEvent {
+        ChatEvent::Step {
+            stop: Stop::End,
+            usage: Usage::new(10, 5),
+            cost,
+        }
+    }
+
+    #[test]
+    fn an_unknown_price_is_never_a_number() {
+        let mut tally = Tally::default();
+        tally.count(&step(None));
+        assert!(tally.told().contains("price unknown"));
+        tally.count(&step(Some(0.25)));
+        let told = tally.told();
+        assert!(told.contains("20 in, 10 out"), "{told}");
+        assert!(
+            told.contains("0.250000, and 1 steps of unknown price"),
+            "{told}"
+        );
+    }
+}

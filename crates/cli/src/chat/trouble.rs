@@ -1,0 +1,66 @@
+//! A failed turn in, what went wrong and what to do about it out.
+
+use toolwright_chat::{ChatError, End, ModelErrorKind};
+use toolwright_core::schema::redact;
+
+use crate::clean::clean;
+use crate::failure::chain;
+
+/// Tells people what went wrong, and what to do about it.
+pub(crate) fn told(error: &ChatError) -> String {
+    let told = clean(&redact(&chain(error))).into_owned();
+    let advice = match error {
+        ChatError::Model(model) => match (model.kind, model.retry_after) {
+            (ModelErrorKind::RateLimit, Some(wait)) => {
+                format!("ask again in {} seconds", wait.as_secs().max(1))
+            }
+            (kind, _) => advice(kind).to_owned(),
+        },
+        ChatError::Ended { response, .. } if matches!(response.end(), Some(End::Limit { .. })) => {
+            "ask for less at once; --max-calls raises the number of calls".to_owned()
+        }
+        ChatError::Tools(_) => "`check` tells what is wrong with the tools".to_owned(),
+        _ => return told,
+    };
+    format!("{told}\n  {advice}")
+}
+
+/// The kind of trouble, for programs.
+pub(crate) fn kind(error: &ChatError) -> &'static str {
+    match error {
+        ChatError::Model(error) => match error.kind {
+            ModelErrorKind::Auth => "auth",
+            ModelErrorKind::RateLimit => "rate_limit",
+            ModelErrorKind::Overloaded => "overloaded",
+            ModelErrorKind::BadRequest => "bad_request",
+            ModelErrorKind::ContextTooLong => "context_too_long",
+            ModelErrorKind::ContentFilter => "content_filter",
+            ModelErrorKind::Network => "network",
+            ModelErrorKind::Timeout => "timeout",
+            ModelErrorKind::Protocol => "protocol",
+            ModelErrorKind::Forbidden => "forbidden",
+            _ => "model",
+        },
+        ChatError::Store(_) => "store",
+        ChatError::Tools(_) => "tools",
+        ChatError::Prompt { .. } => "prompt",
+        ChatError::Ended { .. } => "ended",
+        _ => "chat",
+    }
+}
+
+fn advice(kind: ModelErrorKind) -> &'static str {
+    match kind {
+        ModelErrorKind::Auth => "check the key, or choose another model with --model or /model",
+        ModelErrorKind::RateLimit => "wait a little, then ask again",
+        ModelErrorKind::Overloaded => "ask again later, or choose another model",
+        ModelErrorKind::BadRequest => {
+            "check the model's name; `check` tells whether the vendor takes the tools"
+        }
+        ModelErrorKind::ContextTooLong => "begin a new conversation: /clear",
+        ModelErrorKind::ContentFilter => "ask in other words",
+        ModelErrorKind::Network => "is the network there, and the address right? Then ask again",
+        ModelErrorKind::Timeout => "ask again, or choose another model",
+        _ => "ask again; if it stays so, choose another model",
+    }
+}

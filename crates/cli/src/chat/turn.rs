@@ -1,0 +1,39 @@
+//! A prompt in, what came of it out; everything between is shown as it happens.
+
+use std::io;
+
+use futures::stream::StreamExt as _;
+use toolwright_chat::{Ask, ChatError, ChatEvent, End};
+
+/// How a turn came to an end.
+pub(crate) enum Over {
+    Ended(End),
+    Failed(ChatError),
+    /// What happens cannot be shown any more, so nothing more happens.
+    Unread(io::Error),
+}
+
+/// Asks, and shows what happens.
+pub(crate) async fn play(ask: Ask, show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>) -> Over {
+    let mut events = ask.stream();
+    let mut ended = None;
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(event) => {
+                if let ChatEvent::Ended { end, .. } = &event {
+                    ended = Some(end.clone());
+                }
+                if let Err(error) = show(&event) {
+                    return Over::Unread(error);
+                }
+            }
+            Err(error) => return Over::Failed(error),
+        }
+    }
+    match ended {
+        Some(end) => Over::Ended(end),
+        None => Over::Failed(ChatError::Waits {
+            waiting: "for a decision that nobody here can make".to_owned(),
+        }),
+    }
+}

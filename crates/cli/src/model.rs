@@ -1,0 +1,194 @@
+//! Settings in, the model that answers and the reason for it out.
+
+use std::sync::Arc;
+
+use toolwright_chat::{Model, ModelError};
+use toolwright_core::schema::nearest;
+use toolwright_core::{Config, Origin, Secret};
+use toolwright_demo::DemoModel;
+use toolwright_models::{Patience, VENDORS, Vendor};
+
+use crate::failure::{Failure, chain};
+
+mod ollama;
+
+/// The model that needs no key and no network.
+const DEMO: &str = "demo";
+
+/// Vendors in the order in which a key decides, each with a model for whoever names none.
+///
+/// The names are those of the vendors' documentation on 2026-11-15: of each family the middle one.
+const DEFAULTS: [(&str, &str); 3] = [
+    ("openai", "gpt-5.6-terra"),
+    ("anthropic", "claude-sonnet-5"),
+    ("gemini", "gemini-3.5-flash"),
+];
+
+/// A model, and why it is this one.
+pub(crate) struct Chosen {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) why: String,
+}
+
+impl Chosen {
+    /// Who answers and why, in one line.
+    pub(crate) fn line(&self) -> String {
+        format!("{}: {}", self.model.id(), self.why)
+    }
+}
+
+/// Chooses: what `--model` or the settings name, else the first vendor whose key is set, else Ollama where it runs, else
+/// the demo.
+pub(crate) fn choose(config: &Config) -> Result<Chosen, Failure> {
+    let wanted: Option<String> = config
+        .find("model")
+        .map_err(|error| Failure::finding(&error))?;
+    let Some(wanted) = wanted else {
+        return automatic(config);
+    };
+    let origin = config.origin("model");
+    let why = origin.map_or_else(String::new, |origin| format!("chosen by {origin}"));
+    named(&wanted, config, why).map_err(|message| match origin {
+        Some(Origin::Flag { name }) => Failure::usage(format!("{name}: {message}")),
+        Some(origin) => Failure::told(format!("{origin}: {message}")),
+        None => Failure::told(message),
+    })
+}
+
+/// Makes the model of a name, `VENDOR:NAME`, `VENDOR` or `demo`; an error says what to write instead.
+pub(crate) fn named(wanted: &str, config: &Config, why: String) -> Result<Chosen, String> {
+    let wanted = wanted.trim();
+    let (vendor, name) = match wanted.split_once(':') {
+        Some((vendor, name)) => (vendor.trim(), Some(name.trim())),
+        None => (wanted, None),
+    };
+    let name = name.filter(|name| !name.is_empty());
+    if vendor == DEMO {
+        let demo = Chosen { model: demo(), why };
+        return match name {
+            None => Ok(demo),
+            Some(_) => Err("`demo` has no other names: write demo".to_owned()),
+        };
+    }
+    let vendor = vendor_named(vendor)?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => default_name(vendor, config)?,
+    };
+    let model = connect(vendor, &name, config).map_err(|error| chain(&error))?;
+    Ok(Chosen { model, why })
+}
+
+/// Every name that may stand before the colon.
+pub(crate) fn vendors() -> impl Iterator<Item = &'static str> {
+    [DEMO]
+        .into_iter()
+        .chain(VENDORS.iter().map(|vendor| vendor.name))
+}
+
+fn vendor_named(name: &str) -> Result<&'static Vendor, String> {
+    Vendor::named(name).ok_or_else(|| {
+        let near = nearest(name, vendors(), 1);
+        let meant = near
+            .first()
+            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let all: Vec<&str> = vendors().collect();
+        format!(
+            "there is no vendor `{name}`: {meant}there are {}",
+            all.join(", ")
+        )
+    })
+}
+
+/// The model of a vendor for whoever names none.
+fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
+    let key = format!("models.{}.model", vendor.name);
+    let set = config.find(&key).map_err(|error| chain(&error))?;
+    if let Some(name) = set {
+        return Ok(name);
+    }
+    if let Some((_, name)) = DEFAULTS.iter().find(|(name, _)| *name == vendor.name) {
+        return Ok((*name).to_owned());
+    }
+    let found = match vendor.name {
+        "ollama" => ollama::first_model(&address(vendor, config)),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        let example = match vendor.name {
+            "ollama" => "ollama:qwen3".to_owned(),
+            other => format!("{other}:NAME"),
+        };
+        format!(
+            "`{}` needs the name of a model: write {example}, or set {key}",
+            vendor.name
+        )
+    })
+}
+
+fn automatic(config: &Config) -> Result<Chosen, Failure> {
+    for (vendor, _) in DEFAULTS {
+        let Some(row) = Vendor::named(vendor) else {
+            continue;
+        };
+        if key(row, config).is_some() {
+            let variable = key_variable(row).filter(|name| config.variable(name).is_some());
+            let set = variable.map_or_else(|| format!("models.{vendor}.key"), str::to_owned);
+            let why = format!("{set} is set; --model chooses another");
+            return named(vendor, config, why).map_err(Failure::told);
+        }
+    }
+    let mut why = "no key is set; set OPENAI_API_KEY or pass --model";
+    if let Some(row) = Vendor::named("ollama") {
+        let address = address(row, config);
+        if ollama::is_there(&address) {
+            let named = named(
+                "ollama",
+                config,
+                format!("Ollama is there ({address}) and no key is set; --model chooses another"),
+            );
+            match named {
+                Ok(chosen) => return Ok(chosen),
+                Err(_) => {
+                    why = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
+                }
+            }
+        }
+    }
+    let why = why.to_owned();
+    Ok(Chosen { model: demo(), why })
+}
+
+/// The one place that makes models of vendors.
+fn connect(vendor: &Vendor, name: &str, config: &Config) -> Result<Arc<dyn Model>, ModelError> {
+    let base = address(vendor, config);
+    let key = key(vendor, config);
+    vendor.model(name, key.as_ref(), Some(&base), Patience::default())
+}
+
+fn key_variable(vendor: &Vendor) -> Option<&'static str> {
+    vendor.key_variable
+}
+
+fn key(vendor: &Vendor, config: &Config) -> Option<Secret> {
+    let set = config.secret(&format!("models.{}.key", vendor.name));
+    let theirs = || config.variable(key_variable(vendor)?);
+    set.ok().flatten().or_else(theirs)
+}
+
+fn address(vendor: &Vendor, config: &Config) -> String {
+    let set: Option<String> = config
+        .find(&format!("models.{}.base_url", vendor.name))
+        .unwrap_or_default();
+    let theirs = || config.variable(vendor.base_variable?);
+    let theirs = || theirs().map(|address| address.expose().to_owned());
+    set.or_else(theirs)
+        .unwrap_or_else(|| vendor.base.to_owned())
+}
+
+fn demo() -> Arc<dyn Model> {
+    Arc::new(DemoModel::new())
+}
+
+#[cfg(test)]
+mod tests;

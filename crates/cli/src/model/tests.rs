@@ -1,0 +1,76 @@
+//! Which model answers, and what is said where none can.
+
+use toolwright_core::Sources;
+
+use super::*;
+
+fn config(settings: &[(&str, &str)], variables: &[(&str, &str)]) -> Config {
+    let variables = variables.iter().copied();
+    // Nobody listens there.
+    let nowhere = [("OLLAMA_HOST", "http://127.0.0.1:1")];
+    let variables = nowhere.into_iter().chain(variables);
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let sources = Sources::new()
+        .defaults(settings.iter().copied())
+        .environment(variables.collect::<Vec<_>>());
+    Config::load(sources).unwrap().config
+}
+
+fn id(chosen: &Chosen) -> String {
+    chosen.model.id().to_string()
+}
+
+fn refused(wanted: &str, config: &Config) -> String {
+    named(wanted, config, String::new()).err().unwrap()
+}
+
+#[test]
+fn the_first_key_in_order_decides() {
+    let keys = [("ANTHROPIC_API_KEY", "a"), ("GEMINI_API_KEY", "g")];
+    let chosen = choose(&config(&[], &keys)).unwrap();
+    assert_eq!(id(&chosen), "anthropic:claude-sonnet-5");
+    assert!(chosen.why.starts_with("ANTHROPIC_API_KEY is set"));
+    let keys = [("OPENAI_API_KEY", "  "), ("GEMINI_API_KEY", "g")];
+    let chosen = choose(&config(&[], &keys)).unwrap();
+    assert_eq!(id(&chosen), "gemini:gemini-3.5-flash");
+}
+
+#[test]
+fn what_is_named_wins_over_keys() {
+    let settings = [("model", "ollama:qwen3")];
+    let chosen = choose(&config(&settings, &[("OPENAI_API_KEY", "k")])).unwrap();
+    assert_eq!(id(&chosen), "ollama:qwen3");
+    assert_eq!(chosen.why, "chosen by default");
+}
+
+#[test]
+fn without_anything_it_is_the_demo_and_says_so() {
+    let chosen = choose(&config(&[], &[])).unwrap();
+    assert_eq!(
+        chosen.why,
+        "no key is set; set OPENAI_API_KEY or pass --model"
+    );
+}
+
+#[test]
+fn a_vendor_alone_means_the_model_that_is_set_for_it() {
+    let config = config(&[("models.groq.model", "kimi")], &[("GROQ_API_KEY", "k")]);
+    let chosen = named("groq", &config, String::new()).unwrap();
+    assert_eq!(id(&chosen), "groq:kimi");
+    let told = refused("mistral:", &config);
+    assert!(told.contains("write mistral:NAME"), "{told}");
+    assert!(told.contains("models.mistral.model"), "{told}");
+}
+
+#[test]
+fn an_unknown_vendor_is_told_the_nearest_and_all() {
+    let told = refused("antropic:claude", &config(&[], &[]));
+    assert!(told.contains("did you mean `anthropic`?"), "{told}");
+    assert!(told.contains("demo, openai"), "{told}");
+}
+
+#[test]
+fn a_missing_key_names_its_variable() {
+    let told = refused("anthropic:claude-sonnet-5", &config(&[], &[]));
+    assert!(told.contains("ANTHROPIC_API_KEY"), "{told}");
+}

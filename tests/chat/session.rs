@@ -1,0 +1,116 @@
+//! A session through a pipe: no terminal, so no prompt and nobody to ask.
+
+use super::vendor::{Answer, Vendor};
+use super::{Home, events, piped};
+
+#[test]
+fn a_session_through_a_pipe_goes_on_after_an_error_and_keeps_the_conversation() {
+    let vendor = Vendor::answering([
+        Answer::Says(&["Hello."]),
+        Answer::Refuses(400, "no"),
+        Answer::Says(&["Again."]),
+    ]);
+    let home = Home::new();
+    let told = piped(home.ask(&vendor, &[]), "Hi\\\nthere\n\nfail\nonce more\n");
+    assert_eq!(
+        (told.code, told.out.as_str()),
+        (Some(0), "Hello.\nAgain.\n")
+    );
+    assert!(
+        !told.err.contains("> "),
+        "no prompt without a terminal: {told:?}"
+    );
+    assert_eq!(vendor.asked()["messages"][1]["content"], "Hi\nthere");
+    vendor.asked();
+    let heard = vendor.asked()["messages"].to_string();
+    for said in ["there", "Hello.", "once more"] {
+        assert!(heard.contains(said), "{said} is not in {heard}");
+    }
+}
+
+#[test]
+fn commands_work_through_a_pipe() {
+    let vendor = Vendor::answering([Answer::Says(&["Hello."])]);
+    let home = Home::new();
+    let lines =
+        "/help\n/tools\nHi\n/usage\n/model\n/tolls\n/model groq\n/save\n/quit\nnever asked\n";
+    let told = piped(home.ask(&vendor, &[]), lines);
+    assert_eq!(told.code, Some(0));
+    for shown in [
+        "/prompt NAME key=value",
+        "  get_weather          Returns the weather in a city.",
+        "Hello.",
+        "price unknown",
+        "openai-chat:test: chosen by TOOLWRIGHT_MODEL",
+    ] {
+        assert!(told.out.contains(shown), "{shown} is not in {told:?}");
+    }
+    for shown in [
+        "there is no /tolls; did you mean /tools?",
+        "write groq:NAME",
+        "write /save FILE",
+    ] {
+        assert!(told.err.contains(shown), "{shown} is not in {told:?}");
+    }
+}
+
+#[test]
+fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
+    let vendor = Vendor::answering([Answer::Says(&["Hello."]), Answer::Says(&["Bye."])]);
+    let home = Home::new();
+    let lines = "Hi\n/save a.jsonl\n/clear\nHo\n/save a.jsonl\n/save b.jsonl\n";
+    let told = piped(home.ask(&vendor, &[]), lines);
+    assert!(told.err.contains("a.jsonl is there already"), "{told:?}");
+    let read = |name: &str| std::fs::read_to_string(home.0.path().join(name)).unwrap();
+    for (file, said) in [("a.jsonl", "Hi"), ("b.jsonl", "Ho")] {
+        let entries = events(&read(file));
+        let kinds: Vec<&str> = entries
+            .iter()
+            .map(|entry| entry["type"].as_str().unwrap())
+            .collect();
+        assert_eq!(kinds, ["user", "step", "ended"]);
+        assert_eq!(entries[0]["content"][0]["text"], said);
+    }
+}
+
+#[test]
+fn a_prompt_is_inserted_in_its_role_before_the_next_question() {
+    let vendor = Vendor::answering([Answer::Says(&["Buzz."])]);
+    let home = Home::new();
+    let lines = "/prompt summarise_instructions topic=x\n\
+                 /prompt summarize_instructions topic=\"wild bees\" max_words=50\nGo on\n";
+    let told = piped(home.ask(&vendor, &[]), lines);
+    assert!(
+        told.err.contains("did you mean `summarize_instructions`?"),
+        "{told:?}"
+    );
+    let messages = vendor.asked()["messages"].clone();
+    assert_eq!(messages[1]["role"], "assistant");
+    let inserted = messages[1]["content"].to_string();
+    assert!(
+        inserted.contains("on wild bees concisely, in 50 words"),
+        "{inserted}"
+    );
+    assert_eq!(messages[2]["content"], "Go on");
+}
+
+#[test]
+fn settings_give_the_model_the_system_prompt_and_prices() {
+    let vendor = Vendor::answering([Answer::Says(&["Hello."])]);
+    let home = Home::new();
+    let settings = "model = \"openai-chat:test\"\nsystem = \"Be brief.\"\n\
+        [[prices]]\nmodel = \"openai-chat:test\"\ninput = 1.25\noutput = 10\n\
+        [WebSearchTool]\ntype = \"default\"\n";
+    std::fs::write(home.0.path().join("toolwright.toml"), settings).unwrap();
+    let mut command = home.ask(&vendor, &[]);
+    command.env_remove("TOOLWRIGHT_MODEL");
+    let told = piped(command, "Hi\n/usage\n");
+    assert!(
+        told.err
+            .starts_with("openai-chat:test: chosen by toolwright.toml:1\n"),
+        "{told:?}"
+    );
+    assert!(told.err.contains("web search"), "{told:?}");
+    assert!(told.out.contains("cost    0.00002"), "{told:?}");
+    assert_eq!(vendor.asked()["messages"][0]["content"], "Be brief.");
+}

@@ -1,0 +1,56 @@
+"""Runs a program in a terminal of its own: waits for a text, types an answer, and so on.
+
+Usage: terminal.py STEPS PROGRAM ARGUMENT...
+STEPS is JSON: [[wait for, type], ...]. What the terminal showed goes to stdout; the exit code is the program's, or 99 when a
+text never came.
+"""
+
+import json
+import os
+import pty
+import select
+import sys
+
+PATIENCE = 30
+
+steps, program = json.loads(sys.argv[1]), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(program[0], program)
+
+shown, seen = b"", 0
+
+
+def read():
+    """Adds what is shown next; False at the end."""
+    global shown
+    ready, _, _ = select.select([terminal], [], [], PATIENCE)
+    if not ready:
+        return None
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        return False
+    shown += piece
+    return bool(piece)
+
+
+def fail():
+    os.kill(child, 9)
+    sys.stdout.buffer.write(shown)
+    sys.exit(99)
+
+
+for wanted, typed in steps:
+    while (at := shown.find(wanted.encode(), seen)) < 0:
+        if not read():
+            fail()
+    seen = at + len(wanted.encode())
+    os.write(terminal, typed.encode())
+while (more := read()):
+    pass
+if more is None:
+    fail()
+_, status = os.waitpid(child, 0)
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)

@@ -1,0 +1,150 @@
+//! A session in a terminal: it is typed into, and what it shows is read.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::vendor::{Answer, Vendor};
+use super::{Home, Told, at, told};
+
+const CTRL_C: &str = "\u{3}";
+const CTRL_D: &str = "\u{4}";
+
+/// Types what each step says once the terminal shows what it waits for; nothing where there is no Python to drive it.
+fn typed(home: &Home, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<Told> {
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
+    if !Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|it| it.status.success())
+    {
+        eprintln!("skipped: there is no python3");
+        return None;
+    }
+    let mut command = Command::new("python3");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    home.furnish(&mut command);
+    command.env("PATH", path);
+    at(&mut command, vendor);
+    command.arg(driver).arg(json!(steps).to_string());
+    command.arg(env!("CARGO_BIN_EXE_toolwright")).arg("chat");
+    let shown = told(&command.output().unwrap());
+    assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
+    Some(shown)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_is_typed_remembered_and_left() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let vendor = Vendor::answering([Answer::Says(&["Hel", "lo."])]);
+    let home = Home::new();
+    let steps = [
+        ("> ", "Hi the\t\r"),
+        ("Hello.", ""),
+        ("> ", "/us\t\r"),
+        ("price unknown", ""),
+        ("> ", CTRL_D),
+    ];
+    let Some(shown) = typed(&home, &vendor, &steps) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("/help says what to type"), "{shown:?}");
+    let history = home.0.path().join(".local/share/toolwright/history");
+    let remembered = std::fs::read_to_string(&history).unwrap();
+    assert!(remembered.contains("Hi the\n/usage"), "{remembered}");
+    let mode = history.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
+    let refund = || Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 500 }));
+    let vendor = Vendor::answering([
+        refund(),
+        Answer::Says(&["Refused."]),
+        refund(),
+        Answer::Says(&["Edited."]),
+        refund(),
+        Answer::Says(&["Answered."]),
+    ]);
+    let home = Home::new();
+    let steps = [
+        ("> ", "one\r"),
+        ("Refunds an order to the customer's card.", ""),
+        ("\"amount\": 500", ""),
+        ("Run it?", "n\r"),
+        ("Why not?", "too much\r"),
+        ("Refused.", ""),
+        ("> ", "two\r"),
+        ("Run it?", "e\r"),
+        // Ctrl-U takes out what is there.
+        (
+            "Arguments as JSON: ",
+            "\u{15}{\"order\":\"A-1042\",\"amount\":5}\r",
+        ),
+        ("Edited.", ""),
+        ("> ", "three\r"),
+        ("Run it?", "a\r"),
+        ("The answer: ", "done by hand\r"),
+        ("Answered.", ""),
+        ("> ", CTRL_D),
+    ];
+    let Some(shown) = typed(&home, &vendor, &steps) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("denied: "), "{shown:?}");
+    assert!(
+        shown.out.contains("Refunded 5.00 EUR for order A-1042"),
+        "{shown:?}"
+    );
+    let read: Vec<String> = (0..6).map(|_| vendor.asked().to_string()).collect();
+    assert!(read[1].contains("not approved: too much"), "{}", read[1]);
+    assert!(read[5].contains("done by hand"), "{}", read[5]);
+}
+
+#[test]
+fn ctrl_c_ends_the_turn_then_at_an_empty_prompt_the_session() {
+    let refund = Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 5 }));
+    let vendor = Vendor::answering([Answer::Begins("Well"), refund]);
+    let home = Home::new();
+    let steps = [
+        ("> ", "one\r"),
+        ("Well", CTRL_C),
+        ("cancelled", ""),
+        ("> ", "two\r"),
+        ("Run it?", CTRL_C),
+        ("cancelled", ""),
+        ("> ", CTRL_C),
+        ("Ctrl-C again", ""),
+        ("> ", CTRL_C),
+    ];
+    let Some(shown) = typed(&home, &vendor, &steps) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(!shown.out.contains("Refunded"), "{shown:?}");
+}
+
+#[test]
+fn the_progress_of_a_long_tool_is_shown_before_its_result() {
+    let arguments = json!({ "topic": "rain", "pace_ms": 0 });
+    let report = Answer::Calls("write_report", arguments);
+    let vendor = Vendor::answering([report, Answer::Says(&["Done."])]);
+    let home = Home::new();
+    let steps = [
+        ("> ", "one\r"),
+        ("[ 25%] checking them", ""),
+        ("[100%] done", ""),
+        ("← Report on rain", ""),
+        ("Done.", ""),
+        ("> ", "/quit\r"),
+    ];
+    let Some(shown) = typed(&home, &vendor, &steps) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+}

@@ -1,0 +1,106 @@
+//! A vendor on this machine: it answers what it was told to, one answer per request.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+/// One answer.
+pub(crate) enum Answer {
+    /// A text, in pieces.
+    Says(&'static [&'static str]),
+    /// A call.
+    Calls(&'static str, Value),
+    /// A refusal, with its status.
+    Refuses(u16, &'static str),
+    /// A text whose end never comes.
+    Begins(&'static str),
+}
+
+/// A vendor that speaks Chat Completions.
+pub(crate) struct Vendor {
+    pub(crate) base: String,
+    asked: Receiver<Value>,
+}
+
+impl Vendor {
+    /// Answers these, then nobody any more.
+    pub(crate) fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let answers: Vec<Answer> = answers.into_iter().collect();
+        let (tell, asked) = channel();
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = tell.send(request(&stream));
+                // Whoever cancelled does not read on.
+                let _ = write(&mut stream, &answer);
+                if let Answer::Begins(_) = answer {
+                    open.push(stream);
+                }
+            }
+            // What never ends stays open until somebody asks once more.
+            let _ = listener.accept();
+        });
+        Self { base, asked }
+    }
+
+    /// The next request that was made.
+    pub(crate) fn asked(&self) -> Value {
+        self.asked.recv().unwrap()
+    }
+}
+
+fn request(stream: &TcpStream) -> Value {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    let mut line = String::new();
+    while reader.read_line(&mut line).unwrap() > 2 {
+        let (name, value) = line.split_once(':').unwrap_or_default();
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().unwrap();
+        }
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+fn write(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": &reason });
+        let usage = json!({ "prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11 });
+        let usage = if reason.is_null() { Value::Null } else { usage };
+        let chunk = json!({ "id": "1", "choices": [choice], "usage": usage });
+        format!("data: {chunk}\n\n")
+    };
+    let text = |text: &str| chunk(json!({ "content": text }), Value::Null);
+    let end = |reason: &str| chunk(json!({}), reason.into()) + "data: [DONE]\n\n";
+    let (status, kind, body) = match answer {
+        Answer::Says(pieces) => {
+            let pieces: String = pieces.iter().map(|piece| text(piece)).collect();
+            (200, "text/event-stream", pieces + &end("stop"))
+        }
+        Answer::Calls(name, arguments) => {
+            let function = json!({ "name": name, "arguments": arguments.to_string() });
+            let call =
+                json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
+            let call = chunk(json!({ "tool_calls": [call] }), Value::Null);
+            (200, "text/event-stream", call + &end("tool_calls"))
+        }
+        Answer::Refuses(status, message) => {
+            let body = json!({ "error": { "message": message } }).to_string();
+            (*status, "application/json", body)
+        }
+        Answer::Begins(beginning) => (200, "text/event-stream", text(beginning)),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}"
+    )?;
+    stream.flush()
+}
