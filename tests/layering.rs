@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolwright-models",
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
     ),
+    ("toolwright-telemetry", &[]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
     (
         "toolwright-cli",
@@ -29,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-demo",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-telemetry",
         ],
     ),
     (
@@ -41,6 +43,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-macros",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-telemetry",
         ],
     ),
     ("assistant-tools", &["toolwright"]),
@@ -54,7 +57,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const HIDDEN_BY: &[(&str, &str)] = &[("jsonschema", "toolwright-schema")];
 
 /// Servers, databases, HTTP and the terminal, `…-util` and the like included: a crate of tools compiles none of them.
-const HEAVY: &[&str] = &["axum", "clap", "hyper", "reqwest", "sqlx"];
+const HEAVY: &[&str] = &["axum", "clap", "hyper", "opentelemetry", "reqwest", "sqlx"];
+
+/// What the program compiles only for those who ask for it by a feature, `…-sdk` and the like included.
+const ON_REQUEST: &[&str] = &["opentelemetry"];
 
 /// What must stay light, and the features it is compiled with.
 const LIGHT: &[(&str, &[&str])] = &[
@@ -124,7 +130,7 @@ fn a_crate_of_tools_compiles_no_server_database_or_http() -> Result<(), String> 
         let tree = tree(&[&["--package", name], *features].concat())?;
         for path in paths(&tree) {
             // Only the edge that brings a heavy crate, not those beneath it.
-            if path.iter().position(|name| is_heavy(name)) == path.len().checked_sub(1) {
+            if path.iter().position(|name| is_of(HEAVY, name)) == path.len().checked_sub(1) {
                 wrong.push(format!(
                     "{}: HEAVY and LIGHT keep it out of `{name}`",
                     path.join(" → ")
@@ -136,6 +142,18 @@ fn a_crate_of_tools_compiles_no_server_database_or_http() -> Result<(), String> 
     Ok(())
 }
 
+#[test]
+fn the_program_compiles_no_telemetry_unless_asked() -> Result<(), String> {
+    let brings = |features: &[&str]| -> Result<bool, String> {
+        let tree = tree(&[&["--package", "toolwright-app"], features].concat())?;
+        Ok(nodes(&tree).any(|(_, name)| is_of(ON_REQUEST, name)))
+    };
+    assert!(!brings(&[])?, "ON_REQUEST keeps it out of the program");
+    // Else the line above would hold for a crate that has changed its name, too.
+    assert!(brings(&["--features=otlp"])?, "`otlp` asks for it");
+    Ok(())
+}
+
 fn row(name: &str) -> Option<&'static [&'static str]> {
     MAY_USE
         .iter()
@@ -143,9 +161,10 @@ fn row(name: &str) -> Option<&'static [&'static str]> {
         .map(|(_, uses)| *uses)
 }
 
-fn is_heavy(name: &str) -> bool {
-    HEAVY.iter().any(|heavy| {
-        name.strip_prefix(heavy)
+/// Tells whether a crate is of one of these families.
+fn is_of(families: &[&str], name: &str) -> bool {
+    families.iter().any(|family| {
+        name.strip_prefix(family)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
     })
 }

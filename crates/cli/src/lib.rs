@@ -29,6 +29,8 @@ mod new;
 mod print;
 mod prompts;
 mod store;
+#[cfg(feature = "otlp")]
+mod telemetry;
 mod tools;
 
 use args::{Command, Options};
@@ -75,6 +77,8 @@ fn start(
             };
         }
     };
+    #[cfg(feature = "otlp")]
+    let _telemetry = telemetry::install();
     let done = registry
         .map_err(|error| Failure::finding(&error))
         .and_then(|registry| execute(options, &registry, setup));

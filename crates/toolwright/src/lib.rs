@@ -13,6 +13,8 @@ pub use toolwright_demo as demo;
 pub use toolwright_macros::{prompt, tool, tools};
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
+#[cfg(feature = "otlp")]
+pub use toolwright_telemetry as telemetry;
 
 /// The snippets of the guide run as tests.
 #[cfg(all(doctest, feature = "macros"))]

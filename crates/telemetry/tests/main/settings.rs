@@ -1,0 +1,75 @@
+//! What the variables mean.
+
+use toolwright_telemetry::{Error, Settings};
+
+fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
+    Settings::from_variables(|name| {
+        let found = variables.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, value)| (*value).to_owned())
+    })
+}
+
+fn address(variables: &[(&str, &str)]) -> Option<String> {
+    let settings = read(variables).expect("the variables are right");
+    settings.address().map(str::to_owned)
+}
+
+const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
+
+#[test]
+fn the_path_of_traces_is_added_to_the_collectors_address() {
+    let whole = Some("http://collector:4318/v1/traces".to_owned());
+    assert_eq!(address(&[ENDPOINT]), whole);
+    let slash = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/");
+    assert_eq!(address(&[slash]), whole);
+}
+
+#[test]
+fn the_address_of_traces_is_taken_as_it_is() {
+    let traces = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://a.example/in");
+    let whole = Some("https://a.example/in".to_owned());
+    assert_eq!(address(&[ENDPOINT, traces]), whole);
+}
+
+#[test]
+fn without_an_address_nothing_is_sent() {
+    assert_eq!(address(&[]), None);
+    assert_eq!(address(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]), None);
+    // Nor is anything refused: the other variables are for other programs.
+    assert_eq!(address(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]), None);
+}
+
+#[test]
+fn it_can_be_switched_off() {
+    assert_eq!(address(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "none")]), None);
+    assert_eq!(address(&[ENDPOINT, ("OTEL_SDK_DISABLED", "True")]), None);
+}
+
+#[test]
+fn what_is_not_possible_is_refused_by_name() {
+    let refused = |name, value| {
+        let refused = read(&[ENDPOINT, (name, value)]).expect_err("it is not possible");
+        refused.to_string()
+    };
+    assert_eq!(
+        refused("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        "`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`; only `http/protobuf` is possible here"
+    );
+    assert_eq!(
+        refused("OTEL_TRACES_EXPORTER", "zipkin"),
+        "`OTEL_TRACES_EXPORTER` is `zipkin`; only `otlp` or `none` is possible here"
+    );
+    assert_eq!(
+        refused("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
+        "`OTEL_EXPORTER_OTLP_TIMEOUT` is `soon`; only a number of milliseconds is possible here"
+    );
+}
+
+#[test]
+fn keys_are_not_shown() {
+    let settings = Settings::new()
+        .endpoint("https://user:secret@collector/")
+        .header("x-key", "secret");
+    let shown = format!("{settings:?}");
+    assert!(shown.contains("x-key") && !shown.contains("secret"));
+}
