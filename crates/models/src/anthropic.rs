@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolwright_chat::{Hosted, Message, ModelError, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::protocol::{Protocol, Reader};
@@ -70,6 +70,14 @@ impl Protocol for Anthropic {
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
         request::body(request, tools, model, self.cache)
+    }
+
+    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::answer_dialect(schema)
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        matches!(hosted, Hosted::WebSearch(_) | Hosted::Mcp(_))
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {

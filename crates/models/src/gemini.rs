@@ -6,14 +6,15 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolwright_chat::{ModelError, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_chat::{Hosted, ModelError, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::protocol::{Protocol, Reader};
 
 mod content;
 mod error;
+mod item;
 mod request;
 mod stream;
 mod wire;
@@ -37,16 +38,26 @@ impl Protocol for Gemini {
     }
 
     fn path(&self, model: &str) -> String {
-        let named = ["models/", "tunedModels/"]
-            .iter()
-            .any(|name| model.starts_with(name));
-        let collection = if named { "" } else { "models/" };
-        let model = escaped(model);
-        format!("/v1beta/{collection}{model}:streamGenerateContent?alt=sse")
+        format!("{}:streamGenerateContent?alt=sse", resource(model))
+    }
+
+    fn whole_path(&self, model: &str) -> String {
+        format!("{}:generateContent", resource(model))
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
         request::body(request, tools, model)
+    }
+
+    // The path alone says it here.
+    fn unstream(&self, _: &mut Map<String, Value>) {}
+
+    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::answer_dialect(schema)
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        matches!(hosted, Hosted::WebSearch(_))
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {
@@ -56,6 +67,15 @@ impl Protocol for Gemini {
     fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
         Box::new(stream::Answer::new(tools))
     }
+}
+
+/// Where a model is; a name may say its collection itself.
+fn resource(model: &str) -> String {
+    let named = ["models/", "tunedModels/"]
+        .iter()
+        .any(|name| model.starts_with(name));
+    let collection = if named { "" } else { "models/" };
+    format!("/v1beta/{collection}{}", escaped(model))
 }
 
 /// A model's name as part of an address, which it cannot leave.

@@ -1,12 +1,34 @@
 //! Models behind wire protocols: a request as JSON out, frames of a stream in.
 //!
-//! Each protocol is a folder with the same files: `request` (what is asked, as JSON), `stream` (frames, as events), `wire` (what
-//! the frames look like) and `tests`. None of them opens a connection.
+//! A [`Vendor`] is a row of a table, [`Connect`] makes one of its models, and a [`Transport`] carries what the model says. Each
+//! protocol is a folder with the same files: `request` (what is asked, as JSON), `stream` (frames, as events), `wire` (what the
+//! frames look like), `error` (what went wrong) and `tests`. None of them opens a connection.
+//!
+//! ```no_run
+//! use futures::StreamExt as _;
+//! use toolwright_chat::{Message, Model as _, ModelEvent, ModelRequest};
+//! use toolwright_core::{Config, Content, Sources};
+//! use toolwright_models::Connect;
+//!
+//! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = Config::load(Sources::from_process())?.config;
+//! let model = Connect::to("openai:gpt-5")?.config(&config).build()?;
+//! let mut request = ModelRequest::default();
+//! request.messages = vec![Message::User(vec![Content::text("Hello!")])];
+//! let mut answer = model.stream(request);
+//! while let Some(event) = answer.next().await {
+//!     if let ModelEvent::Text(text) = event? {
+//!         print!("{text}");
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
 
-mod assemble;
-mod live;
+mod bounds;
+mod json;
+mod told;
+
 mod protocol;
-mod sse;
 
 mod anthropic;
 mod gemini;
@@ -14,7 +36,19 @@ mod ollama;
 mod openai_chat;
 mod openai_responses;
 
+mod assemble;
+mod sse;
+
+mod transport;
+
+mod live;
+
 mod vendor;
 
+pub use bytes::Bytes;
 pub use live::Patience;
-pub use vendor::{VENDORS, Vendor};
+pub use transport::{
+    Http, Recorder, Recording, Replay, Transport, WireHeader, WireRequest, WireResponse,
+    forbid_live_requests,
+};
+pub use vendor::{Connect, VENDORS, Vendor};

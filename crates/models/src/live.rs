@@ -1,31 +1,32 @@
-//! A protocol and an address in, a model out: the one place that opens connections.
-//!
-//! Nothing is retried once the first event has come: what the model said cannot be unsaid.
+//! A protocol and a transport in, a model out.
 
-use std::collections::VecDeque;
+mod answer;
+mod body;
+mod form;
+mod mask;
+mod wait;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt as _};
-use reqwest::header::{HeaderMap, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
 use toolwright_chat::{
-    Model, ModelError, ModelErrorKind, ModelEvent, ModelId, ModelRequest, ModelStream,
+    AnswerForm, Hosted, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
 };
 use toolwright_core::Entry;
 use toolwright_core::wire::{Plan, Planner};
 use url::Url;
 
-use crate::protocol::{Protocol, Reader};
-use crate::sse::Decoder;
+use self::answer::Answer;
+use crate::protocol::Protocol;
+use crate::transport::{Transport, WireHeader, WireRequest};
 
 /// How long to wait for what.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Patience {
-    /// For a connection.
+    /// For a connection; a transport of your own has its own.
     pub connect: Duration,
     /// For the beginning of an answer.
     pub first: Duration,
@@ -46,11 +47,15 @@ impl Default for Patience {
     }
 }
 
-/// Nobody waits longer before asking again, whatever the vendor says.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
-/// Error bodies are read up to here.
-const LONGEST_ERROR: usize = 64 << 10;
+/// Where a model is and how it is reached.
+pub(crate) struct Connection {
+    pub(crate) base: Url,
+    pub(crate) headers: Vec<WireHeader>,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) patience: Patience,
+    /// Whether answers are asked for piece by piece.
+    pub(crate) streaming: bool,
+}
 
 /// A model behind a wire protocol.
 pub(crate) struct Live<P>(Arc<Shared<P>>);
@@ -58,39 +63,35 @@ pub(crate) struct Live<P>(Arc<Shared<P>>);
 struct Shared<P> {
     id: ModelId,
     protocol: P,
-    base: Url,
-    headers: HeaderMap,
-    client: Client,
-    patience: Patience,
+    connection: Connection,
+    address: Url,
     /// The plan for the tools of the last request: a turn asks many times with the same.
     planned: Mutex<Option<Planned>>,
 }
 
-/// Tools, and the plan for them.
-type Planned = (Arc<[Entry]>, Arc<Plan>);
+/// Tools, whether a name is kept free for a search, and the plan for them.
+type Planned = (Arc<[Entry]>, bool, Arc<Plan>);
+
+/// The name under which vendors run their own search.
+const SEARCH: &str = "web_search";
 
 impl<P: Protocol> Live<P> {
     pub(crate) fn new(
         id: ModelId,
         protocol: P,
-        base: Url,
-        headers: HeaderMap,
-        patience: Patience,
+        connection: Connection,
     ) -> Result<Self, ModelError> {
-        // Another part of the program may have chosen already: any of them will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .connect_timeout(patience.connect)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|error| network("cannot set up connections", error))?;
+        let path = if connection.streaming {
+            protocol.path(&id.name)
+        } else {
+            protocol.whole_path(&id.name)
+        };
+        let address = address(&connection.base, &path)?;
         Ok(Self(Arc::new(Shared {
             id,
             protocol,
-            base,
-            headers,
-            client,
-            patience,
+            connection,
+            address,
             planned: Mutex::default(),
         })))
     }
@@ -109,206 +110,83 @@ impl<P: Protocol> Model for Live<P> {
         })
         .boxed()
     }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        self.0.protocol.hosts(hosted)
+    }
+
+    fn answer(&self, form: &AnswerForm, text: &str) -> Result<Value, String> {
+        let dialect = self.0.protocol.answer_dialect(&form.schema);
+        form::read(&form.schema, dialect, text)
+    }
 }
 
 impl<P: Protocol> Shared<P> {
     fn plan(&self, request: &ModelRequest) -> Arc<Plan> {
+        let searches =
+            |hosted: &Hosted| matches!(hosted, Hosted::WebSearch(_)) && self.protocol.hosts(hosted);
+        let search = request.hosted.iter().any(searches);
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((tools, plan)) = &*planned
+        if let Some((tools, searched, plan)) = &*planned
             && Arc::ptr_eq(tools, &request.tools)
+            && *searched == search
         {
             return Arc::clone(plan);
         }
-        let planner = Planner::new(self.protocol.dialect()).shape(self.protocol.shape());
+        let planner = Planner::new(self.protocol.dialect())
+            .shape(self.protocol.shape())
+            .reserve(search.then_some(SEARCH));
         let plan = Arc::new(planner.plan(request.tools.iter()));
-        *planned = Some((Arc::clone(&request.tools), Arc::clone(&plan)));
+        *planned = Some((Arc::clone(&request.tools), search, Arc::clone(&plan)));
         plan
     }
 
-    /// Sends a request until it is answered, or will not be.
-    async fn send(
-        &self,
-        body: &str,
-        headers: &[(&'static str, String)],
-    ) -> Result<Response, ModelError> {
-        let mut wait = Duration::from_millis(500);
-        let mut left = self.patience.retries;
-        loop {
-            let error = match self.send_once(body, headers).await {
-                Ok(response) => return Ok(response),
-                Err(error) => error,
-            };
-            if left == 0 || !error.is_transient() {
-                return Err(error);
-            }
-            left -= 1;
-            sleep(error.retry_after.unwrap_or(wait).min(LONGEST_WAIT)).await;
-            wait = wait.saturating_mul(2);
+    /// What is sent, and the same as it may be shown.
+    fn write(&self, request: &ModelRequest, plan: &Plan) -> (WireRequest, Arc<str>) {
+        let mut body = self.protocol.body(request, plan, &self.id.name);
+        if !self.connection.streaming {
+            self.protocol.unstream(&mut body);
         }
-    }
-
-    async fn send_once(
-        &self,
-        body: &str,
-        headers: &[(&'static str, String)],
-    ) -> Result<Response, ModelError> {
-        let address = self.address()?;
-        let mut request = self
-            .client
-            .post(address)
-            .headers(self.headers.clone())
-            .header("content-type", "application/json")
-            .body(body.to_owned());
-        for (name, value) in headers {
-            request = request.header(*name, value);
-        }
-        let response = timeout(self.patience.first, request.send())
-            .await
-            .map_err(|_| late("nothing was answered", self.patience.first))?
-            .map_err(|error| network("the request did not get through", error))?;
-        let status = response.status();
-        if status.is_success() {
-            return Ok(response);
-        }
-        let wait = retry_after(response.headers());
-        let text = beginning(response).await;
-        let mut error = self.protocol.error(status.as_u16(), &text);
-        if matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT) {
-            error.kind = ModelErrorKind::Overloaded;
-        }
-        let wait = wait.or(error.retry_after);
-        Err(error.retry_after(wait))
-    }
-
-    fn address(&self) -> Result<Url, ModelError> {
-        let path = self.protocol.path(&self.id.name);
-        let base = self.base.as_str().trim_end_matches('/');
-        Url::parse(&format!("{base}{path}")).map_err(|error| {
-            let message = format!("`{base}{path}` is no address");
-            ModelError::new(ModelErrorKind::BadRequest, message).with_source(error)
-        })
-    }
-}
-
-/// An answer that is being read.
-struct Answer<P> {
-    shared: Arc<Shared<P>>,
-    reader: Box<dyn Reader>,
-    decoder: Decoder,
-    headers: Vec<(&'static str, String)>,
-    /// What is to be sent; taken when it is.
-    body: Option<Arc<str>>,
-    response: Option<Response>,
-    events: VecDeque<ModelEvent>,
-    failed: Option<ModelError>,
-    over: bool,
-}
-
-impl<P: Protocol> Answer<P> {
-    fn new(shared: Arc<Shared<P>>, request: &ModelRequest) -> Self {
-        let plan = shared.plan(request);
-        let body = shared.protocol.body(request, &plan, &shared.id.name);
-        let body: Arc<str> = Value::Object(body).to_string().into();
-        let reader = shared.protocol.reader(plan);
-        Self {
-            reader,
-            headers: shared.protocol.headers(request),
-            decoder: Decoder::new(shared.protocol.framing()),
-            events: VecDeque::from([ModelEvent::Sent(Arc::clone(&body))]),
-            body: Some(body),
-            response: None,
-            failed: None,
-            over: false,
-            shared,
-        }
-    }
-
-    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Some(Ok(event));
-            }
-            if let Some(error) = self.failed.take() {
-                self.over = true;
-                return Some(Err(error));
-            }
-            if self.over {
-                return None;
-            }
-            if let Err(error) = self.advance().await {
-                self.over = true;
-                return Some(Err(error));
-            }
-        }
-    }
-
-    /// Sends the request, or reads one more piece of its answer.
-    async fn advance(&mut self) -> Result<(), ModelError> {
-        if let Some(body) = self.body.take() {
-            self.response = Some(self.shared.send(&body, &self.headers).await?);
-            return Ok(());
-        }
-        let Some(response) = &mut self.response else {
-            self.over = true;
-            return Ok(());
+        let mut body = Value::Object(body);
+        let sent: Arc<str> = body.to_string().into();
+        let shown = match mask::mask(&mut body, request) {
+            true => body.to_string().into(),
+            false => Arc::clone(&sent),
         };
-        let idle = self.shared.patience.idle;
-        let piece = timeout(idle, response.chunk())
-            .await
-            .map_err(|_| late("the answer stopped", idle))?
-            .map_err(|error| network("the answer was cut off", error))?;
-        let frames = match &piece {
-            Some(bytes) => self.decoder.feed(bytes)?,
-            None => self.decoder.end()?,
-        };
-        for frame in frames {
-            match self.reader.frame(&frame.name, &frame.data) {
-                Ok(events) => self.events.extend(events),
-                // What was said before it is told first.
-                Err(error) => {
-                    self.failed = Some(error);
-                    return Ok(());
-                }
+        let mut wire = WireRequest::new(self.address.clone(), sent);
+        wire.headers
+            .push(WireHeader::new("content-type", "application/json"));
+        let mut own = self.protocol.headers(request);
+        for header in &self.connection.headers {
+            let mut header = header.clone();
+            let same = |(name, _): &(&str, String)| header.name.eq_ignore_ascii_case(name);
+            // What the protocol needs is a list: what the user adds to it comes behind.
+            if let Some(place) = own.iter().position(same) {
+                let (_, needed) = own.swap_remove(place);
+                header.value = format!("{needed},{}", header.value);
             }
+            wire.headers.push(header);
         }
-        if piece.is_none() {
-            self.over = true;
-            self.events.extend(self.reader.end()?);
-        }
-        Ok(())
+        let own = own.into_iter();
+        wire.headers
+            .extend(own.map(|(name, value)| WireHeader::new(name, value)));
+        (wire, shown)
     }
 }
 
-fn network(what: &str, error: reqwest::Error) -> ModelError {
-    // The address may carry a key, and the cause says enough without it.
-    ModelError::new(ModelErrorKind::Network, what).with_source(error.without_url())
-}
-
-fn late(what: &str, patience: Duration) -> ModelError {
-    let message = format!("{what} within {} seconds", patience.as_secs());
-    ModelError::new(ModelErrorKind::Timeout, message)
-}
-
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers
-        .get(RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// The beginning of an error's body.
-async fn beginning(mut response: Response) -> String {
-    let mut bytes = Vec::new();
-    while let Ok(Some(piece)) = response.chunk().await {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > LONGEST_ERROR {
-            bytes.truncate(LONGEST_ERROR);
-            break;
-        }
+/// The address of a path below a base, which may bring a query of its own.
+fn address(base: &Url, path: &str) -> Result<Url, ModelError> {
+    if base.cannot_be_a_base() {
+        let message = format!("`{base}` is no address that requests can be sent to");
+        return Err(ModelError::new(ModelErrorKind::BadRequest, message));
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut address = base.clone();
+    address.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    let queries = [base.query().unwrap_or_default(), query];
+    let queries = queries.into_iter().filter(|query| !query.is_empty());
+    let query = queries.collect::<Vec<_>>().join("&");
+    address.set_query((!query.is_empty()).then_some(&query));
+    address.set_fragment(None);
+    Ok(address)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::protocol::{Protocol, Reader};
@@ -42,6 +42,11 @@ impl Protocol for Ollama {
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
         request::body(request, tools, model)
+    }
+
+    // An answer's form is lowered only where nothing has to be lifted back.
+    fn answer_dialect(&self, _: &Schema) -> Option<Dialect> {
+        None
     }
 
     fn framing(&self) -> Framing {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::protocol::{Protocol, Reader};
 
 mod error;
+mod grow;
 mod quirks;
 mod request;
 mod stream;
@@ -48,6 +49,10 @@ impl Protocol for OpenAiChat {
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
         request::body(self, request, tools, model)
+    }
+
+    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::answer_dialect(self, schema)
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {

@@ -17,8 +17,8 @@ mod tests;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolwright_chat::{ModelError, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_chat::{Hosted, ModelError, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::protocol::{Protocol, Reader};
@@ -44,6 +44,14 @@ impl Protocol for OpenAiResponses {
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
         request::body(request, tools, model)
+    }
+
+    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::answer_dialect(schema)
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        matches!(hosted, Hosted::WebSearch(_) | Hosted::Mcp(_))
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolwright_chat::{ModelError, ModelEvent, ModelRequest};
-use toolwright_core::schema::Dialect;
+use toolwright_chat::{Hosted, ModelError, ModelEvent, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
 use crate::sse::Framing;
@@ -23,8 +23,27 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// Where the request goes, below the base address.
     fn path(&self, model: &str) -> String;
 
+    /// Where a request for an answer in one piece goes.
+    fn whole_path(&self, model: &str) -> String {
+        self.path(model)
+    }
+
     /// What is sent; `tools` is planned already, and written with [`Plan::text`].
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value>;
+
+    /// Turns what asks for a stream into what asks for an answer in one piece.
+    fn unstream(&self, body: &mut Map<String, Value>) {
+        body.insert("stream".to_owned(), false.into());
+        body.shift_remove("stream_options");
+    }
+
+    /// The dialect that the form of an answer is written in; none where it goes out as it is.
+    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect>;
+
+    /// Whether the vendor runs this hosted tool itself.
+    fn hosts(&self, _: &Hosted) -> bool {
+        false
+    }
 
     /// Headers that depend on what is asked.
     fn headers(&self, _: &ModelRequest) -> Vec<(&'static str, String)> {
@@ -49,6 +68,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 pub(crate) trait Reader: Send {
     /// One frame: the name of the event, where the protocol has names, and its JSON.
     fn frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError>;
+
+    /// The whole answer as one JSON value; [`Reader::end`] comes after it all the same.
+    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        self.frame("", json)
+    }
 
     /// Nothing more comes: what is still open, or that the answer is cut off.
     fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError>;

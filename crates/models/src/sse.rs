@@ -6,8 +6,7 @@ use std::str;
 
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-/// A longer frame is refused: a model's answer has no such piece.
-const LONGEST: usize = 16 << 20;
+use crate::bounds::{LONGEST_FRAME, frame_too_long};
 
 /// How frames follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +94,8 @@ impl Decoder {
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
         let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if held + bytes.len() > LONGEST {
-            return Err(broken(format!("a frame is longer than {LONGEST} bytes")));
+        if held + bytes.len() > LONGEST_FRAME {
+            return Err(frame_too_long());
         }
         self.line.extend_from_slice(bytes);
         Ok(())
@@ -104,7 +103,8 @@ impl Decoder {
 
     /// One whole line, without its end.
     fn line(&mut self, line: &[u8]) -> Result<Option<Frame>, ModelError> {
-        let text = str::from_utf8(line).map_err(|_| broken("a frame is not UTF-8".to_owned()))?;
+        let text = str::from_utf8(line)
+            .map_err(|_| ModelError::new(ModelErrorKind::Protocol, "a frame is not UTF-8"))?;
         let text = match self.begun {
             true => text,
             false => text.trim_start_matches('\u{feff}'),
@@ -139,10 +139,6 @@ impl Decoder {
         }
         None
     }
-}
-
-fn broken(message: String) -> ModelError {
-    ModelError::new(ModelErrorKind::Protocol, message)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! ModelRequest in, the JSON body of `POST /v1/messages` out.
 
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 use toolwright_chat::{Hosted, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
@@ -8,6 +8,7 @@ use toolwright_core::{McpGroup, WebSearch};
 
 use super::message;
 use super::model::{Thinking, Traits};
+use crate::json;
 
 /// The hosted search that all models take; later ones run code, whose container would have to be kept between requests.
 const WEB_SEARCH: &str = "web_search_20250305";
@@ -53,11 +54,11 @@ pub(super) fn body(
         ("top_p", options.top_p),
     ];
     for (name, number) in sampling {
-        let Some(number) = number.and_then(short) else {
+        let Some(number) = number.and_then(json::number) else {
             continue;
         };
         if traits.sampling && thought.setting.is_none() {
-            set(name, number.into());
+            set(name, number);
         } else {
             tracing::warn!(model, "{name} is left out: the model does not take it");
         }
@@ -81,11 +82,16 @@ pub(super) fn body(
 
 /// The answer's form; the API holds every answer to it, so it takes only what its strict mode knows.
 pub(super) fn format(schema: &Schema) -> Value {
-    let lowered = schema
-        .lower(Dialect::ANTHROPIC_STRICT)
-        .or_else(|_| schema.lower(Dialect::ANTHROPIC));
-    let schema = lowered.map_or_else(|_| schema.as_value(), |lowered| lowered.schema());
+    let lowered = answer_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
+    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     json!({"type": "json_schema", "schema": schema})
+}
+
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+    [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
+        .into_iter()
+        .find(|dialect| schema.lower(*dialect).is_ok())
 }
 
 fn system(request: &ModelRequest, cache: bool) -> Option<Value> {
@@ -259,9 +265,4 @@ fn kinds(message: &Value) -> Vec<&str> {
     blocks
         .filter_map(|block| block.get("type")?.as_str())
         .collect()
-}
-
-/// `0.7` as it was written, not as the nearest 64 bits to the nearest 32.
-fn short(number: f32) -> Option<Number> {
-    Number::from_f64(number.to_string().parse().ok()?)
 }

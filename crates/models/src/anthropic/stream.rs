@@ -10,11 +10,10 @@ use toolwright_core::wire::Plan;
 
 use super::block::Block;
 use super::error::in_stream;
-use super::wire::{Fields, Frame, Usage, text};
+use super::wire::{Fields, Frame, Usage, Whole, text};
+use crate::bounds::{MOST_ITEMS, too_many_items};
 use crate::protocol::Reader;
-
-/// As much of a frame that is no JSON is shown.
-const SHOWN: usize = 80;
+use crate::told::excerpt;
 
 /// Reads one answer.
 pub(super) struct Stream {
@@ -50,33 +49,36 @@ impl Stream {
         }
     }
 
-    fn start(&mut self, index: Option<u64>, block: Block) -> Vec<ModelEvent> {
+    fn start(&mut self, index: Option<u64>, block: Block) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.blocks.len() >= MOST_ITEMS {
+            return Err(too_many_items());
+        }
         // Servers that number every block alike do not always end one before the next.
         if let Some(before) = self.open(index) {
             before.ended = true;
         }
         self.calls = self.calls.saturating_add(usize::from(block.is_call()));
-        let mut events = self.whole();
+        let mut events = self.whole_blocks();
         events.extend(block.begun(&self.tools));
         self.blocks.push_back(Streamed {
             index,
             block,
             ended: false,
         });
-        events
+        Ok(events)
     }
 
-    fn delta(&mut self, index: Option<u64>, delta: &Fields) -> Vec<ModelEvent> {
+    fn delta(&mut self, index: Option<u64>, delta: &Fields) -> Result<Vec<ModelEvent>, ModelError> {
         let mut events = Vec::new();
         if self.open(index).is_none() {
             let Some(block) = Block::implied(delta, self.calls) else {
-                return events;
+                return Ok(events);
             };
-            events = self.start(index, block);
+            events = self.start(index, block)?;
         }
         let open = self.open(index);
         events.extend(open.and_then(|streamed| streamed.block.add(delta)));
-        events
+        Ok(events)
     }
 
     /// The block that a frame is about: the last one of that number that has not ended.
@@ -86,7 +88,7 @@ impl Stream {
     }
 
     /// The items of all blocks that have ended, up to the first that has not.
-    fn whole(&mut self) -> Vec<ModelEvent> {
+    fn whole_blocks(&mut self) -> Vec<ModelEvent> {
         let mut events = Vec::new();
         while let Some(streamed) = self.blocks.pop_front() {
             if !streamed.ended {
@@ -104,7 +106,7 @@ impl Stream {
         for streamed in &mut self.blocks {
             streamed.ended = true;
         }
-        let mut events = self.whole();
+        let mut events = self.whole_blocks();
         let stop = self.stop();
         if stop == Stop::Refused && !self.refusal.is_empty() {
             let text = std::mem::take(&mut self.refusal);
@@ -153,14 +155,14 @@ impl Reader for Stream {
             }
             "content_block_start" => {
                 let block = Block::new(frame.content_block, self.calls);
-                self.start(frame.index, block)
+                self.start(frame.index, block)?
             }
-            "content_block_delta" => self.delta(frame.index, &frame.delta),
+            "content_block_delta" => self.delta(frame.index, &frame.delta)?,
             "content_block_stop" => {
                 if let Some(streamed) = self.open(frame.index) {
                     streamed.ended = true;
                 }
-                self.whole()
+                self.whole_blocks()
             }
             "message_delta" => {
                 self.usage.update(frame.usage);
@@ -183,6 +185,26 @@ impl Reader for Stream {
             },
             _ => Vec::new(),
         };
+        Ok(events)
+    }
+
+    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let Ok(message) = serde_json::from_str::<Whole>(json) else {
+            return self.frame("", json);
+        };
+        self.usage.update(message.usage);
+        self.stop = message.stop_reason.unwrap_or_default();
+        self.refusal = text(&message.stop_details, "explanation").to_owned();
+        let mut events = Vec::new();
+        for (index, fields) in message.content.into_iter().enumerate() {
+            let index = u64::try_from(index).ok();
+            events.extend(self.start(index, Block::new(fields, self.calls))?);
+            if let Some(streamed) = self.open(index) {
+                streamed.ended = true;
+            }
+            events.extend(self.whole_blocks());
+        }
+        events.extend(self.finish());
         Ok(events)
     }
 
@@ -211,7 +233,6 @@ fn is_known(name: &str) -> bool {
 }
 
 fn garbage(data: &str) -> ModelError {
-    let shown: String = data.chars().take(SHOWN).collect();
-    let message = format!("a frame of the answer is not JSON: {shown}");
+    let message = format!("a frame of the answer is not JSON: {}", excerpt(data));
     ModelError::new(ModelErrorKind::Protocol, message)
 }

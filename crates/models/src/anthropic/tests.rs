@@ -1,10 +1,10 @@
 //! Requests as they are written, answers as they are read, and that the one survives the other.
 
 mod errors;
-mod property;
-mod replay;
-mod request;
-mod stream;
+mod random;
+mod replies;
+mod requests;
+mod streams;
 
 use std::sync::Arc;
 

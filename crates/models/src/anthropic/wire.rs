@@ -27,6 +27,18 @@ pub(super) struct Frame {
     pub(super) error: Option<Error>,
 }
 
+/// A message that is not streamed; without content it is none.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Whole {
+    pub(super) content: Vec<Fields>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) stop_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) stop_details: Fields,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) usage: Usage,
+}
+
 /// The message as it starts, of which only the count of tokens is news.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use toolwright_core::{Content, Structured, ToolResult};
 
+use crate::told::told;
+
 /// What a result may carry besides text.
 const IN_RESULTS: [&str; 5] = [
     "image/png",
@@ -87,23 +89,5 @@ fn bytes(item: &Content) -> Option<(&str, &str)> {
             Some((resource.mime_type.as_deref()?, resource.blob.as_deref()?))
         }
         _ => None,
-    }
-}
-
-/// An item in words: its text, or what it is.
-fn told(item: &Content) -> String {
-    match item {
-        Content::Text { text } => text.clone(),
-        Content::Image { mime_type, .. } => format!("[an image, {mime_type}, not shown]"),
-        Content::Audio { mime_type, .. } => format!("[a sound, {mime_type}, not played]"),
-        Content::Resource { resource } => match &resource.text {
-            Some(text) => format!("{}:\n{text}", resource.uri),
-            None => {
-                let mime = resource.mime_type.as_deref().unwrap_or("of unknown type");
-                format!("[{}, {mime}, not shown]", resource.uri)
-            }
-        },
-        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
-        _ => String::new(),
     }
 }

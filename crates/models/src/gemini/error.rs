@@ -6,9 +6,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-
-/// So much is shown of a body that is not in the protocol.
-const LONGEST_EXCERPT: usize = 200;
+use crate::told::untold;
 
 /// Says what a refusal is about; a status below 400 stands for an error inside a stream, which brings its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {
@@ -73,20 +71,4 @@ fn wait(trouble: &Trouble) -> Option<Duration> {
     let delay = details.find_map(|detail| detail.retry_delay.as_deref())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
-}
-
-fn untold(status: u16, body: &str) -> String {
-    match excerpt(body) {
-        excerpt if excerpt.is_empty() => format!("the request was refused with status {status}"),
-        excerpt => format!("the request was refused with status {status}: {excerpt}"),
-    }
-}
-
-/// The beginning of a text that is not in the protocol, without secrets.
-pub(super) fn excerpt(text: &str) -> String {
-    let text = text.trim();
-    let end = text.floor_char_boundary(LONGEST_EXCERPT);
-    let more = if end < text.len() { "…" } else { "" };
-    let start = text.get(..end).unwrap_or_default();
-    format!("{}{more}", redact(start))
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Hosted, Item, ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
-use toolwright_core::schema::{Dialect, Limits, Schema, repair};
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::content::{parts, response, text};
 use super::{Gemini, Generation};
+use crate::json::{merge, number, object};
 use crate::protocol::Protocol as _;
 
 /// Stands where a signature is demanded of a call that the model never signed, because another one made it.
@@ -147,21 +148,6 @@ fn typed(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
     }
 }
 
-/// Arguments as the object that the API takes them for.
-fn object(arguments: &str) -> Value {
-    if arguments.trim().is_empty() {
-        return json!({});
-    }
-    let tidy = repair(arguments, &Limits::default()).ok();
-    let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
-    [Some(arguments), tidy]
-        .into_iter()
-        .flatten()
-        .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
-        // What cannot be read is still told: the result speaks of it.
-        .unwrap_or_else(|| json!({"malformed": arguments}))
-}
-
 /// One response per call, in their order: one that is missing would break the request.
 fn respond(
     calls: &[Told<'_>],
@@ -233,11 +219,11 @@ fn options(options: &Options, generation: Generation) -> Map<String, Value> {
     if let Some(most) = options.max_tokens {
         config.insert("maxOutputTokens".to_owned(), most.into());
     }
-    if let Some(temperature) = options.temperature {
-        config.insert("temperature".to_owned(), number(temperature));
+    if let Some(temperature) = options.temperature.and_then(number) {
+        config.insert("temperature".to_owned(), temperature);
     }
-    if let Some(top_p) = options.top_p {
-        config.insert("topP".to_owned(), number(top_p));
+    if let Some(top_p) = options.top_p.and_then(number) {
+        config.insert("topP".to_owned(), top_p);
     }
     if let Some(effort) = options.effort.as_deref() {
         let thinking = match generation {
@@ -262,35 +248,15 @@ fn budget(effort: &str) -> i32 {
     }
 }
 
-/// A number as it was written: 0.7 has more digits in twice the bits.
-fn number(number: f32) -> Value {
-    number
-        .to_string()
-        .parse::<f64>()
-        .map_or(Value::Null, Value::from)
-}
-
-/// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
+/// The schema of an answer, in the vendor's dialect where it can be written there at all.
 pub(super) fn answer(schema: &Schema) -> Value {
-    let plain = Dialect::GEMINI;
-    let strict = plain.strict().and_then(|strict| schema.lower(strict).ok());
-    let lowered = strict
-        .filter(|lowered| lowered.is_lossless())
-        .or_else(|| schema.lower(plain).ok());
-    match lowered.filter(|lowered| lowered.lifts_nothing()) {
-        Some(lowered) => lowered.schema().clone(),
-        None => schema.as_value().clone(),
-    }
+    let lowered = answer_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
+    let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    written.clone()
 }
 
-/// Adds fields as they are: to objects that are there already, else in place of what is there.
-fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
-    for (name, value) in extra {
-        match (into.get_mut(name), value) {
-            (Some(Value::Object(into)), Value::Object(extra)) => merge(into, extra),
-            _ => {
-                into.insert(name.clone(), value.clone());
-            }
-        }
-    }
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+    schema.lower(Dialect::GEMINI).ok()?;
+    Some(Dialect::GEMINI)
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
+use super::item::{blocked, hosted, reasoning, said, searched, stop};
 use super::{Gemini, error, wire};
+use crate::bounds::{MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::{Protocol as _, Reader};
+use crate::told::excerpt;
 
 /// An answer that is being read.
 pub(super) struct Answer {
@@ -139,6 +142,9 @@ impl Answer {
             // Nobody asks for it here, and half of the arguments must not run.
             return Err(broken("the arguments of a call came in pieces"));
         }
+        if self.calls >= MOST_CALLS {
+            return Err(too_many_calls());
+        }
         let index = self.calls;
         self.calls += 1;
         let arguments = call.args.map(RawValue::get).unwrap_or_default();
@@ -208,7 +214,7 @@ impl Reader for Answer {
             return Ok(Vec::new());
         }
         let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = error::excerpt(data);
+            let excerpt = excerpt(data);
             broken(&format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if chunk.error.is_some() {
@@ -231,7 +237,11 @@ impl Reader for Answer {
             return Ok(events);
         };
         let parts = candidate.content.and_then(|content| content.parts);
-        for raw in parts.unwrap_or_default() {
+        let parts = parts.unwrap_or_default();
+        if parts.len() > MOST_ITEMS {
+            return Err(too_many_items());
+        }
+        for raw in parts {
             self.part(raw, &mut events)?;
         }
         if let Some(raw) = candidate
@@ -244,6 +254,19 @@ impl Reader for Answer {
             && !matches!(reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED")
         {
             self.finish = Some(reason);
+        }
+        Ok(events)
+    }
+
+    /// One chunk, or a list of them as `streamGenerateContent` answers without `alt=sse`.
+    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let chunks: Vec<&RawValue> = match serde_json::from_str(json) {
+            Ok(chunks) => chunks,
+            Err(_) => return self.frame("", json),
+        };
+        let mut events = Vec::new();
+        for chunk in chunks {
+            events.extend(self.frame("", chunk.get())?);
         }
         Ok(events)
     }
@@ -271,83 +294,6 @@ impl Reader for Answer {
         });
         Ok(events)
     }
-}
-
-fn stop(reason: String, calls: bool) -> Stop {
-    match reason.as_str() {
-        // The second is what imitations of the API say.
-        "STOP" | "FUNCTION_CALL" if calls => Stop::Calls,
-        "STOP" => Stop::End,
-        "MAX_TOKENS" => Stop::Length,
-        "SAFETY"
-        | "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => Stop::Filtered,
-        _ => Stop::Other(reason),
-    }
-}
-
-fn blocked(feedback: &wire::Feedback) -> Option<String> {
-    let reason = feedback.block_reason.as_deref()?;
-    if matches!(reason, "" | "BLOCKED_REASON_UNSPECIFIED") {
-        return None;
-    }
-    Some(match &feedback.block_reason_message {
-        Some(message) => format!("the prompt was blocked ({reason}): {message}"),
-        None => format!("the prompt was blocked ({reason})"),
-    })
-}
-
-/// A search, if the sources tell of one: they are there but empty when nothing was looked up.
-fn searched(raw: &RawValue) -> Option<ItemKind> {
-    let grounding: wire::Grounding = serde_json::from_str(raw.get()).ok()?;
-    let queries = grounding.web_search_queries.unwrap_or_default();
-    let sources = grounding.grounding_chunks.unwrap_or_default();
-    let pages: Vec<String> = sources
-        .into_iter()
-        .filter_map(|source| source.web)
-        .map(|page| {
-            let told = [page.title, page.uri].into_iter().flatten();
-            told.collect::<Vec<_>>().join(" ")
-        })
-        .collect();
-    if queries.is_empty() && pages.is_empty() {
-        return None;
-    }
-    Some(ItemKind::Hosted {
-        tool: "web_search".to_owned(),
-        input: queries.join("\n"),
-        output: pages.join("\n"),
-        failed: false,
-    })
-}
-
-fn hosted(tool: &Option<String>, asked: Option<&RawValue>, found: Option<&RawValue>) -> ItemKind {
-    let text = |raw: Option<&RawValue>| raw.map(RawValue::get).unwrap_or_default().to_owned();
-    ItemKind::Hosted {
-        tool: match tool.as_deref().unwrap_or_default() {
-            "GOOGLE_SEARCH_WEB" => "web_search".to_owned(),
-            other => other.to_ascii_lowercase(),
-        },
-        input: text(asked),
-        output: text(found),
-        failed: false,
-    }
-}
-
-fn said(thought: bool, text: String) -> ItemKind {
-    match thought {
-        true => reasoning(text),
-        false => ItemKind::Text { text },
-    }
-}
-
-fn reasoning(text: String) -> ItemKind {
-    ItemKind::Reasoning { text }
 }
 
 fn item(kind: ItemKind, raw: &RawValue) -> ModelEvent {

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::json::lenient;
 
 /// One chunk of an answer.
 #[derive(Default, Deserialize)]
@@ -149,17 +151,4 @@ pub(super) struct Detail {
     pub(super) reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) retry_delay: Option<String>,
-}
-
-/// Reads a field, or takes it for missing if it is not what it should be.
-fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    if raw.get() == "null" {
-        return Ok(None);
-    }
-    Ok(serde_json::from_str(raw.get()).ok())
 }

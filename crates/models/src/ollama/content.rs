@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use toolwright_core::Content;
 
+use crate::told::told;
+
 /// Starts a message of a role that says these contents.
 pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
     let mut images: Vec<Value> = Vec::new();
@@ -34,22 +36,5 @@ fn image(item: &Content) -> Option<&str> {
                 .filter(|_| mime.starts_with("image/"))
         }
         _ => None,
-    }
-}
-
-/// An item in words: its text, or what it is.
-fn told(item: &Content) -> String {
-    match item {
-        Content::Text { text } => text.clone(),
-        Content::Audio { mime_type, .. } => format!("[a sound, {mime_type}, not played]"),
-        Content::Resource { resource } => match &resource.text {
-            Some(text) => format!("{}:\n{text}", resource.uri),
-            None => {
-                let mime = resource.mime_type.as_deref().unwrap_or("of unknown type");
-                format!("[{}, {mime}, not shown]", resource.uri)
-            }
-        },
-        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
-        _ => String::new(),
     }
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
-use toolwright_core::schema::{Dialect, Limits, Schema, repair};
+use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 
 use super::Ollama;
 use super::content::message;
+use crate::json::{merge, number, object};
 use crate::protocol::Protocol as _;
 
 pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
@@ -122,21 +123,6 @@ fn lowered(call: &ToolCall, tools: &Plan) -> Value {
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 
-/// Arguments as the object that the API takes them for.
-fn object(arguments: &str) -> Value {
-    if arguments.trim().is_empty() {
-        return json!({});
-    }
-    let tidy = repair(arguments, &Limits::default()).ok();
-    let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
-    [Some(arguments), tidy]
-        .into_iter()
-        .flatten()
-        .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
-        // What cannot be read is still told: the result speaks of it.
-        .unwrap_or_else(|| json!({"malformed": arguments}))
-}
-
 /// One message per call, in their order.
 fn respond(calls: &[Told<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
@@ -183,11 +169,11 @@ fn options(options: &Options) -> Map<String, Value> {
     if let Some(most) = options.max_tokens {
         out.insert("num_predict".to_owned(), most.into());
     }
-    if let Some(temperature) = options.temperature {
-        out.insert("temperature".to_owned(), number(temperature));
+    if let Some(temperature) = options.temperature.and_then(number) {
+        out.insert("temperature".to_owned(), temperature);
     }
-    if let Some(top_p) = options.top_p {
-        out.insert("top_p".to_owned(), number(top_p));
+    if let Some(top_p) = options.top_p.and_then(number) {
+        out.insert("top_p".to_owned(), top_p);
     }
     out
 }
@@ -204,14 +190,6 @@ fn think(effort: &str) -> Value {
     }
 }
 
-/// A number as it was written: 0.7 has more digits in twice the bits.
-fn number(number: f32) -> Value {
-    number
-        .to_string()
-        .parse::<f64>()
-        .map_or(Value::Null, Value::from)
-}
-
 /// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
 pub(super) fn answer(schema: &Schema) -> Value {
     let lowered = schema.lower(Dialect::OLLAMA).ok();
@@ -219,17 +197,5 @@ pub(super) fn answer(schema: &Schema) -> Value {
         Some(lowered) => lowered.schema().clone(),
         // The dialect is that of tools, whose fields are few; this becomes a grammar, which reads more.
         None => schema.as_value().clone(),
-    }
-}
-
-/// Adds fields as they are: to objects that are there already, else in place of what is there.
-fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
-    for (name, value) in extra {
-        match (into.get_mut(name), value) {
-            (Some(Value::Object(into)), Value::Object(extra)) => merge(into, extra),
-            _ => {
-                into.insert(name.clone(), value.clone());
-            }
-        }
     }
 }

@@ -10,7 +10,9 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
 use super::{Ollama, error, wire};
+use crate::bounds::{MOST_CALLS, too_many_calls};
 use crate::protocol::{Protocol as _, Reader};
+use crate::told::excerpt;
 
 /// An answer that is being read.
 pub(super) struct Answer {
@@ -134,7 +136,7 @@ impl Reader for Answer {
             return Ok(events);
         }
         let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = error::excerpt(data);
+            let excerpt = excerpt(data);
             broken(&format!("a line is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if line.error.is_some() {
@@ -143,7 +145,11 @@ impl Reader for Answer {
         let message = line.message.unwrap_or_default();
         self.text(true, message.thinking.unwrap_or_default(), &mut events);
         self.text(false, message.content.unwrap_or_default(), &mut events);
-        for raw in message.tool_calls.unwrap_or_default() {
+        let calls = message.tool_calls.unwrap_or_default();
+        if self.calls.saturating_add(calls.len()) > MOST_CALLS {
+            return Err(too_many_calls());
+        }
+        for raw in calls {
             self.call(raw, line.created_at.as_deref(), &mut events);
         }
         if line.done == Some(true) {

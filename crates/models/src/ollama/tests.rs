@@ -1,7 +1,7 @@
 //! What is asked and what is answered, without a network.
 
+mod errors;
 mod random;
-mod refusals;
 mod requests;
 mod streams;
 

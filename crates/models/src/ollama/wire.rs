@@ -1,7 +1,9 @@
 //! What Ollama's lines look like: any field may be missing, and what nobody here knows is passed over.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::json::lenient;
 
 /// One line of an answer.
 #[derive(Default, Deserialize)]
@@ -69,17 +71,4 @@ pub(super) struct Refusal<'a> {
 pub(super) struct Trouble {
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<String>,
-}
-
-/// Reads a field, or takes it for missing if it is not what it should be.
-fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    if raw.get() == "null" {
-        return Ok(None);
-    }
-    Ok(serde_json::from_str(raw.get()).ok())
 }

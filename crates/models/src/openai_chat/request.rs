@@ -8,6 +8,7 @@ use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::OpenAiChat;
 use super::quirks::{Answers, ResultImages};
+use crate::json::number;
 
 mod part;
 mod replay;
@@ -58,8 +59,8 @@ fn options(
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
         (chat.quirks.max_tokens, options.max_tokens.map(Value::from)),
-        ("temperature", options.temperature.map(decimal)),
-        ("top_p", options.top_p.map(decimal)),
+        ("temperature", options.temperature.and_then(number)),
+        ("top_p", options.top_p.and_then(number)),
         (
             "reasoning_effort",
             options.effort.as_deref().map(Value::from),
@@ -67,12 +68,6 @@ fn options(
     ];
     set.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
-}
-
-/// Writes 0.7 as 0.7, and not as the nearest number of twice the width.
-fn decimal(number: f32) -> Value {
-    let wide: f64 = number.to_string().parse().unwrap_or(f64::from(number));
-    wide.into()
 }
 
 fn choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value> {
@@ -94,7 +89,10 @@ pub(super) fn format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
     if chat.quirks.answers == Answers::Object {
         return json!({"type": "json_object"});
     }
-    let (schema, strict) = lowered(chat.dialect, schema);
+    let dialect = answer_dialect(chat, schema);
+    let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
+    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    let strict = dialect.is_some_and(Dialect::is_strict);
     let name: String = name
         .chars()
         .map(|letter| match letter {
@@ -110,19 +108,17 @@ pub(super) fn format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
     })
 }
 
-/// The schema in the vendor's words, and whether it holds the model to them.
-fn lowered(dialect: Dialect, schema: &Schema) -> (Value, bool) {
-    let plain = dialect.plain();
-    if let Some(strict) = plain.strict()
-        && let Ok(lowered) = schema.lower(strict)
-        && lowered.is_lossless()
-    {
-        return (lowered.schema().clone(), true);
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(super) fn answer_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
+    if chat.quirks.answers == Answers::Object {
+        return None;
     }
-    match schema.lower(plain) {
-        Ok(lowered) => (lowered.schema().clone(), false),
-        Err(_) => (schema.as_value().clone(), false),
-    }
+    let plain = chat.dialect.plain();
+    let strict = plain.strict().filter(|strict| {
+        let lowered = schema.lower(*strict);
+        lowered.is_ok_and(|lowered| lowered.is_lossless())
+    });
+    strict.or_else(|| schema.lower(plain).ok().map(|_| plain))
 }
 
 /// What the model should keep to; the form of the answer belongs to it where the API has no place for a schema.

@@ -9,10 +9,13 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
 use super::error::of_value;
+use super::grow::{add_detail, grow, is_nothing};
 use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
 use crate::assemble::{Assembler, Piece, Whole};
+use crate::bounds::too_many_calls;
 use crate::protocol::Reader;
+use crate::told::excerpt;
 
 /// What ends the stream.
 const DONE: &str = "[DONE]";
@@ -83,6 +86,9 @@ impl Chunks {
         let message = choice.message.filter(|_| self.is_empty());
         if let Some(delta) = choice.delta.or(message) {
             self.delta(delta, events);
+            if self.calls.is_full() {
+                return Err(too_many_calls());
+            }
         }
         match choice.finish_reason {
             Some(reason) if BROKEN.contains(&reason.as_str()) => Err(ModelError::new(
@@ -298,8 +304,7 @@ impl Reader for Chunks {
             return Ok(self.finish());
         }
         let value: Value = serde_json::from_str(data).map_err(|error| {
-            let start: String = data.chars().take(80).collect();
-            let message = format!("a chunk of the answer is not JSON: {start}");
+            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
             ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
         })?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
@@ -373,71 +378,4 @@ fn piece(mut entry: Map<String, Value>) -> Piece {
 
 fn text_of(part: &Value) -> Option<&str> {
     part.get("text").and_then(Value::as_str)
-}
-
-/// Adds a piece to the reasoning that goes back as a list.
-///
-/// Texts with the same type and index are one; a signature comes with the last of them.
-fn add_detail(details: &mut Vec<Value>, piece: Map<String, Value>) {
-    let same = |detail: &Value| {
-        ["type", "index"]
-            .iter()
-            .all(|name| detail.get(name) == piece.get(*name))
-            && !piece.contains_key("data")
-    };
-    let open = match piece.get("index") {
-        Some(_) => details.iter_mut().rev().find(|detail| same(detail)),
-        None => details.last_mut().filter(|detail| same(detail)),
-    };
-    let Some(Value::Object(open)) = open else {
-        details.push(Value::Object(piece));
-        return;
-    };
-    for (name, value) in piece {
-        let kept = open.entry(name.as_str()).or_insert(Value::Null);
-        if matches!(name.as_str(), "text" | "summary") {
-            extend_text(kept, value);
-        } else if !value.is_null() {
-            *kept = value;
-        }
-    }
-}
-
-fn extend_text(kept: &mut Value, more: Value) {
-    match (kept, more) {
-        (Value::String(kept), Value::String(more)) => kept.push_str(&more),
-        (kept @ Value::Null, more) => *kept = more,
-        _ => {}
-    }
-}
-
-/// Adds more of a field to what there is, as streams of this protocol are meant to be put together.
-fn grow(kept: &mut Value, more: Value) {
-    match (kept, more) {
-        (_, Value::Null) => {}
-        (Value::String(kept), Value::String(more)) => kept.push_str(&more),
-        (Value::Array(kept), Value::Array(more)) => kept.extend(more),
-        (Value::Object(kept), Value::Object(more)) => {
-            for (name, value) in more {
-                let field = kept.entry(name.as_str()).or_insert(Value::Null);
-                // Labels are repeated, not continued.
-                if matches!(name.as_str(), "id" | "type" | "index") {
-                    *field = value;
-                } else {
-                    grow(field, value);
-                }
-            }
-        }
-        (kept, more) => *kept = more,
-    }
-}
-
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    }
 }

@@ -1,9 +1,9 @@
 //! Requests as they are sent, and answers as they were recorded.
 
-mod error;
-mod request;
-mod robust;
-mod stream;
+mod errors;
+mod random;
+mod requests;
+mod streams;
 
 use std::sync::Arc;
 

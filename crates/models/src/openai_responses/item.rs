@@ -1,5 +1,7 @@
 //! One output item in, its typed view out.
 
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use toolwright_chat::ItemKind;
 
 use super::wire::{Action, Item, Part, as_text};
@@ -121,4 +123,18 @@ fn hosted(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
         output,
         failed,
     }
+}
+
+/// The item with some fields set; nothing if there are none to set.
+pub(super) fn patch<'a>(
+    raw: &RawValue,
+    fields: impl IntoIterator<Item = (&'a str, Value)>,
+) -> Option<Box<RawValue>> {
+    let mut fields = fields.into_iter().peekable();
+    fields.peek()?;
+    let mut whole: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    for (name, value) in fields {
+        whole.insert(name.to_owned(), value);
+    }
+    to_raw_value(&whole).ok()
 }

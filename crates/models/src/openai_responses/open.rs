@@ -3,7 +3,7 @@
 //! Neither ids nor places can be relied on: servers leave out either, and some gateways make up a new id for each frame.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::wire::{Frame, Item};
 
@@ -26,6 +26,20 @@ pub(super) struct Open {
     /// Whether its arguments have been told as they came.
     pub(super) heard: bool,
     pub(super) done: bool,
+}
+
+impl Open {
+    /// What a message says, as the API writes it.
+    pub(super) fn content(&self) -> Value {
+        let mut parts = Vec::new();
+        if !self.text.is_empty() {
+            parts.push(json!({"type": "output_text", "text": self.text, "annotations": []}));
+        }
+        if !self.refusal.is_empty() {
+            parts.push(json!({"type": "refusal", "refusal": self.refusal}));
+        }
+        Value::Array(parts)
+    }
 }
 
 /// What is told of an item while it comes.
@@ -57,6 +71,10 @@ impl Items {
     /// Whether an item of that id is on its way.
     pub(super) fn has_begun(&self, id: &str) -> bool {
         !id.is_empty() && self.0.iter().any(|open| !open.done && open.id == id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(super) fn begin(&mut self, open: Open) {

@@ -7,6 +7,7 @@ use toolwright_core::wire::Plan;
 use toolwright_core::{McpGroup, WebSearch};
 
 use super::input::input;
+use crate::json::{merge, number};
 
 /// Writes what is sent.
 pub(super) fn body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<String, Value> {
@@ -131,7 +132,7 @@ pub(super) fn format(name: &str, schema: &Schema) -> Value {
 }
 
 /// The dialect that an answer comes in: whoever reads the answer lifts it from there.
-pub(crate) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
     let strict = schema.lower(Dialect::OPENAI_STRICT);
     if strict.is_ok_and(|lowered| lowered.is_lossless()) {
         return Some(Dialect::OPENAI_STRICT);
@@ -170,22 +171,4 @@ fn options(options: &Options, body: &mut Map<String, Value>) {
         }
     }
     merge(body, &options.extra);
-}
-
-/// The number as it was written: 0.7, not the 0.699999988 that is nearest to it.
-fn number(value: f32) -> Option<Value> {
-    let value: f64 = value.to_string().parse().ok()?;
-    value.is_finite().then(|| json!(value))
-}
-
-/// Adds fields; those of an object to the object that is there.
-fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
-    for (name, value) in from {
-        match (into.get_mut(name), value) {
-            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
-            _ => {
-                into.insert(name.clone(), value.clone());
-            }
-        }
-    }
 }

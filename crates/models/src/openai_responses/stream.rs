@@ -17,6 +17,7 @@ use toolwright_core::wire::Plan;
 use super::open::{Items, Kind, Open};
 use super::wire::{self, Frame, Response};
 use super::{OpenAiResponses, error, item};
+use crate::bounds::{MOST_ITEMS, too_many_items};
 use crate::protocol::{Protocol as _, Reader};
 
 /// An answer that is being read.
@@ -34,6 +35,9 @@ impl Reader for Answer {
         let mut events = Vec::new();
         if self.over || matches!(data.trim(), "" | "[DONE]") {
             return Ok(events);
+        }
+        if self.items.len() > MOST_ITEMS {
+            return Err(too_many_items());
         }
         let frame: Frame<'_> =
             serde_json::from_str(data).map_err(|cause| error::garbage(data, cause))?;
@@ -104,6 +108,18 @@ impl Reader for Answer {
             _ => {}
         }
         Ok(events)
+    }
+
+    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        // A response that is whole is what a stream ends with; anything else is an error, or nothing.
+        match serde_json::from_str::<Response>(json) {
+            Ok(response) if response.output.is_some() || response.status.is_some() => {
+                let mut events = Vec::new();
+                self.finish("response.completed", json, response, &mut events)?;
+                Ok(events)
+            }
+            _ => self.frame("", json),
+        }
     }
 
     fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
@@ -189,7 +205,7 @@ impl Answer {
         let mut patched = None;
         let streamed = !(open.text.is_empty() && open.refusal.is_empty());
         if open.kind == Kind::Message && item.content.is_none() && streamed {
-            patched = patch(raw, [("content", content(open))]);
+            patched = item::patch(raw, [("content", open.content())]);
             item.content = Some(vec![wire::Part {
                 text: Some(open.text.clone()),
                 refusal: Some(open.refusal.clone()).filter(|refusal| !refusal.is_empty()),
@@ -258,7 +274,7 @@ impl Answer {
             let delta = arguments;
             events.push(ModelEvent::CallDelta { index, delta });
         }
-        let raw = patch(raw, patches).unwrap_or_else(|| raw.to_owned());
+        let raw = item::patch(raw, patches).unwrap_or_else(|| raw.to_owned());
         self.waits = true;
         events.push(ModelEvent::Item(
             Item::call(self.tools.lift(call)).with_raw(OpenAiResponses::NAME, raw),
@@ -279,6 +295,9 @@ impl Answer {
             return Err(error::in_stream(data, response.error.as_deref()));
         }
         let output = response.output.unwrap_or_default();
+        if output.len() > MOST_ITEMS {
+            return Err(too_many_items());
+        }
         if self.items.told() < output.len() {
             for (place, raw) in output.iter().enumerate() {
                 let place = u64::try_from(place).ok();
@@ -304,7 +323,7 @@ impl Answer {
             _ if self.refused => Stop::Refused,
             _ => Stop::End,
         };
-        let usage = response.usage.map(tokens).unwrap_or_default();
+        let usage = response.usage.map(Tokens::from).unwrap_or_default();
         events.push(ModelEvent::Finished { stop, usage });
         Ok(())
     }
@@ -327,7 +346,7 @@ impl Answer {
                     let mut whole = announced.unwrap_or_default();
                     whole.insert("type".to_owned(), json!("message"));
                     whole.insert("role".to_owned(), json!("assistant"));
-                    whole.insert("content".to_owned(), content(&open));
+                    whole.insert("content".to_owned(), open.content());
                     whole.insert("status".to_owned(), json!(status));
                     if !whole.contains_key("id") && !open.id.is_empty() {
                         whole.insert("id".to_owned(), json!(open.id));
@@ -374,43 +393,4 @@ fn force(open: &mut Open, calls: &mut usize, tools: &Plan, events: &mut Vec<Mode
         id: open.call.as_str().into(),
         name: named.name,
     });
-}
-
-/// What a message says, as the API writes it.
-fn content(open: &Open) -> Value {
-    let mut parts = Vec::new();
-    if !open.text.is_empty() {
-        parts.push(json!({"type": "output_text", "text": open.text, "annotations": []}));
-    }
-    if !open.refusal.is_empty() {
-        parts.push(json!({"type": "refusal", "refusal": open.refusal}));
-    }
-    Value::Array(parts)
-}
-
-/// The item with some fields set; nothing if there are none to set.
-fn patch<'a>(
-    raw: &RawValue,
-    fields: impl IntoIterator<Item = (&'a str, Value)>,
-) -> Option<Box<RawValue>> {
-    let mut fields = fields.into_iter().peekable();
-    fields.peek()?;
-    let mut whole: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
-    for (name, value) in fields {
-        whole.insert(name.to_owned(), value);
-    }
-    to_raw_value(&whole).ok()
-}
-
-fn tokens(usage: wire::Usage) -> Tokens {
-    let read = usage.input_tokens_details.unwrap_or_default();
-    let written = usage.output_tokens_details.unwrap_or_default();
-    let mut tokens = Tokens::new(
-        usage.input_tokens.unwrap_or_default(),
-        usage.output_tokens.unwrap_or_default(),
-    );
-    tokens.cached = read.cached_tokens.unwrap_or_default();
-    tokens.cache_written = read.cache_write_tokens.unwrap_or_default();
-    tokens.reasoning = written.reasoning_tokens.unwrap_or_default();
-    tokens
 }

@@ -3,9 +3,10 @@
 //! Every field may be missing. One that is not what it should be counts as missing: servers that imitate this API leave out
 //! some, and the API itself grows.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+
+use crate::json::lenient;
 
 /// One frame of a stream, whatever its type.
 #[derive(Debug, Default, Deserialize)]
@@ -69,6 +70,21 @@ pub(super) struct Usage {
     pub(super) input_tokens_details: Option<InputDetails>,
     #[serde(deserialize_with = "lenient")]
     pub(super) output_tokens_details: Option<OutputDetails>,
+}
+
+impl From<Usage> for toolwright_chat::Usage {
+    fn from(usage: Usage) -> Self {
+        let read = usage.input_tokens_details.unwrap_or_default();
+        let written = usage.output_tokens_details.unwrap_or_default();
+        let mut tokens = Self::new(
+            usage.input_tokens.unwrap_or_default(),
+            usage.output_tokens.unwrap_or_default(),
+        );
+        tokens.cached = read.cached_tokens.unwrap_or_default();
+        tokens.cache_written = read.cache_write_tokens.unwrap_or_default();
+        tokens.reasoning = written.reasoning_tokens.unwrap_or_default();
+        tokens
+    }
 }
 
 /// Of the tokens read.
@@ -200,18 +216,6 @@ pub(super) struct Trouble {
     pub(super) code: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<String>,
-}
-
-/// A value that counts as missing when it is not what it should be.
-fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    // Read as an option: raw JSON would be there even for null.
-    let value: Result<Option<T>, _> = serde_json::from_str(raw.get());
-    Ok(value.ok().flatten())
 }
 
 /// Text as it is; anything else as its JSON.

@@ -394,10 +394,10 @@ fn an_answer_for_a_program_has_a_schema() {
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let lowered = request::answer(&Schema::check(plain).unwrap());
     assert_eq!(lowered["properties"]["city"]["type"], "string");
-    // The name cannot be sent as it is, and text that is streamed cannot be renamed afterwards.
+    // The name cannot be sent as it is; whoever reads the answer gets it back.
     let renamed = json!({"type": "object", "properties": {"the city": {"type": "string"}}, "required": ["the city"]});
     let kept = request::answer(&Schema::check(renamed.clone()).unwrap());
-    assert_eq!(kept["required"], renamed["required"]);
+    assert_eq!(kept["required"], json!(["the_city"]));
 }
 
 #[test]

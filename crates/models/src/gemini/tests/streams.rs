@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
 
-use super::{answered, calls, chunk, finished, items, kinds, raws, said, text};
+use super::{answered, calls, chunk, finished, items, kinds, plan, raws, said, text};
 use crate::gemini::Gemini;
 use crate::protocol::Protocol as _;
 
@@ -350,4 +350,17 @@ fn a_marker_that_other_protocols_end_with_changes_nothing() {
         kinds(&answered(&[&end, "[DONE]", ""]).unwrap()),
         [text("a")]
     );
+}
+
+#[test]
+fn a_list_of_chunks_is_read_like_a_stream() {
+    let list = format!(
+        "[{},\n{}]",
+        chunk(r#"[{"text":"It is "}]"#, None),
+        chunk(r#"[{"text":"sunny."}]"#, Some("STOP"))
+    );
+    let mut reader = Gemini.reader(plan());
+    let mut events = reader.whole(&list).unwrap();
+    events.extend(reader.end().unwrap());
+    assert_eq!(kinds(&events), [text("It is sunny.")]);
 }

@@ -2,7 +2,8 @@
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
 
-use super::{events, items, told};
+use super::{OpenAiResponses, events, items, plan, told};
+use crate::protocol::Protocol as _;
 
 #[test]
 fn text_is_told_as_it_comes_and_then_as_an_item() {
@@ -454,4 +455,14 @@ fn the_name_of_an_event_stands_in_for_a_missing_type() {
         events.unwrap().as_slice(),
         [ModelEvent::Text(text)] if text == "Hi"
     ));
+}
+
+#[test]
+fn a_response_in_one_piece_that_failed_is_an_error() {
+    let mut reader = OpenAiResponses.reader(plan());
+    let failed = r#"{"id":"resp_1","object":"response","status":"failed","output":[],
+        "error":{"code":"rate_limit_exceeded","message":"slow down"}}"#;
+    let error = reader.whole(failed).unwrap_err();
+    assert_eq!(error.message, "slow down");
+    assert!(error.is_transient());
 }

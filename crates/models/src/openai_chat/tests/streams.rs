@@ -397,7 +397,7 @@ fn garbage_is_an_error_that_names_it_shortly() {
     let error = read(&[garbage]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert!(error.message.contains("<html>"));
-    assert!(error.message.len() < 200);
+    assert!(error.message.len() < 250);
 }
 
 #[test]

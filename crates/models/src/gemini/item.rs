@@ -1,0 +1,87 @@
+//! What a chunk says in, its typed view out.
+
+use serde_json::value::RawValue;
+use toolwright_chat::{ItemKind, Stop};
+
+use super::wire;
+
+pub(super) fn stop(reason: String, calls: bool) -> Stop {
+    match reason.as_str() {
+        // The second is what imitations of the API say.
+        "STOP" | "FUNCTION_CALL" if calls => Stop::Calls,
+        "STOP" => Stop::End,
+        "MAX_TOKENS" => Stop::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => Stop::Filtered,
+        _ => Stop::Other(reason),
+    }
+}
+
+pub(super) fn blocked(feedback: &wire::Feedback) -> Option<String> {
+    let reason = feedback.block_reason.as_deref()?;
+    if matches!(reason, "" | "BLOCKED_REASON_UNSPECIFIED") {
+        return None;
+    }
+    Some(match &feedback.block_reason_message {
+        Some(message) => format!("the prompt was blocked ({reason}): {message}"),
+        None => format!("the prompt was blocked ({reason})"),
+    })
+}
+
+/// A search, if the sources tell of one: they are there but empty when nothing was looked up.
+pub(super) fn searched(raw: &RawValue) -> Option<ItemKind> {
+    let grounding: wire::Grounding = serde_json::from_str(raw.get()).ok()?;
+    let queries = grounding.web_search_queries.unwrap_or_default();
+    let sources = grounding.grounding_chunks.unwrap_or_default();
+    let pages: Vec<String> = sources
+        .into_iter()
+        .filter_map(|source| source.web)
+        .map(|page| {
+            let told = [page.title, page.uri].into_iter().flatten();
+            told.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    if queries.is_empty() && pages.is_empty() {
+        return None;
+    }
+    Some(ItemKind::Hosted {
+        tool: "web_search".to_owned(),
+        input: queries.join("\n"),
+        output: pages.join("\n"),
+        failed: false,
+    })
+}
+
+pub(super) fn hosted(
+    tool: &Option<String>,
+    asked: Option<&RawValue>,
+    found: Option<&RawValue>,
+) -> ItemKind {
+    let text = |raw: Option<&RawValue>| raw.map(RawValue::get).unwrap_or_default().to_owned();
+    ItemKind::Hosted {
+        tool: match tool.as_deref().unwrap_or_default() {
+            "GOOGLE_SEARCH_WEB" => "web_search".to_owned(),
+            other => other.to_ascii_lowercase(),
+        },
+        input: text(asked),
+        output: text(found),
+        failed: false,
+    }
+}
+
+pub(super) fn said(thought: bool, text: String) -> ItemKind {
+    match thought {
+        true => reasoning(text),
+        false => ItemKind::Text { text },
+    }
+}
+
+pub(super) fn reasoning(text: String) -> ItemKind {
+    ItemKind::Reasoning { text }
+}

@@ -1,0 +1,174 @@
+//! Pieces of a body in; frames out, or the whole of it where it is one JSON value.
+//!
+//! Not everybody who is asked for a stream sends one, and not everybody who sends one says so: what comes first tells.
+
+use serde::de::IgnoredAny;
+use toolwright_chat::{ModelError, ModelErrorKind};
+
+use crate::bounds::{LONGEST_ANSWER, LONGEST_FRAME, answer_too_long, frame_too_long};
+use crate::sse::{Decoder, Frame, Framing};
+use crate::told::excerpt;
+
+/// The mark of byte order, which some put before everything.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// So much of a page is read to show what it is.
+const PAGE: usize = 256;
+
+/// A part of a body that can be read.
+#[derive(Debug, PartialEq)]
+pub(super) enum Read {
+    Frame(Frame),
+    Whole(String),
+}
+
+/// A body that arrives.
+pub(super) struct Body {
+    framing: Framing,
+    /// Whether one JSON value is expected where lines and one value look alike.
+    whole: bool,
+    state: State,
+    total: usize,
+    beginning: Vec<u8>,
+    framed: bool,
+}
+
+enum State {
+    /// Nothing has come but white space.
+    Undecided(Vec<u8>),
+    Frames(Decoder),
+    Whole(Vec<u8>),
+    /// A page for people.
+    Page(Vec<u8>),
+}
+
+impl Body {
+    pub(super) fn new(framing: Framing, content_type: &str, streaming: bool) -> Self {
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        Self {
+            framing,
+            whole: !streaming || essence.eq_ignore_ascii_case("application/json"),
+            state: State::Undecided(Vec::new()),
+            total: 0,
+            beginning: Vec::new(),
+            framed: false,
+        }
+    }
+
+    /// Takes the bytes that have arrived, and returns what they complete.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Read>, ModelError> {
+        self.total = self.total.saturating_add(bytes.len());
+        if self.total > LONGEST_ANSWER {
+            return Err(answer_too_long());
+        }
+        let room = PAGE.saturating_sub(self.beginning.len());
+        self.beginning.extend(bytes.iter().take(room));
+        match &mut self.state {
+            State::Undecided(held) => {
+                held.extend_from_slice(bytes);
+                let held = std::mem::take(held);
+                let Some(state) = self.decide(&held) else {
+                    self.state = State::Undecided(held);
+                    return Ok(Vec::new());
+                };
+                self.state = state;
+                self.pass(&held)
+            }
+            _ => self.pass(bytes),
+        }
+    }
+
+    /// What the first byte that says anything makes of it.
+    fn decide(&self, bytes: &[u8]) -> Option<State> {
+        if MARK.starts_with(bytes) {
+            return None;
+        }
+        let first = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        let first = first.trim_ascii_start().first()?;
+        Some(match (first, self.framing) {
+            (b'<', _) => State::Page(Vec::new()),
+            (b'{' | b'[', Framing::Events) => State::Whole(Vec::new()),
+            (_, Framing::Lines) if self.whole => State::Whole(Vec::new()),
+            _ => State::Frames(Decoder::new(self.framing)),
+        })
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> Result<Vec<Read>, ModelError> {
+        match &mut self.state {
+            State::Frames(decoder) => {
+                let frames = decoder.feed(bytes)?;
+                Ok(self.framed(frames))
+            }
+            State::Whole(held) => {
+                held.extend_from_slice(bytes);
+                if held.len() > LONGEST_FRAME {
+                    return Err(frame_too_long());
+                }
+                Ok(Vec::new())
+            }
+            State::Page(held) => {
+                held.extend_from_slice(bytes);
+                if held.len() >= PAGE {
+                    return Err(page(held));
+                }
+                Ok(Vec::new())
+            }
+            State::Undecided(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&mut self) -> Result<Vec<Read>, ModelError> {
+        match &mut self.state {
+            State::Undecided(_) => Ok(Vec::new()),
+            State::Page(held) => Err(page(held)),
+            State::Frames(decoder) => {
+                let frames = decoder.end()?;
+                Ok(self.framed(frames))
+            }
+            State::Whole(held) => {
+                let held = std::mem::take(held);
+                let text = String::from_utf8(held).map_err(|error| {
+                    ModelError::new(ModelErrorKind::Protocol, "the answer is not UTF-8")
+                        .with_source(error)
+                })?;
+                let is_one = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
+                if self.framing == Framing::Lines && !is_one() {
+                    let mut decoder = Decoder::new(Framing::Lines);
+                    let mut frames = decoder.feed(text.as_bytes())?;
+                    frames.extend(decoder.end()?);
+                    return Ok(self.framed(frames));
+                }
+                self.framed = true;
+                Ok(vec![Read::Whole(text)])
+            }
+        }
+    }
+
+    fn framed(&mut self, frames: Vec<Frame>) -> Vec<Read> {
+        self.framed |= !frames.is_empty();
+        frames.into_iter().map(Read::Frame).collect()
+    }
+
+    /// What is wrong, if nothing that came was a frame.
+    pub(super) fn nothing(&self) -> Option<ModelError> {
+        if self.framed {
+            return None;
+        }
+        let message = match excerpt(&String::from_utf8_lossy(&self.beginning)) {
+            shown if shown.is_empty() => "the answer is empty".to_owned(),
+            shown => format!("the answer is not in the protocol: {shown}"),
+        };
+        Some(ModelError::new(ModelErrorKind::Protocol, message))
+    }
+}
+
+fn page(bytes: &[u8]) -> ModelError {
+    let bytes = bytes.get(..PAGE).unwrap_or(bytes);
+    let shown = excerpt(&String::from_utf8_lossy(bytes));
+    let message = format!("the answer is a page, not the protocol; is the address right? {shown}");
+    ModelError::new(ModelErrorKind::Protocol, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Answers for programs, and tools that the vendor runs.
+
+use serde_json::json;
+use toolwright_chat::{AnswerForm, Hosted};
+use toolwright_core::schema::Schema;
+use toolwright_core::{Config, Registry, Sources, Tool};
+
+use crate::canned::{Canned, Line, ask, model, question};
+use crate::said::{Part, Said, Speaks, call};
+
+/// A search and an MCP server, as settings ask for them.
+fn hosted() -> Vec<Hosted> {
+    let sources = Sources::new().defaults([
+        ("WebSearchTool.type", "default"),
+        ("MCP.name", "wiki"),
+        ("MCP.url", "https://wiki.example/mcp"),
+        ("MCP.authorization", "Bearer hunter2-hunter2"),
+    ]);
+    let config = Config::load(sources).unwrap().config;
+    let search = config.web_search().unwrap().unwrap();
+    let groups = config.mcp_groups().unwrap().into_iter().map(Hosted::Mcp);
+    std::iter::once(Hosted::WebSearch(search))
+        .chain(groups)
+        .collect()
+}
+
+pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn Speaks) {
+    let schema = Schema::check(json!({
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "note": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": false
+    }));
+    let form = AnswerForm::new("place", schema.unwrap());
+    let line = Line::new([Canned::ok(speaker.streamed(&Said::new([Part::Text("{}")])))]);
+    let model = model(speaker, &line);
+    let mut request = question();
+    request.answer = Some(form.clone());
+    ask(&model, request).await.end();
+    let asked = speaker.answer_schema(&line.body(0));
+    assert_eq!(asked["properties"]["city"]["type"], "string", "{asked}");
+    // Where all fields had to be required, those that say nothing are taken out again.
+    let forced = asked["required"].as_array().unwrap().len() == 2;
+    let written = match forced {
+        true => r#"{"city": "Rome", "note": null}"#,
+        false => r#"{"city": "Rome"}"#,
+    };
+    assert_eq!(model.answer(&form, written), Ok(json!({"city": "Rome"})));
+    let fenced = format!("```json\n{written}\n```");
+    assert_eq!(model.answer(&form, &fenced), Ok(json!({"city": "Rome"})));
+    assert!(model.answer(&form, r#"{"city": "Ro"#).is_err());
+    assert!(model.answer(&form, "").is_err());
+}
+
+pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn Speaks) {
+    let registry = Registry::new();
+    let ours = Tool::builder("web_search", "Looks something up in our own web.")
+        .run(|_, _| "found")
+        .unwrap();
+    registry.add(ours).unwrap();
+    let tools = || registry.snapshot().iter().cloned().collect();
+    let silent = Canned::ok(speaker.streamed(&Said::new([])));
+    let line = Line::new([silent.clone(), silent.clone()]);
+    let asking = model(speaker, &line);
+    let mut request = question();
+    request.tools = tools();
+    ask(&asking, request.clone()).await;
+    request.hosted = hosted();
+    ask(&asking, request.clone()).await;
+    let (searches, _) = speaker.hosts();
+    let named = |place: usize| {
+        let body = line.body(place).to_string();
+        let name = body.split("Looks something up").next().unwrap();
+        let name = name.rsplit(r#""name":""#).next().unwrap();
+        name.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(named(0), "web_search");
+    assert_eq!(named(1) == "web_search", !searches, "{}", named(1));
+    // What is called by that other name is still the same tool.
+    let wire: &'static str = named(1).leak();
+    let said = Said::new([call("call_1", wire, "")]);
+    let line = Line::new([Canned::ok(speaker.streamed(&said))]);
+    let told = ask(&model(speaker, &line), request).await;
+    assert_eq!(told.calls()[0].name, "web_search");
+}
+
+pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn Speaks) {
+    let line = Line::new([Canned::ok(speaker.streamed(&Said::new([])))]);
+    let mut request = question();
+    request.hosted = hosted();
+    let told = ask(&model(speaker, &line), request).await;
+    let (_, servers) = speaker.hosts();
+    let sent = line.body(0).to_string();
+    assert_eq!(sent.contains("hunter2"), servers);
+    let shown = told.sent().to_string();
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert_eq!(shown.contains("***"), servers, "{shown}");
+    assert!(!format!("{:?}", line.asked()).contains("a key"));
+}
+
+pub(crate) async fn hosted_tools_are_those_of_the_vendor(speaker: &dyn Speaks) {
+    let model = model(speaker, &Line::default());
+    let hosts: Vec<bool> = hosted().iter().map(|hosted| model.hosts(hosted)).collect();
+    assert_eq!((hosts[0], hosts[1]), speaker.hosts());
+}

@@ -1,0 +1,17 @@
+//! Models as their users meet them: every protocol through the same scenarios, the transports, and a real socket.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+#[macro_use]
+mod conformance;
+mod canned;
+mod http;
+mod recordings;
+mod said;
+mod speaks;
+mod told;

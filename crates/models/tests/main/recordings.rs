@@ -1,0 +1,277 @@
+//! What is recorded is what is replayed, and no secret is in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use futures::StreamExt as _;
+use toolwright_chat::{Hosted, ModelErrorKind};
+use toolwright_core::{Config, Secret, Sources, ToolResult};
+use toolwright_models::{
+    Bytes, Connect, Recorder, Recording, Replay, Transport, Vendor, WireHeader, WireRequest,
+};
+
+use crate::canned::{Canned, Line, after, ask, question, result};
+
+const HELLO: &str = "{\"message\":{\"content\":\"Grüß \"}}\n{\"message\":{\"content\":\"dich 🌍\"},\"done\":true}\n";
+
+fn ollama(transport: impl Transport) -> Connect {
+    let connect = Vendor::named("ollama").unwrap().model("qwen3");
+    connect.transport(transport)
+}
+
+fn request(path: &str, body: &str) -> WireRequest {
+    let url = format!("https://vendor.example{path}").parse().unwrap();
+    let mut request = WireRequest::new(url, body);
+    let key = WireHeader::sensitive("authorization", "Bearer hunter2-hunter2");
+    request.headers.push(key);
+    request
+}
+
+async fn pieces(transport: &impl Transport, request: WireRequest) -> Vec<Bytes> {
+    let response = transport.send(request).await.unwrap();
+    let pieces: Vec<_> = response.body.collect().await;
+    pieces.into_iter().map(Result::unwrap).collect()
+}
+
+/// The recording of one request and its answer.
+async fn recorded(request: WireRequest, canned: Canned) -> Recording {
+    let recorder = Recorder::new(Line::new([canned]));
+    pieces(&recorder, request).await;
+    recorder.recording()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_is_replayed_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("below").join("hello.json");
+    let line = Line::new([
+        Canned::refused(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
+        // In the middle of two letters.
+        Canned::cut(HELLO.as_bytes(), &[28, 70]).header("content-type", "application/x-ndjson"),
+    ]);
+    let recorder = Recorder::new(line);
+    let model = ollama(recorder.clone()).build().unwrap();
+    let live = ask(&model, question()).await;
+    assert_eq!(live.texts().concat(), "Grüß dich 🌍");
+    recorder.save(&file).unwrap();
+    assert_eq!(Recording::load(&file).unwrap(), recorder.recording());
+
+    let replay = Replay::open(&file).unwrap();
+    let model = ollama(replay.clone()).build().unwrap();
+    let again = ask(&model, question()).await;
+    assert_eq!(again.heard(), live.heard());
+    assert_eq!(replay.left(), 0);
+}
+
+#[tokio::test]
+async fn pieces_come_back_as_they_came() {
+    let bodies: [(&[u8], &[usize]); 4] = [
+        (HELLO.as_bytes(), &[1, 28, 29, 70]),
+        (b"\xff\x00\xfe not text", &[2]),
+        (b"", &[]),
+        (b"a\r\n\r\nb\n", &[3]),
+    ];
+    for (body, cuts) in bodies {
+        let canned = Canned::cut(body, cuts);
+        let sent: Vec<Vec<u8>> = canned
+            .pieces
+            .iter()
+            .filter(|piece| !piece.is_empty())
+            .cloned()
+            .collect();
+        let recording = recorded(request("/v1/x", "{}"), canned).await;
+        let text = serde_json::to_string(&recording).unwrap();
+        let replay = Replay::new(serde_json::from_str(&text).unwrap());
+        let again = pieces(&replay, request("/v1/x", "{}")).await;
+        assert_eq!(again, sent);
+    }
+}
+
+#[tokio::test]
+async fn no_secret_and_no_host_is_written_down() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("secrets.json");
+    let body = r#"{"tools":[{"type":"mcp","authorization":"wiki-secret"}],"user":"ada@example.org","note":"pass-word"}"#;
+    let answer = "keys: hunter2-hunter2 wiki-secret pass-word ada@example.org";
+    let recorder = Recorder::new(Line::new([Canned::ok(answer)]))
+        .secret(&Secret::new("pass-word"))
+        .scrub(|text| text.replace("ada@", "someone@"));
+    pieces(&recorder, request("/v1/x?key=in-the-address&alt=sse", body)).await;
+    recorder.save(&file).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    for secret in [
+        "hunter2",
+        "wiki-secret",
+        "in-the-address",
+        "pass-word",
+        "ada@",
+        "vendor.example",
+    ] {
+        assert!(!text.contains(secret), "{secret} is in {text}");
+    }
+    for kept in [
+        "/v1/x?key=***&alt=sse",
+        "someone@example.org",
+        "keys: *** *** ***",
+    ] {
+        assert!(text.contains(kept), "{kept} is not in {text}");
+    }
+    // The same question with other secrets is the same question.
+    let replay = Replay::open(&file)
+        .unwrap()
+        .scrub(|text| text.replace("ada@", "someone@"));
+    let body = body
+        .replace("wiki-secret", "other")
+        .replace("pass-word", "another");
+    pieces(&replay, request("/v1/x?key=other&alt=sse", &body)).await;
+}
+
+#[tokio::test]
+async fn the_key_of_a_hosted_server_is_not_written_down() {
+    let groups = Sources::new().defaults([
+        ("MCP.name", "wiki"),
+        ("MCP.url", "https://wiki.example/mcp"),
+        ("MCP.authorization", "Bearer hunter2-hunter2"),
+    ]);
+    let group = Config::load(groups)
+        .unwrap()
+        .config
+        .mcp_groups()
+        .unwrap()
+        .remove(0);
+    for vendor in ["openai", "anthropic"] {
+        let recorder = Recorder::new(Line::new([Canned::ok("")]));
+        let connect = Vendor::named(vendor)
+            .unwrap()
+            .model("m")
+            .key(Secret::new("a secret key"));
+        let model = connect.transport(recorder.clone()).build().unwrap();
+        let mut request = question();
+        request.hosted = vec![Hosted::Mcp(group.clone())];
+        ask(&model, request).await;
+        let text = serde_json::to_string(&recorder.recording()).unwrap();
+        assert!(
+            text.contains("wiki.example") && text.contains("***"),
+            "{text}"
+        );
+        assert!(
+            !text.contains("hunter2") && !text.contains("a secret key"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn another_request_fails_and_says_where_it_differs() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+    let recording = recorded(request("/v1/x", body), Canned::ok("ok")).await;
+    let told = async |request: WireRequest| {
+        let error = Replay::new(recording.clone())
+            .send(request)
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Forbidden);
+        assert!(!error.is_transient());
+        error.message
+    };
+    let other = told(request("/v1/x", &body.replace("Hi", "Ho"))).await;
+    assert_eq!(
+        other,
+        "request 1 is not the recorded one at /messages/0/content: recorded `\"Hi\"`, sent `\"Ho\"`; \
+         record it again if it is right"
+    );
+    let elsewhere = told(request("/v2/x", body)).await;
+    assert!(
+        elsewhere.contains("in its path: recorded `/v1/x`, sent `/v2/x`"),
+        "{elsewhere}"
+    );
+    // The order of keys does not count.
+    let replay = Replay::new(recording);
+    let turned = r#"{"messages":[{"content":"Hi","role":"user"}],"model":"m"}"#;
+    assert_eq!(pieces(&replay, request("/v1/x", turned)).await, ["ok"]);
+    let more = replay.send(request("/v1/x", turned)).await.unwrap_err();
+    assert_eq!(more.kind, ModelErrorKind::Forbidden);
+    assert!(
+        more.message
+            .contains("has 1 requests, and this is one more"),
+        "{more}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_was_given_up_is_recorded_as_far_as_it_came() {
+    let mut canned = Canned::cut(HELLO.as_bytes(), &[20]);
+    canned.hangs = true;
+    let recorder = Recorder::new(Line::new([canned]));
+    let mut response = recorder.send(request("/v1/x", "{}")).await.unwrap();
+    response.body.next().await.unwrap().unwrap();
+    let saved = recorder.save("never written");
+    assert!(saved.unwrap_err().to_string().contains("still being read"));
+    drop(response);
+    let replay = Replay::new(recorder.recording());
+    let response = replay.send(request("/v1/x", "{}")).await.unwrap();
+    let pieces: Vec<_> = response.body.collect().await;
+    assert_eq!(pieces[0].as_ref().unwrap().len(), 20);
+    assert_eq!(
+        pieces[1].as_ref().unwrap_err().kind,
+        ModelErrorKind::Network
+    );
+}
+
+#[tokio::test]
+async fn a_file_is_whole_or_not_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let names = || {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let nothing = Recorder::new(Line::default()).save(directory.path().join("a.json"));
+    assert!(nothing.is_err() && names().is_empty());
+    // A directory cannot be replaced by a file.
+    let recording = recorded(request("/v1/x", "{}"), Canned::ok("ok")).await;
+    fs::create_dir_all(directory.path().join("a.json").join("inside")).unwrap();
+    assert!(recording.save(directory.path().join("a.json")).is_err());
+    assert_eq!(names(), ["a.json"]);
+    recording.save(directory.path().join("b.json")).unwrap();
+    assert_eq!(names(), ["a.json", "b.json"]);
+}
+
+/// The recording that is part of this repository: what its format is, and that it stays so.
+fn weather() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/weather.json")
+}
+
+#[tokio::test]
+async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
+    let replay = Replay::open(weather()).unwrap();
+    let recorder = Recorder::new(replay);
+    let model = ollama(recorder.clone()).build().unwrap();
+    let told = ask(&model, question()).await;
+    assert_eq!(told.calls()[0].name, "weather");
+    let sunny = result(&told.calls()[0], ToolResult::success("sunny"));
+    let told = ask(&model, after(&told, vec![sunny])).await;
+    assert_eq!(told.texts().concat(), "It is sunny in Rome.");
+    let directory = tempfile::tempdir().unwrap();
+    let again = directory.path().join("weather.json");
+    recorder.save(&again).unwrap();
+    assert_eq!(
+        fs::read_to_string(again).unwrap(),
+        fs::read_to_string(weather()).unwrap()
+    );
+}
+
+#[test]
+fn what_is_no_recording_is_told_with_its_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("broken.json");
+    let told = Recording::load(&file).unwrap_err().to_string();
+    assert!(told.contains("broken.json"), "{told}");
+    fs::write(&file, "[{]").unwrap();
+    let told = Recording::load(&file).unwrap_err().to_string();
+    assert!(
+        told.contains("broken.json") && told.contains("line 1"),
+        "{told}"
+    );
+}

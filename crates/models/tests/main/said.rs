@@ -1,0 +1,168 @@
+//! What a model says, in no vendor's words; and what a protocol must know to be put through the scenarios.
+
+use serde_json::Value;
+use toolwright_chat::{Stop, Usage};
+use toolwright_models::WireRequest;
+
+/// One answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) parts: Vec<Part>,
+    /// Whether it is cut off because the most tokens are reached.
+    pub(crate) cut: bool,
+}
+
+/// One part of an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Text(&'static str),
+    /// What the model thought, and the seal that the vendor wants back.
+    Thought(&'static str, &'static str),
+    Call {
+        id: String,
+        name: &'static str,
+        arguments: String,
+    },
+    /// A search of the vendor's: what for, and the page that was found.
+    Search(&'static str, &'static str),
+    /// Something that nobody here has heard of.
+    Unknown,
+}
+
+impl Said {
+    pub(crate) fn new(parts: impl IntoIterator<Item = Part>) -> Self {
+        Self {
+            parts: parts.into_iter().collect(),
+            cut: false,
+        }
+    }
+
+    pub(crate) fn has_calls(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| matches!(part, Part::Call { .. }))
+    }
+}
+
+pub(crate) fn call(id: &str, name: &'static str, arguments: &str) -> Part {
+    Part::Call {
+        id: id.to_owned(),
+        name,
+        arguments: arguments.to_owned(),
+    }
+}
+
+/// Cuts a text in two, as streams do.
+pub(crate) fn halves(text: &str) -> [&str; 2] {
+    let (one, two) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    [one, two]
+}
+
+/// A call as a later request tells it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Called {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+}
+
+/// A result as a request tells it; the id where the protocol has one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Resulted {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) failed: bool,
+}
+
+/// A protocol, from the vendor's side.
+pub(crate) trait Speaks: Sync {
+    /// Who speaks it, and a model.
+    fn model(&self) -> (&'static str, &'static str);
+
+    /// How a vendor labels its streams.
+    fn content_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+
+    /// An answer as it is streamed.
+    fn streamed(&self, said: &Said) -> String;
+
+    /// The same in one piece.
+    fn whole(&self, said: &Said) -> String;
+
+    /// An event that nobody has heard of, to be put before any other.
+    fn unknown_event(&self) -> String;
+
+    /// A stream that begins with the vendor giving up.
+    fn gives_up(&self) -> String;
+
+    /// The body of an answer with status 429.
+    fn busy(&self) -> &'static str;
+
+    /// Other answers, and why they end.
+    fn stops(&self) -> Vec<(String, Stop)>;
+
+    /// The tokens that every answer reports, as far as the protocol can.
+    fn usage(&self) -> Usage {
+        let mut usage = Usage::new(120, 30);
+        usage.cached = 20;
+        usage.reasoning = 10;
+        usage
+    }
+
+    /// Arguments as they are delivered: as they were written, unless the wire has no place for what is not JSON.
+    fn delivered(&self, arguments: &str) -> String {
+        arguments.to_owned()
+    }
+
+    /// Whether what nobody here knows goes back.
+    fn returns_unknown(&self) -> bool {
+        true
+    }
+
+    /// Whether an answer says itself that it is over, and not only the line.
+    fn says_when_it_is_over(&self) -> bool {
+        true
+    }
+
+    /// Whether the vendor searches, and whether it calls MCP servers.
+    fn hosts(&self) -> (bool, bool);
+
+    /// Whether a request asks for a stream.
+    fn asks_for_stream(&self, request: &WireRequest) -> bool {
+        body(request)["stream"] == true
+    }
+
+    /// The calls that a request tells of.
+    fn calls(&self, body: &Value) -> Vec<Called>;
+
+    /// The results that a request brings.
+    fn results(&self, body: &Value) -> Vec<Resulted>;
+
+    /// What the model is told to have thought.
+    fn thoughts(&self, body: &Value) -> Vec<Value>;
+
+    /// A thought as it comes, and so has to go back.
+    fn thought(&self, text: &str, seal: &str) -> Value;
+
+    /// The schema that an answer is asked for in.
+    fn answer_schema(&self, body: &Value) -> Value;
+}
+
+pub(crate) fn body(request: &WireRequest) -> Value {
+    serde_json::from_str(&request.body).unwrap()
+}
+
+/// The objects of a list that have a field of this value.
+pub(crate) fn with<'a>(list: &'a Value, field: &str, value: &str) -> Vec<&'a Value> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter(|entry| entry[field] == value).collect()
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Reads arguments that travel as text.
+pub(crate) fn parsed(value: &Value) -> Value {
+    serde_json::from_str(value.as_str().unwrap()).unwrap()
+}

@@ -1,0 +1,193 @@
+//! OpenAI's Responses, from the vendor's side.
+
+use serde_json::{Value, json};
+use toolwright_chat::Stop;
+
+use crate::said::{Called, Part, Resulted, Said, Speaks, halves, parsed, text, with};
+
+struct Responses;
+
+conforms!(Responses);
+
+fn event(data: &Value) -> String {
+    format!(
+        "event: {}\ndata: {data}\n\n",
+        data["type"].as_str().unwrap()
+    )
+}
+
+fn item(place: usize, part: &Part) -> Value {
+    match part {
+        Part::Text(text) => {
+            json!({"id": format!("msg_{place}"), "type": "message", "status": "completed",
+            "role": "assistant",
+            "content": [{"type": "output_text", "annotations": [], "logprobs": [], "text": text}]})
+        }
+        Part::Thought(text, seal) => json!({"id": format!("rs_{place}"), "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": seal}),
+        Part::Call {
+            id,
+            name,
+            arguments,
+        } => json!({"id": format!("fc_{place}"), "type": "function_call", "status": "completed",
+            "arguments": arguments, "call_id": id, "name": name}),
+        Part::Search(query, page) => json!({"id": format!("ws_{place}"), "type": "web_search_call",
+            "status": "completed",
+            "action": {"type": "search", "query": query, "sources": [{"type": "url", "url": page}]}}),
+        Part::Unknown => {
+            json!({"id": format!("ho_{place}"), "type": "hologram_call", "beams": [1.5, {"b": 1, "a": 2}]})
+        }
+    }
+}
+
+fn response(said: &Said) -> Value {
+    let items = said.parts.iter().enumerate();
+    let output: Vec<Value> = items.map(|(place, part)| item(place, part)).collect();
+    json!({
+        "id": "resp_1",
+        "object": "response",
+        "status": if said.cut { "incomplete" } else { "completed" },
+        "incomplete_details": said.cut.then(|| json!({"reason": "max_output_tokens"})),
+        "error": null,
+        "output": output,
+        "usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 20},
+            "output_tokens": 30, "output_tokens_details": {"reasoning_tokens": 10}, "total_tokens": 150}
+    })
+}
+
+fn deltas(place: usize, part: &Part) -> Vec<Value> {
+    let (kind, text) = match part {
+        Part::Text(text) => ("response.output_text.delta", *text),
+        Part::Thought(text, _) => ("response.reasoning_summary_text.delta", *text),
+        Part::Call { arguments, .. } => {
+            ("response.function_call_arguments.delta", arguments.as_str())
+        }
+        _ => return Vec::new(),
+    };
+    let id = item(place, part)["id"].clone();
+    let delta = |delta| json!({"type": kind, "item_id": id, "output_index": place, "delta": delta});
+    halves(text).map(delta).to_vec()
+}
+
+impl Speaks for Responses {
+    fn model(&self) -> (&'static str, &'static str) {
+        ("openai", "gpt-5")
+    }
+
+    fn streamed(&self, said: &Said) -> String {
+        let mut out = event(
+            &json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
+        );
+        for (place, part) in said.parts.iter().enumerate() {
+            let done = item(place, part);
+            let mut added = done.clone();
+            for field in ["arguments", "content", "summary", "encrypted_content"] {
+                if let Some(value) = added.get_mut(field) {
+                    *value = if value.is_string() {
+                        json!("")
+                    } else {
+                        json!([])
+                    };
+                }
+            }
+            out += &event(
+                &json!({"type": "response.output_item.added", "output_index": place, "item": added}),
+            );
+            for delta in deltas(place, part) {
+                out += &event(&delta);
+            }
+            out += &event(
+                &json!({"type": "response.output_item.done", "output_index": place, "item": done}),
+            );
+        }
+        let kind = if said.cut {
+            "response.incomplete"
+        } else {
+            "response.completed"
+        };
+        out + &event(&json!({"type": kind, "response": response(said)}))
+    }
+
+    fn whole(&self, said: &Said) -> String {
+        serde_json::to_string_pretty(&response(said)).unwrap()
+    }
+
+    fn unknown_event(&self) -> String {
+        event(&json!({"type": "response.hologram.delta", "item_id": "x", "delta": {"beams": 2}}))
+    }
+
+    fn gives_up(&self) -> String {
+        event(&json!({"type": "error", "code": "server_error", "message": "try later"}))
+    }
+
+    fn busy(&self) -> &'static str {
+        r#"{"error":{"message":"Rate limit reached.","type":"requests","code":"rate_limit_exceeded"}}"#
+    }
+
+    fn stops(&self) -> Vec<(String, Stop)> {
+        let ended =
+            |kind: &str, response: Value| event(&json!({"type": kind, "response": response}));
+        vec![
+            (
+                ended(
+                    "response.incomplete",
+                    json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}),
+                ),
+                Stop::Filtered,
+            ),
+            (
+                ended(
+                    "response.completed",
+                    json!({"status": "completed", "output": [{"type": "message", "id": "m", "role": "assistant",
+                        "content": [{"type": "refusal", "refusal": "No."}]}]}),
+                ),
+                Stop::Refused,
+            ),
+        ]
+    }
+
+    fn hosts(&self) -> (bool, bool) {
+        (true, true)
+    }
+
+    fn calls(&self, body: &Value) -> Vec<Called> {
+        let calls = with(&body["input"], "type", "function_call").into_iter();
+        calls
+            .map(|call| Called {
+                id: text(&call["call_id"]),
+                name: text(&call["name"]),
+                arguments: parsed(&call["arguments"]),
+            })
+            .collect()
+    }
+
+    fn results(&self, body: &Value) -> Vec<Resulted> {
+        let results = with(&body["input"], "type", "function_call_output").into_iter();
+        results
+            .map(|result| {
+                let parts = result["output"].as_array().into_iter().flatten();
+                let texts: String = parts.map(|part| text(&part["text"])).collect();
+                let told = text(&result["output"]) + &texts;
+                Resulted {
+                    id: text(&result["call_id"]),
+                    failed: told.starts_with("Error: "),
+                    text: told.trim_start_matches("Error: ").to_owned(),
+                }
+            })
+            .collect()
+    }
+
+    fn thoughts(&self, body: &Value) -> Vec<Value> {
+        let thoughts = with(&body["input"], "type", "reasoning");
+        thoughts.into_iter().cloned().collect()
+    }
+
+    fn thought(&self, text: &str, seal: &str) -> Value {
+        json!({"id": "rs_0", "type": "reasoning", "summary": [{"type": "summary_text", "text": text}],
+            "encrypted_content": seal})
+    }
+
+    fn answer_schema(&self, body: &Value) -> Value {
+        body["text"]["format"]["schema"].clone()
+    }
+}
