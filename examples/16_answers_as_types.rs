@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedModel::new()
         .says(r#"{"name": "Ada Lovelace", "born": "in 1815"}"#)
         .says(r#"{"name": "Ada Lovelace", "born": 1815}"#);
-    let chat = Chat::new(model.clone(), &Invoker::new(&Registry::new())?);
+    let chat = Chat::new(model.clone(), &Invoker::new(Registry::new())?);
 
     let person: Person = chat
         .prompt()

@@ -43,7 +43,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let decided = asked.edit(json!({"to": "Bob", "euros": 10}));
     let decided = serde_json::to_value(&decided)?;
     let mut forged = decided.clone();
-    forged["token"]["expires"] = json!(u64::MAX);
+    if let Some(expires) = forged.pointer_mut("/token/expires") {
+        *expires = json!(u64::MAX);
+    }
 
     let forged: Decided = serde_json::from_value(forged)?;
     if let Err(error) = chat.decide("bank", vec![forged]).call().await {

@@ -1,6 +1,11 @@
 //! The same four questions, whoever answers: rules, a script, and each wire protocol against a mock of its vendor.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
 
 use std::sync::Arc;
 

@@ -1,7 +1,12 @@
 //! A mock of every provider's API, as a process of its own: `@copilotkit/aimock`, which nobody here wrote.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

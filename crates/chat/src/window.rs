@@ -189,7 +189,7 @@ fn drop_payload(result: &mut ToolResult) {
 }
 
 /// Takes so many bytes out of a text, from its middle; pictures and the like go first.
-fn shorten(content: &mut Vec<Content>, too_many: usize) {
+fn shorten(content: &mut [Content], too_many: usize) {
     let mut left = too_many;
     for item in content.iter_mut().rev() {
         let size = item.len();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{Model, ModelError};
+use toolwright_chat::Model;
 use toolwright_core::schema::nearest;
-use toolwright_core::{Config, Origin, Secret};
+use toolwright_core::{Config, Origin};
 use toolwright_demo::DemoModel;
-use toolwright_models::{Patience, VENDORS, Vendor};
+use toolwright_models::{VENDORS, Vendor};
 
 use crate::failure::{Failure, chain};
 
@@ -75,7 +75,8 @@ pub(crate) fn named(wanted: &str, config: &Config, why: String) -> Result<Chosen
         Some(name) => name.to_owned(),
         None => default_name(vendor, config)?,
     };
-    let model = connect(vendor, &name, config).map_err(|error| chain(&error))?;
+    let connect = vendor.model(name).config(config);
+    let model = connect.build().map_err(|error| chain(&error))?;
     Ok(Chosen { model, why })
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn vendors() -> impl Iterator<Item = &'static str> {
 }
 
 fn vendor_named(name: &str) -> Result<&'static Vendor, String> {
-    Vendor::named(name).ok_or_else(|| {
+    Vendor::named(name).map_err(|_| {
         let near = nearest(name, vendors(), 1);
         let meant = near
             .first()
@@ -111,7 +112,7 @@ fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
         return Ok((*name).to_owned());
     }
     let found = match vendor.name {
-        "ollama" => ollama::first_model(&address(vendor, config)),
+        "ollama" => ollama::first_model(&ollama_address(config)),
         _ => None,
     };
     found.ok_or_else(|| {
@@ -128,30 +129,27 @@ fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
 
 fn automatic(config: &Config) -> Result<Chosen, Failure> {
     for (vendor, _) in DEFAULTS {
-        let Some(row) = Vendor::named(vendor) else {
+        let Ok(row) = Vendor::named(vendor) else {
             continue;
         };
-        if key(row, config).is_some() {
-            let variable = key_variable(row).filter(|name| config.variable(name).is_some());
-            let set = variable.map_or_else(|| format!("models.{vendor}.key"), str::to_owned);
+        if row.has_key(config) {
+            let set = match config.variable(row.key_variable) {
+                Some(_) => row.key_variable.to_owned(),
+                None => format!("models.{vendor}.key"),
+            };
             let why = format!("{set} is set; --model chooses another");
             return named(vendor, config, why).map_err(Failure::told);
         }
     }
     let mut why = "no key is set; set OPENAI_API_KEY or pass --model";
-    if let Some(row) = Vendor::named("ollama") {
-        let address = address(row, config);
-        if ollama::is_there(&address) {
-            let named = named(
-                "ollama",
-                config,
-                format!("Ollama is there ({address}) and no key is set; --model chooses another"),
-            );
-            match named {
-                Ok(chosen) => return Ok(chosen),
-                Err(_) => {
-                    why = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
-                }
+    let address = ollama_address(config);
+    if ollama::is_there(&address) {
+        let there =
+            format!("Ollama is there ({address}) and no key is set; --model chooses another");
+        match named("ollama", config, there) {
+            Ok(chosen) => return Ok(chosen),
+            Err(_) => {
+                why = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
             }
         }
     }
@@ -159,31 +157,13 @@ fn automatic(config: &Config) -> Result<Chosen, Failure> {
     Ok(Chosen { model: demo(), why })
 }
 
-/// The one place that makes models of vendors.
-fn connect(vendor: &Vendor, name: &str, config: &Config) -> Result<Arc<dyn Model>, ModelError> {
-    let base = address(vendor, config);
-    let key = key(vendor, config);
-    vendor.model(name, key.as_ref(), Some(&base), Patience::default())
-}
-
-fn key_variable(vendor: &Vendor) -> Option<&'static str> {
-    vendor.key_variable
-}
-
-fn key(vendor: &Vendor, config: &Config) -> Option<Secret> {
-    let set = config.secret(&format!("models.{}.key", vendor.name));
-    let theirs = || config.variable(key_variable(vendor)?);
-    set.ok().flatten().or_else(theirs)
-}
-
-fn address(vendor: &Vendor, config: &Config) -> String {
-    let set: Option<String> = config
-        .find(&format!("models.{}.base_url", vendor.name))
-        .unwrap_or_default();
-    let theirs = || config.variable(vendor.base_variable?);
+/// Where Ollama may be found: as its own programs look for it.
+fn ollama_address(config: &Config) -> String {
+    let set: Option<String> = config.find("models.ollama.base_url").unwrap_or_default();
+    let theirs = || config.variable("OLLAMA_HOST");
     let theirs = || theirs().map(|address| address.expose().to_owned());
-    set.or_else(theirs)
-        .unwrap_or_else(|| vendor.base.to_owned())
+    let address = set.or_else(theirs);
+    address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())
 }
 
 fn demo() -> Arc<dyn Model> {

@@ -97,7 +97,7 @@ pub static VENDORS: &[Vendor] = &[
         )
     },
     Vendor {
-        base_variable: Some("GOOGLE_GEMINI_BASE_URL"),
+        base_variable: Some("GEMINI_BASE_URL"),
         key_header: "x-goog-api-key",
         ..row(
             "gemini",
