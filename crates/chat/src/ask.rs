@@ -49,6 +49,13 @@ pub(crate) enum Opening {
     Decided(Vec<Decided>),
 }
 
+impl Opening {
+    /// Whether something new is said: then no turn goes on.
+    pub(crate) fn says(&self) -> bool {
+        !matches!(self, Self::Results(_) | Self::Decided(_))
+    }
+}
+
 /// Which tools a prompt comes with.
 #[derive(Clone, Default)]
 pub(crate) struct Selection {

@@ -142,11 +142,14 @@ impl Chat {
     ///
     /// Each has to bring the token that its [`Asked`](crate::Asked) came with: one that was changed, used before, has expired
     /// or belongs to another call is refused, and then nothing is decided at all.
+    ///
+    /// A journal does not keep what a prompt said about tools, terms and its caller: say it again here. An approval is for the
+    /// caller it was asked for.
     pub fn decide(&self, conversation: impl Into<String>, decided: Vec<Decided>) -> Ask {
         self.prompt().conversation(conversation).decided(decided)
     }
 
-    /// Goes on with a conversation whose turn was interrupted: by a crash, a cancellation, or a failure of the store.
+    /// Goes on with a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
     pub fn resume(&self, conversation: impl Into<String>) -> Ask {
         self.prompt().conversation(conversation)
     }

@@ -17,7 +17,6 @@ pub struct Entry {
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// What.
-    #[serde(flatten)]
     pub what: What,
 }
 
@@ -33,8 +32,9 @@ impl Entry {
 }
 
 /// What happened.
+// Tagged from outside: a tag from inside would have serde buffer what it reads, and raw JSON does not survive that.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum What {
     /// A person said something: a turn begins.

@@ -7,8 +7,9 @@ use toolwright_core::schema::Schema;
 use toolwright_core::schemars::generate::SchemaSettings;
 
 use crate::ask::Ask;
+use crate::entry::End;
 use crate::error::ChatError;
-use crate::model::AnswerForm;
+use crate::model::{AnswerForm, ToolChoice};
 
 /// How often a model may mend its answer.
 const TRIES: usize = 3;
@@ -36,6 +37,11 @@ impl Ask {
                     "a call needs a decision or a result; use `call` or `stream`".to_owned();
                 return Err(ChatError::Waits { waiting });
             }
+            if let Some(End::Cancelled) = response.end() {
+                let reason = "it was cancelled".to_owned();
+                let response = Box::new(response);
+                return Err(ChatError::Ended { reason, response });
+            }
             let text = response.text();
             let read = model.answer(&form, &text);
             let read = read.and_then(|value| take::<T>(&form.schema, value, wrapped));
@@ -46,6 +52,10 @@ impl Ask {
             let again =
                 format!("That is not valid: {message}\nAnswer again, with nothing but the JSON.");
             ask = response.go_on().user(again);
+            if ask.terms.choice != ToolChoice::None {
+                // The wish for a tool was fulfilled before.
+                ask.terms.choice = ToolChoice::Auto;
+            }
             last = Some(ChatError::Answer { message, text });
         }
         Err(last.unwrap_or(ChatError::Silent))

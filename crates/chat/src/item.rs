@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolwright_core::ToolCall;
+use toolwright_core::{CallId, ToolCall};
 
 use crate::model::ModelId;
 use crate::usage::{Stop, Usage};
@@ -50,6 +50,19 @@ impl Step {
             ItemKind::Call { call } => Some(call),
             _ => None,
         })
+    }
+
+    /// The call that the answer breaks off in, before it is known what the call is made with.
+    ///
+    /// No arguments at all are as good as `{}` everywhere else. Arguments that break off later are no JSON.
+    pub(crate) fn cut_off(&self) -> Option<&CallId> {
+        if !matches!(self.stop, Stop::Length | Stop::Filtered) {
+            return None;
+        }
+        match &self.items.last()?.kind {
+            ItemKind::Call { call } if call.arguments.as_str().trim().is_empty() => Some(&call.id),
+            _ => None,
+        }
     }
 }
 

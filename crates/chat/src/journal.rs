@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::Value;
+use toolwright_core::{CallId, Grant};
+
 use crate::entry::{Entry, What};
 use crate::store::{Store, StoreError, random};
 use crate::turn::{Turn, TurnLimits};
@@ -12,7 +15,8 @@ pub(crate) struct Journal {
     pub(crate) conversation: String,
     store: Arc<dyn Store>,
     /// Held while something is appended: calls that run at the same time tell one after the other.
-    order: tokio::sync::Mutex<()>,
+    /// Once something was perhaps not kept, nothing may follow it; why.
+    order: tokio::sync::Mutex<Option<String>>,
     told: Mutex<Told>,
 }
 
@@ -44,19 +48,39 @@ impl Journal {
         &self,
         happened: impl IntoIterator<Item = What>,
     ) -> Result<(), StoreError> {
-        let _in_order = self.order.lock().await;
+        let mut lost = self.order.lock().await;
+        if let Some(why) = &*lost {
+            return Err(StoreError::new(why));
+        }
         let entries: Result<Vec<Entry>, StoreError> = happened
             .into_iter()
             .map(|what| Ok(Entry::new(random(8)?, now(), what)))
             .collect();
         let entries = entries?;
-        self.store.append(&self.conversation, &entries).await?;
+        *lost = Some("nobody waited until what came before was kept".to_owned());
+        let appended = self.store.append(&self.conversation, &entries).await;
+        *lost = appended.as_ref().err().map(ToString::to_string);
+        appended?;
         let mut told = self.told();
         for entry in entries {
             told.turn.apply(&entry);
             told.entries.push(entry);
         }
         Ok(())
+    }
+
+    /// What a call was asked about with, last.
+    pub(crate) fn asked(&self, call: &CallId) -> Option<(Value, Grant)> {
+        let told = self.told();
+        let mut newest = told.entries.iter().rev();
+        newest.find_map(|entry| match &entry.what {
+            What::Asked {
+                call: asked,
+                arguments,
+                token,
+            } if asked == call => Some((arguments.clone(), token.clone())),
+            _ => None,
+        })
     }
 
     /// What was told so far.

@@ -2,14 +2,16 @@
 //!
 //! Nothing is decided here. Each stage is a file; this one is the loop around [`Turn::next`](crate::Turn::next).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use toolwright_core::schema::nearest;
 use toolwright_core::{
     CallId, Entry as ToolEntry, ErrorKind, Invoker, Outcome, Scope, ToolCall, ToolName, ToolResult,
 };
 
-use crate::ask::Ask;
-use crate::entry::{End, What};
+use crate::ask::{Ask, Opening};
+use crate::entry::{CallFacts, End, What};
 use crate::error::ChatError;
 use crate::event::{Asked, ChatEvent};
 use crate::history::unknown;
@@ -29,34 +31,38 @@ mod run;
 
 /// Takes a prompt as far as it goes.
 pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response, ChatError> {
-    let invoker = select(&ask).await?;
-    let conversation = match (&ask.journal, &ask.conversation) {
-        (Some(journal), _) => journal.conversation.clone(),
-        (None, Some(conversation)) => conversation.clone(),
+    let conversation = match (&ask.conversation, &ask.journal) {
+        (Some(conversation), _) => conversation.clone(),
+        (None, Some(journal)) => journal.conversation.clone(),
         (None, None) => random(8)?,
     };
     let _alone = ask.chat.alone(&conversation).await;
     let limits = ask.terms.limits.clone();
-    let journal = match (ask.journal.take(), &ask.conversation) {
-        (Some(journal), _) => journal,
-        (None, kept) => {
+    let journal = match (&ask.conversation, ask.journal.take()) {
+        (None, Some(journal)) => journal,
+        (kept, _) => {
             let store: Arc<dyn Store> = match kept {
+                // Somebody else may have gone on with it since: what counts is what the store has.
                 Some(_) => Arc::clone(&ask.chat.0.store),
                 // Nobody can come back to it: it is kept as long as the response.
                 None => Arc::new(MemoryStore::new()),
             };
-            Arc::new(Journal::open(store, conversation, limits).await?)
+            Arc::new(Journal::open(store, conversation, limits.clone()).await?)
         }
     };
+    journal.told().turn.wake(limits, now());
+    let invoker = select(&ask, &guarded(&ask, &journal)).await?;
     let scope = ask.scope.clone().session(&*journal.conversation);
     let scope = scope.cancel_on(ask.cancel.clone());
     let tools = ask.chat.list(&invoker, &scope)?;
     if let ToolChoice::Named(name) = &ask.terms.choice
         && !tools.iter().any(|tool| tool.spec().name == name.as_str())
     {
+        let known = tools.iter().map(|tool| tool.spec().name.as_str());
+        let nearest = nearest(name, known, 3);
         return Err(ChatError::UnknownTool {
             names: vec![name.clone()],
-            nearest: Vec::new(),
+            nearest: nearest.into_iter().map(str::to_owned).collect(),
         });
     }
     let openings = std::mem::take(&mut ask.openings);
@@ -70,6 +76,18 @@ pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response
     };
     performance.open(openings).await?;
     performance.go_on().await
+}
+
+/// The tools about whose calls somebody decides: those need it even if the prompt that asked for it is another one.
+fn guarded(ask: &Ask, journal: &Journal) -> HashSet<ToolName> {
+    match ask.openings.iter().any(Opening::says) {
+        true => HashSet::new(),
+        false => {
+            let told = journal.told();
+            let guarded = told.turn.guarded();
+            guarded.map(|facts| facts.tool.clone()).collect()
+        }
+    }
 }
 
 /// One turn, or a piece of one, under way.
@@ -89,6 +107,14 @@ impl Performance {
             conversation: self.journal.conversation.clone(),
             model: self.ask.terms.model.id().clone(),
         });
+        let waits: Vec<CallId> = {
+            let turn = &self.journal.told().turn;
+            let waits = turn.open().filter(|facts| turn.is_asked(&facts.call));
+            waits.map(|facts| facts.call.clone()).collect()
+        };
+        for asked in self.asked(&waits) {
+            self.listener.tell(ChatEvent::Asked(asked));
+        }
         loop {
             if self.ask.cancel.is_cancelled() {
                 return self.end(End::Cancelled).await;
@@ -96,7 +122,8 @@ impl Performance {
             let next = self.journal.told().turn.next(now());
             match next {
                 Next::Ask => match self.ask_model().await {
-                    Ok(()) => {}
+                    Ok(None) => {}
+                    Ok(Some(end)) => return self.end(end).await,
                     Err(ChatError::Model(error)) => {
                         let reason = error.to_string();
                         self.close(&End::Failed { reason }).await?;
@@ -118,8 +145,10 @@ impl Performance {
                     self.finished(lost.collect()).await?;
                 }
                 Next::Run(calls) if self.ask.terms.manual => {
-                    let calls = self.calls(&calls);
-                    return Ok(self.paused(State::Calls(calls)));
+                    if !self.pass_on(&calls).await? {
+                        let calls = self.calls(&calls);
+                        return Ok(self.paused(State::Calls(calls)));
+                    }
                 }
                 Next::Run(calls) => self.run(&calls).await?,
                 Next::Wait(calls) => match &self.ask.chat.0.approver {
@@ -193,12 +222,7 @@ impl Performance {
 
     /// Ends the turn: no call stays without a result.
     async fn close(&self, end: &End) -> Result<(), ChatError> {
-        let (open, over): (Vec<CallId>, bool) = {
-            let turn = &self.journal.told().turn;
-            let open = turn.open().map(|facts| facts.call.clone());
-            (open.collect(), turn.is_over())
-        };
-        if over {
+        if self.journal.told().turn.is_over() {
             return Ok(());
         }
         let (outcome, reason) = match end {
@@ -206,10 +230,7 @@ impl Performance {
             End::Limit { reason } => (Outcome::Denied, format!("the turn was ended: {reason}")),
             _ => (Outcome::Cancelled, "the turn was ended".to_owned()),
         };
-        let results: Vec<ToolResult> = open
-            .iter()
-            .map(|call| self.refused(call, outcome, &reason))
-            .collect();
+        let results = self.left_open(|_| (outcome, reason.as_str()));
         let finished = results.iter().cloned();
         let finished = finished.map(|result| What::Finished { result });
         let end = What::Ended { end: end.clone() };
@@ -218,6 +239,25 @@ impl Performance {
             self.listener.tell(ChatEvent::Result { result, millis: 0 });
         }
         Ok(())
+    }
+
+    /// The results of the calls that have none: nobody saw how those end that had started, the others did not run.
+    fn left_open<'a>(&self, why: impl Fn(&CallId) -> (Outcome, &'a str)) -> Vec<ToolResult> {
+        let (open, started): (Vec<CallFacts>, Vec<CallFacts>) = {
+            let turn = &self.journal.told().turn;
+            (
+                turn.open().cloned().collect(),
+                turn.started().cloned().collect(),
+            )
+        };
+        let results = open.into_iter().map(|facts| {
+            if started.contains(&facts) {
+                return unknown(facts.call, facts.tool);
+            }
+            let (outcome, reason) = why(&facts.call);
+            self.refused(&facts.call, outcome, reason)
+        });
+        results.collect()
     }
 
     async fn end(self, end: End) -> Result<Response, ChatError> {
@@ -241,9 +281,7 @@ impl Performance {
 
     fn response(self, state: State) -> Response {
         let told = self.journal.told();
-        let begun = |what: &What| matches!(what, What::User { .. });
-        let from = told.entries.iter().rposition(|entry| begun(&entry.what));
-        let entries = told.entries.iter().skip(from.unwrap_or_default());
+        let entries = told.entries.iter().skip(told.turn.from());
         let entries = entries.cloned().collect();
         let (usage, cost) = (told.turn.usage(), told.turn.cost());
         drop(told);
@@ -259,26 +297,17 @@ impl Performance {
 
     /// What people are shown of calls that wait for a decision.
     fn asked(&self, calls: &[CallId]) -> Vec<Asked> {
-        let told = self.journal.told().entries.clone();
-        let asked = told.into_iter().rev().filter_map(|entry| match entry.what {
-            What::Asked {
-                call,
+        let asked = calls.iter().filter_map(|call| {
+            let (arguments, token) = self.journal.asked(call)?;
+            let pending = self.pending(call)?;
+            Some(Asked {
+                call: pending.call,
+                tool: pending.tool,
                 arguments,
                 token,
-            } if calls.contains(&call) => {
-                let pending = self.pending(&call)?;
-                Some(Asked {
-                    call: pending.call.clone(),
-                    tool: Arc::clone(&pending.tool),
-                    arguments,
-                    token,
-                })
-            }
-            _ => None,
+            })
         });
-        let mut asked: Vec<Asked> = asked.take(calls.len()).collect();
-        asked.reverse();
-        asked
+        asked.collect()
     }
 
     /// Whether a call is one that the vendor runs and waits with.

@@ -59,6 +59,9 @@ impl Response {
                 _ => Vec::new(),
             };
         }
+        if let Some(said) = self.broken_off() {
+            return said.to_vec();
+        }
         let Some(step) = self.steps().last() else {
             return Vec::new();
         };
@@ -73,6 +76,21 @@ impl Response {
         match text.is_empty() {
             true => Vec::new(),
             false => vec![Content::text(text)],
+        }
+    }
+
+    /// What there is of an answer that broke off: said after the question, or after the last step.
+    fn broken_off(&self) -> Option<&[Content]> {
+        let told = self.entries.iter().map(|entry| &entry.what);
+        let mut told = told.rev().filter(|what| {
+            matches!(
+                what,
+                What::User { .. } | What::Assistant { .. } | What::Step { .. }
+            )
+        });
+        match (told.next(), told.next()) {
+            (Some(What::Assistant { content }), Some(_)) => Some(content),
+            _ => None,
         }
     }
 

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use toolwright_core::{Approval, Invoker, Item, ToolSpec};
+use toolwright_core::{Approval, Invoker, Item, ToolName, ToolSpec};
 
 use crate::ask::{Ask, Selection};
 use crate::error::ChatError;
 
 /// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
-pub(crate) async fn select(ask: &Ask) -> Result<Invoker, ChatError> {
+///
+/// Calls of the guarded tools need approval in any case.
+pub(crate) async fn select(ask: &Ask, guarded: &HashSet<ToolName>) -> Result<Invoker, ChatError> {
     let selection = &ask.selection;
     let mut invoker = ask.chat.0.invoker.clone();
     if !selection.is_all() {
@@ -16,12 +18,13 @@ pub(crate) async fn select(ask: &Ask) -> Result<Invoker, ChatError> {
         invoker = narrow(&invoker, selection, resolved)?;
     }
     let (errors, ask_each) = (ask.terms.errors, ask.terms.ask_each);
-    if errors.is_some() || ask_each {
-        let adjusted = invoker.adjusted(move |_, policy| {
+    if errors.is_some() || ask_each || !guarded.is_empty() {
+        let guarded = guarded.clone();
+        let adjusted = invoker.adjusted(move |spec, policy| {
             if let Some(errors) = errors {
                 policy.errors = errors;
             }
-            if ask_each {
+            if ask_each || guarded.contains(&spec.name) {
                 policy.approval = Approval::Always;
             }
         });
@@ -45,13 +48,18 @@ impl Selection {
 /// Finds the named tools that the registry does not have.
 async fn resolve(ask: &Ask, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
     let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
-    let (mut resolved, mut unknown) = (Vec::new(), Vec::new());
+    let given = ask.selection.added.iter();
+    let given: HashSet<&str> = given.map(|item| item.name().as_str()).collect();
+    let (mut resolved, mut unknown) = (Vec::<Item>::new(), Vec::new());
     'names: for name in &ask.selection.names {
-        if snapshot.get(name).is_some() {
+        let again = resolved.iter().any(|item| item.name() == name.as_str());
+        if snapshot.get(name).is_some() || given.contains(name.as_str()) || again {
             continue;
         }
         for resolver in &ask.chat.0.resolvers {
-            if let Some(tool) = resolver.resolve(name).await {
+            // A tool of another name is not the one that was asked for.
+            let tool = resolver.resolve(name).await;
+            if let Some(tool) = tool.filter(|tool| tool.name() == name.as_str()) {
                 resolved.push(Item::Tool(tool));
                 continue 'names;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use toolwright_core::Secret;
@@ -25,6 +25,24 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns the key that approvals are signed with: as long-lived as the journals.
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
+}
+
+impl<S: Store + ?Sized> Store for Arc<S> {
+    fn append<'a>(
+        &'a self,
+        conversation: &'a str,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        (**self).append(conversation, entries)
+    }
+
+    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        (**self).load(conversation)
+    }
+
+    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        (**self).key()
+    }
 }
 
 /// Why a store cannot do what it is asked.

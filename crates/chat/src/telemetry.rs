@@ -2,6 +2,7 @@
 
 use tracing::{Level, Span, field, span};
 
+use crate::entry::End;
 use crate::error::ModelError;
 use crate::model::ModelId;
 use crate::usage::{Stop, Usage};
@@ -30,7 +31,7 @@ pub(crate) fn asking(model: &ModelId, conversation: &str) -> Span {
 /// Adds how it ended.
 pub(crate) fn answered(
     span: &Span,
-    ended: &Result<bool, ModelError>,
+    ended: &Result<Option<End>, ModelError>,
     answer: &Option<(Stop, Usage)>,
 ) {
     if let Some((stop, usage)) = answer {
@@ -39,8 +40,9 @@ pub(crate) fn answered(
         span.record("gen_ai.response.finish_reasons", field::debug(stop));
     }
     let error = match ended {
-        Ok(true) => return,
-        Ok(false) => "cancelled".to_owned(),
+        Ok(None) => return,
+        Ok(Some(End::Cancelled)) => "cancelled".to_owned(),
+        Ok(Some(_)) => "timeout".to_owned(),
         Err(error) => format!("{:?}", error.kind).to_lowercase(),
     };
     span.record("error.type", error);

@@ -48,7 +48,13 @@ impl Default for TurnLimits {
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
     limits: TurnLimits,
+    /// When it began; later by every time in which it only waited.
     began: Option<u64>,
+    /// When something was told last.
+    told: u64,
+    /// How many entries were read, and which of them was its first.
+    read: usize,
+    from: usize,
     /// The calls of the newest step.
     calls: Vec<Pending>,
     stop: Stop,
@@ -67,7 +73,7 @@ pub struct Turn {
 struct Pending {
     facts: CallFacts,
     state: State,
-    /// How somebody decided about it; kept while it runs, and after.
+    /// How somebody decided about it.
     verdict: Option<Verdict>,
     /// Why it must not run.
     refused: Option<String>,
@@ -77,9 +83,8 @@ struct Pending {
 enum State {
     New,
     Asked { expires: u64 },
-    Decided,
     Started,
-    Finished { fatal: Option<String> },
+    Finished { ok: bool, fatal: Option<String> },
 }
 
 /// What has to happen next.
@@ -112,6 +117,8 @@ impl Turn {
     /// Reads one more entry.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.what {
+            // More of what the turn opens with.
+            What::User { .. } if !self.is_over() && self.rounds == 0 => {}
             What::User { .. } => self.begin(entry.at),
             What::Assistant { .. } if self.is_over() => self.begin(entry.at),
             What::Assistant { .. } => {}
@@ -122,6 +129,9 @@ impl Turn {
                 self.stop = step.stop.clone();
                 self.answered = true;
                 self.calls = calls.iter().map(|facts| self.count(facts)).collect();
+                if let Some(cut) = step.cut_off() {
+                    self.refuse(cut, "the call was cut off before its arguments were whole");
+                }
             }
             What::Started { call } => self.set(call, State::Started),
             What::Asked { call, token, .. } => {
@@ -129,24 +139,50 @@ impl Turn {
                 self.set(call, State::Asked { expires });
             }
             What::Decided { call, verdict } => {
-                self.set(call, State::Decided);
-                if let Some(pending) = self.pending_mut(call) {
-                    pending.verdict = Some(verdict.clone());
-                }
+                self.wait(entry.at);
+                self.decide(call, verdict);
             }
             What::Finished { result } => {
+                if !self.started().any(|facts| facts.call == result.call) {
+                    self.wait(entry.at);
+                }
                 let fatal = result.error == Some(ErrorKind::Fatal);
                 let fatal = fatal.then(|| result.text().into_owned());
-                self.set(&result.call, State::Finished { fatal });
+                let ok = !result.is_error();
+                self.set(&result.call, State::Finished { ok, fatal });
             }
             What::Ended { end } => self.ended = Some(end.clone()),
         }
+        self.told = entry.at;
+        self.read += 1;
     }
 
     fn begin(&mut self, at: u64) {
-        *self = Self::new(std::mem::take(&mut self.limits));
-        self.began = Some(at);
-        self.cost = Some(0.0);
+        *self = Self {
+            began: Some(at),
+            read: self.read,
+            from: self.read,
+            cost: Some(0.0),
+            ..Self::new(std::mem::take(&mut self.limits))
+        };
+    }
+
+    /// Does not count the time since something was told last: nobody worked, somebody was waited for.
+    fn wait(&mut self, until: u64) {
+        let waited = until.saturating_sub(self.told);
+        self.began = self.began.map(|began| began.saturating_add(waited));
+        self.told = until;
+    }
+
+    /// Goes on after a while in which nobody did, within these limits.
+    pub(crate) fn wake(&mut self, limits: TurnLimits, now: u64) {
+        self.limits = limits;
+        self.wait(now);
+    }
+
+    /// How many entries there are before its first.
+    pub(crate) fn from(&self) -> usize {
+        self.from
     }
 
     /// Counts a call, and says whether it is one too many.
@@ -183,15 +219,31 @@ impl Turn {
         }
     }
 
+    /// The call of an id, unless it is over: what comes after its result changes nothing.
+    fn open_mut(&mut self, call: &CallId) -> impl Iterator<Item = &mut Pending> {
+        let open = |pending: &&mut Pending| {
+            pending.facts.call == *call && !matches!(pending.state, State::Finished { .. })
+        };
+        self.calls.iter_mut().filter(open)
+    }
+
     fn set(&mut self, call: &CallId, state: State) {
-        if let Some(pending) = self.pending_mut(call) {
-            pending.state = state;
+        self.open_mut(call)
+            .for_each(|pending| pending.state = state.clone());
+    }
+
+    fn decide(&mut self, call: &CallId, verdict: &Verdict) {
+        for pending in self.open_mut(call) {
+            if matches!(pending.state, State::Asked { .. }) {
+                pending.state = State::New;
+                pending.verdict = Some(verdict.clone());
+            }
         }
     }
 
-    fn pending_mut(&mut self, call: &CallId) -> Option<&mut Pending> {
-        let mut calls = self.calls.iter_mut();
-        calls.find(|pending| pending.facts.call == *call)
+    fn refuse(&mut self, call: &CallId, reason: &str) {
+        self.open_mut(call)
+            .for_each(|pending| pending.refused = Some(reason.to_owned()));
     }
 
     /// What the model and its tools took so far.
@@ -237,6 +289,19 @@ impl Turn {
         pending.verdict.as_ref()
     }
 
+    /// The calls about which somebody has decided or still has to.
+    pub(crate) fn guarded(&self) -> impl Iterator<Item = &CallFacts> {
+        let guarded = |pending: &&Pending| {
+            pending.verdict.is_some() || matches!(pending.state, State::Asked { .. })
+        };
+        self.unfinished().filter(guarded).map(|it| &it.facts)
+    }
+
+    /// Why it cannot go on, once a call has failed in a way that ends it.
+    pub(crate) fn fatal(&self) -> Option<&str> {
+        self.calls.iter().find_map(Pending::fatal)
+    }
+
     /// Whether somebody still has to decide about a call.
     pub fn is_asked(&self, call: &CallId) -> bool {
         let mut calls = self.calls.iter();
@@ -253,7 +318,7 @@ impl Turn {
         if let Some(end) = &self.ended {
             return Next::End(end.clone());
         }
-        if let Some(reason) = self.calls.iter().find_map(Pending::fatal) {
+        if let Some(reason) = self.fatal() {
             let reason = reason.to_owned();
             return Next::End(End::Failed { reason });
         }
@@ -316,7 +381,11 @@ impl Turn {
                 _ => End::Answered,
             });
         }
-        if !self.calls.is_empty() && self.calls.iter().all(|pending| pending.facts.return_direct) {
+        // What went wrong is no answer: the model reads it.
+        let direct = |pending: &Pending| {
+            pending.facts.return_direct && matches!(pending.state, State::Finished { ok: true, .. })
+        };
+        if !self.calls.is_empty() && self.calls.iter().all(direct) {
             return Next::End(End::Direct);
         }
         match self.exceeded(now) {
@@ -363,7 +432,7 @@ impl Pending {
 
     fn fatal(&self) -> Option<&str> {
         match &self.state {
-            State::Finished { fatal } => fatal.as_deref(),
+            State::Finished { fatal, .. } => fatal.as_deref(),
             _ => None,
         }
     }

@@ -145,6 +145,16 @@ impl<'a> ApprovalRequest<'a> {
             .grant(self.fingerprint, self.arguments, self.caller)
     }
 
+    /// Checks whether a grant that was made before is for exactly this call, without using it up.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not.
+    pub fn check(&self, grant: &Grant) -> Result<(), &'static str> {
+        self.approvals
+            .check(grant, self.fingerprint, self.arguments, self.caller)
+    }
+
     /// Allows the call.
     pub fn approve(&self) -> Decision {
         Decision::Approve(self.grant())

@@ -18,7 +18,7 @@ use crate::context::{CallContext, CancelSlot, PermitSlot, Scope, Setup};
 use crate::define::Ready;
 use crate::error::{InvokerError, RegistryError, ToolError};
 use crate::layer::{Invocation, Layer, Next, concurrency, trace};
-use crate::registry::{Entry, Snapshot, View};
+use crate::registry::{Entry, Settings, Snapshot, View};
 use crate::result::ToolResult;
 
 mod arguments;
@@ -80,6 +80,8 @@ struct Shared {
     given: View,
     source: Source,
     setup: Arc<Setup>,
+    /// What the set-up's settings count is counted for all that become of this invoker.
+    settings: Arc<Settings>,
     approvals: Arc<Approvals>,
     terms: Terms,
 }

@@ -29,6 +29,7 @@ mod view;
 pub use discover::{App, Construct, Discovered, Linked, Place};
 pub(crate) use item::Shelved;
 pub use item::{Bundle, Item};
+pub(crate) use settings::Settings;
 pub(crate) use shelf::{Found, Shelf};
 pub(crate) use snapshot::Bound;
 pub use snapshot::{Entry, Snapshot};

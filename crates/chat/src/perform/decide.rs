@@ -2,9 +2,10 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
-
+use tokio::time::sleep;
 use toolwright_core::{
     ApprovalRequest, Approve, BoxFuture, CallId, Decision, Pending, ToolCall, ToolName,
 };
@@ -14,7 +15,7 @@ use crate::entry::{Verdict, What};
 use crate::error::ChatError;
 use crate::event::{Asked, ChatEvent};
 use crate::item::ItemKind;
-use crate::journal::Journal;
+use crate::journal::{Journal, now};
 
 impl Performance {
     /// What has to be decided about a call of the newest step, if anything has.
@@ -77,9 +78,14 @@ impl Performance {
                 Some(pending) => {
                     let asked = async { approver.approve(pending.request()).await };
                     let asked = AssertUnwindSafe(asked).catch_unwind();
+                    let token = self.journal.asked(call).map(|(_, token)| token);
+                    let left = token.map_or(0, |token| token.expires().saturating_sub(now()));
                     tokio::select! {
                         // Whoever cancels has decided nothing: the turn ends before the call could run.
                         () = self.ask.cancel.cancelled() => return Ok(()),
+                        () = sleep(Duration::from_millis(left)) => Verdict::Deny {
+                            reason: "nobody decided in time".to_owned(),
+                        },
                         decision = asked => match decision {
                             Ok(decision) => verdict(decision),
                             Err(_) => Verdict::Deny {
@@ -129,14 +135,17 @@ pub(super) struct Recorded(pub(super) Arc<Journal>);
 impl Approve for Recorded {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         let verdict = self.0.told().turn.verdict(&request.call.id).cloned();
+        // What was decided about is perhaps not what would run: then it is another tool, or for somebody else.
+        let asked = self.0.asked(&request.call.id);
+        let same = asked.map_or(Err("nobody was asked"), |(_, token)| request.check(&token));
         Box::pin(async move {
-            match verdict {
-                Some(Verdict::Edit { arguments }) => request.edit(arguments),
-                Some(Verdict::Deny { reason }) => request.deny(reason),
-                Some(Verdict::Answer { content }) => request.answer(content),
-                // The grant was tried before anybody is asked: it is for other arguments, another tool, or too old.
-                Some(Verdict::Approve) => request.deny("what was approved is not what would run"),
-                None => request.deny("it needs approval, and nobody has decided"),
+            match (verdict, same) {
+                (Some(Verdict::Deny { reason }), _) => request.deny(reason),
+                (Some(Verdict::Answer { content }), _) => request.answer(content),
+                (Some(Verdict::Approve), Ok(())) => request.approve(),
+                (Some(Verdict::Edit { arguments }), Ok(())) => request.edit(arguments),
+                (Some(_), Err(why)) => request.deny(why),
+                (None, _) => request.deny("it needs approval, and nobody has decided"),
             }
         })
     }

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use futures::stream::StreamExt as _;
 use sha2::{Digest as _, Sha256};
+use tokio::task::coop::consume_budget;
 use tokio::time::sleep;
 use toolwright_core::schema::canonical;
 use toolwright_core::{CallId, Content, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::Performance;
-use crate::entry::{CallFacts, What};
+use crate::entry::{CallFacts, End, What};
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::event::ChatEvent;
 use crate::history::history;
@@ -25,14 +26,19 @@ use crate::usage::{Stop, Usage};
 
 impl Performance {
     /// Asks the model once, and tells the journal what it answers.
-    pub(super) async fn ask_model(&self) -> Result<(), ChatError> {
+    ///
+    /// Returns how the turn ends, if it ends before the answer does.
+    pub(super) async fn ask_model(&self) -> Result<Option<End>, ChatError> {
         let span = telemetry::asking(self.ask.terms.model.id(), &self.journal.conversation);
         let mut heard = Heard::default();
         let ended = self.listen(&mut heard).instrument(span.clone()).await;
         telemetry::answered(&span, &ended, &heard.ended);
         match ended {
-            Ok(true) => self.answered(heard).await,
-            Ok(false) => self.keep_what_was_said(heard).await,
+            Ok(None) => self.answered(heard).await.map(|()| None),
+            Ok(Some(end)) => {
+                self.keep_what_was_said(heard).await?;
+                Ok(Some(end))
+            }
             Err(error) => {
                 self.keep_what_was_said(heard).await?;
                 Err(error.into())
@@ -40,21 +46,27 @@ impl Performance {
         }
     }
 
-    /// Hears an answer out; `false` if the turn is cancelled or its time is over before.
-    async fn listen(&self, heard: &mut Heard) -> Result<bool, ModelError> {
+    /// Hears an answer out; else returns why the turn ends before.
+    async fn listen(&self, heard: &mut Heard) -> Result<Option<End>, ModelError> {
         let left = self.journal.told().turn.deadline().saturating_sub(now());
         let mut late = pin!(sleep(Duration::from_millis(left)));
         let mut events = self.ask.terms.model.stream(self.request());
         loop {
+            // An answer that is all there already must not keep everybody else from getting a word in.
+            consume_budget().await;
             let event = tokio::select! {
                 biased;
-                () = self.ask.cancel.cancelled() => return Ok(false),
-                () = &mut late => return Ok(false),
+                () = self.ask.cancel.cancelled() => return Ok(Some(End::Cancelled)),
+                () = &mut late => {
+                    let seconds = self.ask.terms.limits.time.as_secs();
+                    let reason = format!("it took {seconds} seconds");
+                    return Ok(Some(End::Limit { reason }));
+                }
                 event = events.next() => event,
             };
             match event {
                 Some(event) => heard.hear(event?, &|event| self.listener.tell(event)),
-                None if heard.ended.is_some() => return Ok(true),
+                None if heard.ended.is_some() => return Ok(None),
                 None => {
                     let message = "the answer ended before it was finished";
                     return Err(ModelError::new(ModelErrorKind::Protocol, message));
@@ -104,20 +116,19 @@ impl Performance {
         let model = self.ask.terms.model.id().clone();
         let cost = self.ask.chat.0.prices.cost(&model, &usage);
         let step = Arc::new(Step::new(model, heard.items, stop.clone(), usage));
-        let calls: Vec<CallFacts> = step
-            .items
-            .iter()
-            .filter_map(|item| self.facts(item))
-            .collect();
+        let mut calls = Vec::<CallFacts>::new();
+        for facts in step.items.iter().filter_map(|item| self.facts(item)) {
+            if !calls.iter().any(|known| known.call == facts.call) {
+                calls.push(facts);
+            }
+        }
         let ids: Vec<CallId> = calls.iter().map(|facts| facts.call.clone()).collect();
         let mut told = vec![What::Step {
             step: Arc::clone(&step),
             calls,
             cost,
         }];
-        if !self.ask.terms.manual {
-            told.extend(self.asks(&step));
-        }
+        told.extend(self.asks(&step));
         self.journal.tell(told).await?;
         self.listener.tell(ChatEvent::Step { stop, usage, cost });
         for asked in self.asked(&ids) {
@@ -128,10 +139,11 @@ impl Performance {
 
     /// What somebody has to decide before the calls of a step run.
     fn asks(&self, step: &Step) -> Vec<What> {
-        let pending = step
-            .items
-            .iter()
-            .filter_map(|item| self.pending_of(&item.kind));
+        // Whoever runs our calls decides about them; about a vendor's, somebody else has to.
+        let ours = |item: &&Item| matches!(item.kind, ItemKind::Call { .. });
+        let items = step.items.iter();
+        let items = items.filter(|item| !self.ask.terms.manual || !ours(item));
+        let pending = items.filter_map(|item| self.pending_of(&item.kind));
         let asked = pending.map(|pending| What::Asked {
             call: pending.call.id.clone(),
             token: pending.request().grant(),
@@ -206,7 +218,8 @@ impl Heard {
                     tell(ChatEvent::CallDelta { call, delta });
                 }
             }
-            ModelEvent::Item(item) => {
+            ModelEvent::Item(mut item) => {
+                self.tell_apart(&mut item);
                 match &item.kind {
                     ItemKind::Call { call } => tell(ChatEvent::Call { call: call.clone() }),
                     ItemKind::Hosted {
@@ -225,6 +238,29 @@ impl Heard {
                 self.items.push(item);
             }
             ModelEvent::Finished { stop, usage } => self.ended = Some((stop, usage)),
+        }
+    }
+
+    /// Gives a call another id if one before has the same: each has a result of its own.
+    fn tell_apart(&self, item: &mut Item) {
+        let ItemKind::Call { call } = &mut item.kind else {
+            return;
+        };
+        let taken = |id: &str| {
+            self.items.iter().any(|item| match &item.kind {
+                ItemKind::Call { call } => call.id == *id,
+                ItemKind::HostedApproval { id: hosted, .. } => hosted == id,
+                _ => false,
+            })
+        };
+        let first = call.id.clone();
+        for number in 2.. {
+            if !call.id.as_str().is_empty() && !taken(call.id.as_str()) {
+                break;
+            }
+            call.id = format!("{first}_{number}").into();
+            // What the protocol said has the old id.
+            item.raw = None;
         }
     }
 }

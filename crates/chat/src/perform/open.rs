@@ -1,23 +1,16 @@
 //! How a prompt opens: what is said, or what a waiting turn was waiting for.
 
-use toolwright_core::{CallId, Outcome, ToolResult};
+use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
 
 use super::Performance;
 use crate::ask::{Ask, Opening};
 use crate::entry::{End, What};
 use crate::error::ChatError;
 use crate::event::{ChatEvent, Decided};
-use crate::history::unknown;
 use crate::journal::now;
 
 impl Performance {
     pub(super) async fn open(&self, openings: Vec<Opening>) -> Result<(), ChatError> {
-        if openings.is_empty() {
-            return match self.journal.told().entries.is_empty() {
-                true => Err(ChatError::Silent),
-                false => Ok(()),
-            };
-        }
         let mut said = Vec::new();
         for opening in openings {
             let opening = match opening {
@@ -36,7 +29,10 @@ impl Performance {
             self.abandon().await?;
             self.journal.tell(said).await?;
         }
-        Ok(())
+        match self.journal.told().entries.is_empty() {
+            true => Err(ChatError::Silent),
+            false => Ok(()),
+        }
     }
 
     async fn render(
@@ -44,10 +40,15 @@ impl Performance {
         name: String,
         arguments: &serde_json::Value,
     ) -> Result<Opening, ChatError> {
-        let rendered = self
-            .invoker
-            .render_in(&self.scope, name.as_str(), arguments)
-            .await;
+        let render = |invoker: Invoker| {
+            let name = name.as_str();
+            async move { invoker.render_in(&self.scope, name, arguments).await }
+        };
+        let mut rendered = render(self.invoker.clone()).await;
+        // Which tools a prompt comes with says nothing about the prompts of the registry.
+        if matches!(&rendered, Err(failure) if failure.outcome == Outcome::UnknownTool) {
+            rendered = render(self.ask.chat.0.invoker.clone()).await;
+        }
         match rendered {
             Ok(rendered) => Ok(Ask::in_role(rendered.role, rendered.text)),
             Err(failure) => {
@@ -59,24 +60,21 @@ impl Performance {
 
     /// Ends a turn that was left open, because something new is said.
     async fn abandon(&self) -> Result<(), ChatError> {
-        let (open, started): (Vec<CallId>, Vec<CallId>) = {
-            let turn = &self.journal.told().turn;
-            if turn.is_over() {
-                return Ok(());
-            }
-            let open = turn.open().map(|facts| facts.call.clone());
-            let started = turn.started().map(|facts| facts.call.clone());
-            (open.collect(), started.collect())
-        };
-        let results = open.into_iter().map(|call| match started.contains(&call) {
-            true => unknown(call.clone(), self.tool_of(&call)),
-            false => self.refused(
-                &call,
+        let asked = |call: &CallId| self.journal.told().turn.is_asked(call);
+        if self.journal.told().turn.is_over() {
+            return Ok(());
+        }
+        let results = self.left_open(|call| match asked(call) {
+            true => (
                 Outcome::Denied,
                 "the call did not run: the conversation went on without a decision about it",
             ),
+            // It may have been somebody else's to run.
+            false => (
+                Outcome::Cancelled,
+                "there is no result of the call: the conversation went on without it",
+            ),
         });
-        let results: Vec<ToolResult> = results.collect();
         let finished = results.into_iter().map(|result| What::Finished { result });
         let end = What::Ended {
             end: End::Cancelled,
@@ -91,10 +89,19 @@ impl Performance {
             let told = self.journal.told();
             told.turn.open().map(|facts| facts.call.clone()).collect()
         };
-        if let Some(stray) = results.iter().find(|result| !open.contains(&result.call)) {
-            let reason = "it does not wait for a result".to_owned();
-            let call = stray.call.clone();
-            return Err(ChatError::Refused { call, reason });
+        let brought: Vec<CallId> = results.iter().map(|result| result.call.clone()).collect();
+        for (at, call) in brought.iter().enumerate() {
+            if !open.contains(call) {
+                return Err(refused(call, "it does not wait for a result"));
+            }
+            if brought.iter().take(at).any(|before| before == call) {
+                return Err(refused(call, "there are two results of it"));
+            }
+        }
+        for result in &mut results {
+            if result.tool.as_str().is_empty() {
+                result.tool = self.tool_of(&result.call);
+            }
         }
         for call in &open {
             if !results.iter().any(|result| result.call == *call) {
@@ -106,12 +113,13 @@ impl Performance {
 
     /// Takes decisions, all of them or none.
     async fn take_decisions(&self, decided: Vec<Decided>) -> Result<(), ChatError> {
-        for decision in &decided {
+        for (at, decision) in decided.iter().enumerate() {
+            let mut before = decided.iter().take(at);
+            if before.any(|before| before.call == decision.call) {
+                return Err(refused(&decision.call, "there are two decisions about it"));
+            }
             if let Some(reason) = self.objection(decision) {
-                return Err(ChatError::Refused {
-                    call: decision.call.clone(),
-                    reason: reason.to_owned(),
-                });
+                return Err(refused(&decision.call, reason));
             }
         }
         let told = decided.iter().map(|decision| What::Decided {
@@ -127,26 +135,26 @@ impl Performance {
 
     /// Why a decision does not count.
     fn objection(&self, decision: &Decided) -> Option<&'static str> {
-        let told = self.journal.told();
-        if told.turn.verdict(&decision.call).is_some() {
+        let asked = self.journal.asked(&decision.call);
+        let turn = &self.journal.told().turn;
+        if turn.verdict(&decision.call).is_some() {
             return Some("it is decided already");
         }
-        if !told.turn.is_asked(&decision.call) {
+        if !turn.is_asked(&decision.call) {
             return Some("it does not wait for a decision");
         }
-        let token = told
-            .entries
-            .iter()
-            .rev()
-            .find_map(|entry| match &entry.what {
-                What::Asked { call, token, .. } if *call == decision.call => Some(token),
-                _ => None,
-            });
-        match token {
-            Some(token) if *token == decision.token => {
+        match asked {
+            Some((_, token)) if token == decision.token => {
                 (token.expires() <= now()).then_some("the approval has expired")
             }
             _ => Some("the token is not the one that was asked with"),
         }
+    }
+}
+
+fn refused(call: &CallId, reason: &str) -> ChatError {
+    ChatError::Refused {
+        call: call.clone(),
+        reason: reason.to_owned(),
     }
 }

@@ -14,9 +14,7 @@ use crate::event::ChatEvent;
 impl Performance {
     /// Runs calls: those that only read at the same time, the others in order.
     pub(super) async fn run(&self, ids: &[CallId]) -> Result<(), ChatError> {
-        let elsewhere = ids.iter().filter(|id| self.is_elsewhere(id));
-        let decided: Vec<ToolResult> = elsewhere.filter_map(|id| self.passed_on(id)).collect();
-        self.finished(decided).await?;
+        self.pass_on(ids).await?;
         let calls = self.calls(ids);
         let invoker = self
             .invoker
@@ -28,7 +26,13 @@ impl Performance {
     }
 
     async fn run_one(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
-        let verdict = self.journal.told().turn.verdict(&call.id).cloned();
+        let (verdict, over) = {
+            let turn = &self.journal.told().turn;
+            (turn.verdict(&call.id).cloned(), turn.fatal().is_some())
+        };
+        if over {
+            return Ok(());
+        }
         let runs = !matches!(verdict, Some(Verdict::Deny { .. } | Verdict::Answer { .. }));
         if runs {
             let id = call.id.clone();
@@ -39,7 +43,7 @@ impl Performance {
             });
         }
         let began = Instant::now();
-        let scope = self.scope_of(call, verdict.as_ref());
+        let scope = self.scope_of();
         let result = invoker.invoke_in(&scope, call).await;
         let finished = result.clone();
         self.journal
@@ -50,45 +54,42 @@ impl Performance {
         Ok(())
     }
 
-    fn scope_of(&self, call: &ToolCall, verdict: Option<&Verdict>) -> Scope {
+    fn scope_of(&self) -> Scope {
         let listener = self.listener.clone();
-        let scope = self.scope.clone().on_event(move |event| {
+        self.scope.clone().on_event(move |event| {
             if let Some(event) = shown(event) {
                 listener.tell(event);
             }
-        });
-        let told = self.journal.told();
-        let token = told
-            .entries
-            .iter()
-            .rev()
-            .find_map(|entry| match &entry.what {
-                What::Asked {
-                    call: id, token, ..
-                } if *id == call.id => Some(token.clone()),
-                _ => None,
-            });
-        match (verdict, token) {
-            (Some(Verdict::Approve), Some(token)) => scope.grant(token),
-            _ => scope,
+        })
+    }
+
+    /// Passes on what was decided about calls that the vendor runs; tells whether there are any.
+    pub(super) async fn pass_on(&self, ids: &[CallId]) -> Result<bool, ChatError> {
+        let elsewhere = ids.iter().filter(|id| self.is_elsewhere(id));
+        let decided: Vec<ToolResult> = elsewhere.map(|id| self.passed_on(id)).collect();
+        let any = !decided.is_empty();
+        if any {
+            self.finished(decided).await?;
         }
+        Ok(any)
     }
 
     /// The result of a call that the vendor runs: only whether it may.
-    fn passed_on(&self, call: &CallId) -> Option<ToolResult> {
-        let verdict = self.journal.told().turn.verdict(call).cloned()?;
-        Some(match verdict {
-            Verdict::Approve => {
+    fn passed_on(&self, call: &CallId) -> ToolResult {
+        let verdict = self.journal.told().turn.verdict(call).cloned();
+        let denied = |reason: &str| self.refused(call, Outcome::Denied, reason);
+        match verdict {
+            Some(Verdict::Approve) => {
                 let mut result = ToolResult::success("approved");
                 (result.call, result.tool) = (call.clone(), self.tool_of(call));
                 result
             }
-            Verdict::Deny { reason } => self.refused(call, Outcome::Denied, &reason),
-            Verdict::Edit { .. } | Verdict::Answer { .. } => {
-                let reason = "what a vendor runs can only be approved or denied";
-                self.refused(call, Outcome::Denied, reason)
+            Some(Verdict::Deny { reason }) => denied(&reason),
+            Some(Verdict::Edit { .. } | Verdict::Answer { .. }) => {
+                denied("what a vendor runs can only be approved or denied")
             }
-        })
+            None => denied("it needs approval, and nobody has decided"),
+        }
     }
 }
 

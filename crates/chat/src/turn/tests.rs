@@ -231,7 +231,10 @@ fn of_a_thousand_calls_in_one_step_none_runs() {
 #[test]
 fn every_other_limit_ends_the_turn_and_says_which() {
     let mut journal = Journal::asked();
-    journal.step(&[call("a")]).finished("a");
+    journal
+        .step(&[call("a")])
+        .add(What::Started { call: "a".into() })
+        .finished("a");
     let reason = |limits: TurnLimits| match journal.next_within(limits) {
         Next::End(End::Limit { reason }) => reason,
         other => panic!("{other:?}"),
@@ -256,7 +259,7 @@ fn every_other_limit_ends_the_turn_and_says_which() {
             time: Duration::from_secs(2),
             ..limits()
         }),
-        "it took 3 seconds"
+        "it took 4 seconds"
     );
     assert_eq!(
         reason(TurnLimits {
@@ -276,4 +279,51 @@ fn a_new_question_begins_a_new_turn() {
         content: Vec::new(),
     });
     assert_eq!(journal.next(), Next::Ask);
+}
+
+#[test]
+fn the_time_in_which_somebody_is_waited_for_does_not_count() {
+    let limits = TurnLimits {
+        time: Duration::from_secs(60),
+        ..TurnLimits::default()
+    };
+    let mut turn = Turn::new(limits.clone());
+    let mut journal = Journal::asked();
+    journal.step(&[call("pay"), call("by_hand")]);
+    journal.add(asked("pay", u64::MAX));
+    let hour = 3_600_000;
+    journal.add(What::Decided {
+        call: "pay".into(),
+        verdict: Verdict::Approve,
+    });
+    journal.finished("pay").finished("by_hand");
+    for (at, entry) in journal.entries.iter_mut().enumerate() {
+        entry.at = [0, 0, 0, hour, 2 * hour, 3 * hour][at];
+        turn.apply(entry);
+    }
+    assert_eq!(turn.deadline(), 3 * hour + 60_000);
+    turn.wake(limits, 9 * hour);
+    assert_eq!(turn.next(9 * hour), Next::Ask);
+}
+
+#[test]
+fn nothing_that_is_told_after_a_result_changes_it() {
+    let mut journal = Journal::asked();
+    journal.step(&[call("pay")]).add(asked("pay", u64::MAX));
+    journal.add(What::Decided {
+        call: "pay".into(),
+        verdict: Verdict::Approve,
+    });
+    journal.add(What::Started { call: "pay".into() });
+    journal.finished("pay");
+    for late in [
+        asked("pay", u64::MAX),
+        What::Started { call: "pay".into() },
+        What::Decided {
+            call: "pay".into(),
+            verdict: Verdict::Approve,
+        },
+    ] {
+        assert_eq!(journal.add(late).next(), Next::Ask);
+    }
 }

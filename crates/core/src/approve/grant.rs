@@ -101,8 +101,8 @@ impl Approvals {
         }
     }
 
-    /// Uses a grant up; `Err` says why it does not allow the call.
-    pub(crate) fn take(
+    /// Looks at a grant; `Err` says why it does not allow the call.
+    pub(crate) fn check(
         &self,
         grant: &Grant,
         fingerprint: &str,
@@ -119,10 +119,22 @@ impl Approvals {
         if grant.digest != digest(fingerprint, arguments, caller) {
             return Err("the approval is for another call");
         }
-        let now = now();
-        if grant.expires <= now {
-            return Err("the approval has expired");
+        match grant.expires <= now() {
+            true => Err("the approval has expired"),
+            false => Ok(()),
         }
+    }
+
+    /// Uses a grant up; `Err` says why it does not allow the call.
+    pub(crate) fn take(
+        &self,
+        grant: &Grant,
+        fingerprint: &str,
+        arguments: &Value,
+        caller: &Caller,
+    ) -> Result<(), &'static str> {
+        self.check(grant, fingerprint, arguments, caller)?;
+        let now = now();
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, expires| *expires > now);
         match used.insert(grant.id.clone(), grant.expires) {

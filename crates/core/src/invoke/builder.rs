@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::context::Setup;
 use crate::error::InvokerError;
 use crate::input::PROJECT_DIR;
-use crate::registry::View;
+use crate::registry::{Settings, View};
 
 /// How long a call may take, unless its tool says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -170,11 +170,13 @@ impl InvokerBuilder {
                 message: error.to_string(),
             })?,
         };
-        let tools = set_up(self.tools.clone(), &self.setup)?;
+        let settings = Arc::new(Settings::new(self.setup.config.clone()));
+        let tools = set_up(self.tools.clone(), &self.setup, &settings)?;
         Ok(Invoker(Arc::new(Shared {
             given: self.tools,
             source: Source::Live(tools),
             setup: Arc::new(self.setup),
+            settings,
             approvals: Arc::new(approvals),
             terms: self.terms,
         })))
@@ -182,8 +184,12 @@ impl InvokerBuilder {
 }
 
 /// Applies a set-up to tools, and checks that each of them will have what it needs.
-pub(super) fn set_up(tools: View, setup: &Setup) -> Result<View, InvokerError> {
-    let tools = set_up_view(tools, setup);
+pub(super) fn set_up(
+    tools: View,
+    setup: &Setup,
+    settings: &Arc<Settings>,
+) -> Result<View, InvokerError> {
+    let tools = set_up_view(tools, setup, settings);
     let snapshot = tools.snapshot()?;
     let prompts = snapshot.prompts().map(|prompt| &prompt.entry);
     for entry in snapshot.iter().chain(prompts) {
@@ -198,8 +204,8 @@ pub(super) fn set_up(tools: View, setup: &Setup) -> Result<View, InvokerError> {
 }
 
 /// Applies a set-up to tools.
-pub(super) fn set_up_view(tools: View, setup: &Setup) -> View {
-    let tools = tools.bind_session().settings(&setup.config);
+pub(super) fn set_up_view(tools: View, setup: &Setup, settings: &Arc<Settings>) -> View {
+    let tools = tools.bind_session().shared_settings(settings);
     match setup.project_dir() {
         Some(directory) => tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned()),
         None => tools,

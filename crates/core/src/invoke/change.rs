@@ -22,16 +22,22 @@ impl Invoker {
 
     /// Returns an invoker with the same set-up and other tools: a request's own, or fewer.
     ///
+    /// It sees the registry as it is, and its tools as they are: what was pinned or adjusted before is not.
+    ///
     /// # Errors
     ///
-    /// As [`InvokerBuilder::build`].
+    /// As [`InvokerBuilder::build`](crate::InvokerBuilder::build).
     pub fn with_view(&self, change: impl FnOnce(View) -> View) -> Result<Self, InvokerError> {
         let given = change(self.0.given.clone());
-        let source = Source::Live(builder::set_up(given.clone(), &self.0.setup)?);
+        let shared = &self.0;
+        let source = builder::set_up(given.clone(), &shared.setup, &shared.settings)?;
+        let source = Source::Live(source);
         Ok(self.changed(|shared| (shared.given, shared.source) = (given, source)))
     }
 
-    /// Returns an invoker that treats calls otherwise, whatever tools and settings say.
+    /// Returns an invoker that treats calls otherwise, whatever tools, settings and earlier adjustments say.
+    ///
+    /// It sees the registry as it is, even where it was pinned before.
     ///
     /// # Errors
     ///
@@ -40,7 +46,14 @@ impl Invoker {
         &self,
         change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static,
     ) -> Result<Self, RegistryError> {
-        let view = builder::set_up_view(self.0.given.clone(), &self.0.setup).adjust(change);
+        let shared = &self.0;
+        let view = match &shared.source {
+            Source::Live(view) => view.clone(),
+            Source::Pinned(_) => {
+                builder::set_up_view(shared.given.clone(), &shared.setup, &shared.settings)
+            }
+        };
+        let view = view.adjust(change);
         view.snapshot()?;
         Ok(self.changed(|shared| shared.source = Source::Live(view)))
     }

@@ -31,7 +31,7 @@ const SETTINGS: [&str; 9] = [
 ];
 
 /// Settings, and the layers made from them: a layer keeps its counts when the registry changes.
-pub(super) struct Settings {
+pub(crate) struct Settings {
     config: Config,
     layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
     permits: Permits,
@@ -40,7 +40,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         Self {
             config,
             layers: Mutex::default(),

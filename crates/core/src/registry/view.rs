@@ -187,7 +187,12 @@ impl View {
     /// A bundle that is not `enabled` does not show its prompts either.
     #[must_use]
     pub fn settings(self, config: &Config) -> Self {
-        self.then(Step::Settings(Arc::new(Settings::new(config.clone()))))
+        self.shared_settings(&Arc::new(Settings::new(config.clone())))
+    }
+
+    /// Does so with settings that other views have too: what they count, they count together.
+    pub(crate) fn shared_settings(self, settings: &Arc<Settings>) -> Self {
+        self.then(Step::Settings(Arc::clone(settings)))
     }
 
     /// Fills in the session parameter from each call.

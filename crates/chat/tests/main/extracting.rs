@@ -1,0 +1,150 @@
+//! Answers of a type.
+
+use serde::Deserialize;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{ChatError, ToolChoice};
+use toolwright::{CancellationToken, JsonSchema, schemars};
+
+use crate::scene::{Log, chat, look, none, pay, saying};
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct City {
+    name: String,
+    people: u32,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mood {
+    Good,
+    Bad { because: String },
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Country {
+    capital: City,
+    others: Vec<City>,
+    mood: Option<Mood>,
+}
+
+fn bern() -> City {
+    City {
+        name: "Bern".to_owned(),
+        people: 134_000,
+    }
+}
+
+const BERN: &str = r#"{"name": "Bern", "people": 134000}"#;
+
+async fn extracted<T>(answer: impl Into<String>) -> T
+where
+    T: serde::de::DeserializeOwned + JsonSchema,
+{
+    let model = ScriptedModel::new().says(answer);
+    let chat = chat(model.clone(), none());
+    let extracted = chat.prompt().user("?").extract::<T>().await.unwrap();
+    let requests = model.requests();
+    let form = requests[0].answer.as_ref().unwrap();
+    assert_eq!(form.schema.as_value()["type"], "object");
+    extracted
+}
+
+#[tokio::test]
+async fn an_answer_can_be_of_any_type() {
+    assert_eq!(extracted::<City>(BERN).await, bern());
+    let list = extracted::<Vec<City>>(format!(r#"{{"answer": [{BERN}, {BERN}]}}"#)).await;
+    assert_eq!(list, [bern(), bern()]);
+    assert_eq!(extracted::<Mood>(r#"{"answer": "good"}"#).await, Mood::Good);
+    let bad = extracted::<Mood>(r#"{"answer": {"bad": {"because": "rain"}}}"#).await;
+    let because = "rain".to_owned();
+    assert_eq!(bad, Mood::Bad { because });
+    let nested = format!(r#"{{"capital": {BERN}, "others": [{BERN}], "mood": "good"}}"#);
+    let country = extracted::<Country>(nested).await;
+    assert_eq!(country.others, [bern()]);
+    assert_eq!(country.mood, Some(Mood::Good));
+    assert_eq!(extracted::<u8>(r#"{"answer": 7}"#).await, 7);
+    assert_eq!(
+        extracted::<Option<String>>(r#"{"answer": null}"#).await,
+        None
+    );
+}
+
+#[tokio::test]
+async fn an_invalid_answer_is_mended() {
+    let model = ScriptedModel::new()
+        .says("Bern, I think.")
+        .says(r#"{"name": "Bern", "people": "many"}"#)
+        .says(BERN);
+    let chat = chat(model.clone(), none());
+    let city = chat.prompt().user("?").extract::<City>().await.unwrap();
+    assert_eq!(city, bern());
+    let requests = model.requests();
+    let said = |at: usize| match requests[at].messages.last() {
+        Some(toolwright::chat::Message::User(content)) => {
+            toolwright::ToolResult::success(content.clone())
+                .text()
+                .into_owned()
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(said(1).starts_with("That is not valid: "), "{}", said(1));
+    assert!(said(2).contains("/people"), "{}", said(2));
+    assert_eq!(requests[2].messages.len(), 5, "it sees what it said");
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_is_given_up_after_three_tries() {
+    let model = ScriptedModel::new().says("A").says("B").says("C").says("D");
+    let chat = chat(model.clone(), none());
+    let error = chat.prompt().user("?").extract::<City>().await.unwrap_err();
+    match error {
+        ChatError::Answer { text, message } => {
+            assert_eq!(text, "C");
+            assert!(!message.is_empty());
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(model.left(), 1);
+}
+
+#[tokio::test]
+async fn tools_can_be_called_on_the_way() {
+    let model = ScriptedModel::new()
+        .calls("look", "{}")
+        .says("Bern")
+        .says(BERN);
+    let log = Log::default();
+    let chat = chat(model.clone(), look(&log));
+    let ask = chat.prompt().choice(ToolChoice::Required).user("?");
+    assert_eq!(ask.extract::<City>().await.unwrap(), bern());
+    assert_eq!(log.lines().len(), 1);
+    let requests = model.requests();
+    assert!(requests.iter().all(|request| request.answer.is_some()));
+    let choices: Vec<&ToolChoice> = requests.iter().map(|it| &it.choice).collect();
+    assert_eq!(
+        choices,
+        [&ToolChoice::Required, &ToolChoice::Auto, &ToolChoice::Auto]
+    );
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_cannot_be_an_answer() {
+    let log = Log::default();
+    let chat = chat(ScriptedModel::new().calls("pay", "{}"), pay(&log));
+    let error = chat.prompt().user("?").extract::<City>().await.unwrap_err();
+    assert!(matches!(error, ChatError::Waits { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_cancelled_turn_is_not_asked_again() {
+    let model = ScriptedModel::new().calls("stop", "{}");
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    let stop = toolwright::Tool::builder("stop", "Stops.").run(move |_, _| cancel.cancel());
+    let chat = chat(model.clone(), vec![stop.unwrap(), saying("look", "")]);
+    let ask = chat.prompt().cancel_on(token).user("?");
+    let error = ask.extract::<City>().await.unwrap_err();
+    let (reason, response) = crate::scene::ended(Err(error));
+    assert_eq!(reason, "it was cancelled");
+    assert_eq!(response.steps().count(), 1);
+}

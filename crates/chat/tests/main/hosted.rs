@@ -1,0 +1,139 @@
+//! Tools that the vendor runs, and that wait for somebody's approval.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolwright::Outcome;
+use toolwright::chat::testing::{Reply, ScriptedModel};
+use toolwright::chat::{Asked, ChatEvent, Decided, Item, ItemKind, MemoryStore};
+
+use crate::scene::{Log, builder, chat, events, none, results, write};
+
+type Decide = fn(&Asked) -> Decided;
+
+fn waiting() -> ScriptedModel {
+    ScriptedModel::new()
+        .answers(|_| {
+            Reply::of(vec![Item::new(ItemKind::HostedApproval {
+                id: "mcpr_1".to_owned(),
+                server: "wiki".to_owned(),
+                tool: "ask".to_owned(),
+                arguments: r#"{"q": "why"}"#.to_owned(),
+            })])
+        })
+        .says("Because.")
+}
+
+#[tokio::test]
+async fn it_is_asked_about_like_any_other_call() {
+    let response = chat(waiting(), none()).prompt().user("Why?").call().await;
+    let response = response.unwrap();
+    let [asked] = response.asked() else {
+        panic!("one call waits")
+    };
+    assert_eq!(asked.call.id.as_str(), "mcpr_1");
+    assert_eq!(asked.arguments, json!({"q": "why"}));
+    assert_eq!(asked.tool.name.as_str(), "wiki.ask");
+    assert!(
+        asked
+            .tool
+            .description
+            .contains("`ask` of the server `wiki`")
+    );
+}
+
+#[tokio::test]
+async fn the_vendor_is_told_what_was_decided() {
+    let cases: [(Decide, Outcome, &str); 4] = [
+        (Asked::approve, Outcome::Ok, "approved"),
+        (
+            |asked| asked.deny("not today"),
+            Outcome::Denied,
+            "not today",
+        ),
+        (
+            |asked| asked.edit(json!({})),
+            Outcome::Denied,
+            "what a vendor runs can only be approved or denied",
+        ),
+        (
+            |asked| asked.answer("42"),
+            Outcome::Denied,
+            "what a vendor runs can only be approved or denied",
+        ),
+    ];
+    for (decide, outcome, text) in cases {
+        let model = waiting();
+        let store = Arc::new(MemoryStore::new());
+        let chat = builder(model.clone(), none())
+            .store(Arc::clone(&store))
+            .build();
+        let ask = chat.prompt().conversation("room").user("Why?");
+        let paused = ask.call().await.unwrap();
+        let decided = vec![decide(&paused.asked()[0])];
+        let other = builder(model.clone(), none()).store(store).build();
+        let response = other.decide("room", decided).call().await.unwrap();
+        assert_eq!(response.text(), "Because.");
+        let [result] = &results(&model.requests()[1])[..] else {
+            panic!("one result")
+        };
+        assert_eq!(result.call.as_str(), "mcpr_1");
+        assert_eq!((result.outcome, &*result.text()), (outcome, text));
+    }
+}
+
+#[tokio::test]
+async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
+    let log = Log::default();
+    let model = ScriptedModel::new()
+        .answers(|_| {
+            Reply::of(vec![
+                Item::new(ItemKind::HostedApproval {
+                    id: "mcpr_1".to_owned(),
+                    server: "wiki".to_owned(),
+                    tool: "ask".to_owned(),
+                    arguments: "{}".to_owned(),
+                }),
+                Item::call(toolwright::ToolCall::new("write", "{}").with_id("ours")),
+            ])
+        })
+        .says("Done.");
+    let chat = chat(model.clone(), write(&log));
+    let paused = chat.prompt().manual().user("Go!").call().await.unwrap();
+    assert_eq!(paused.asked().len(), 1);
+    let decided = vec![paused.asked()[0].approve()];
+    let paused = paused.decide(decided).call().await.unwrap();
+    let [call] = paused.calls() else {
+        panic!("one call is ours")
+    };
+    let mut result = toolwright::ToolResult::success("by hand");
+    result.call = call.id.clone();
+    let response = paused.resume(vec![result]).call().await.unwrap();
+    assert_eq!(response.text(), "Done.");
+    let told = results(&model.requests()[1]);
+    assert_eq!(
+        (&*told[0].text(), &*told[1].text()),
+        ("approved", "by hand")
+    );
+    assert!(log.is_empty());
+}
+
+#[tokio::test]
+async fn what_the_vendor_ran_is_told() {
+    let model = ScriptedModel::new().answers(|_| {
+        let searched = Item::new(ItemKind::Hosted {
+            tool: "web_search".to_owned(),
+            input: "rust".to_owned(),
+            output: "a language".to_owned(),
+            failed: false,
+        });
+        Reply::of(vec![searched]).and(Item::text("A language."))
+    });
+    let chat = chat(model, none());
+    let (events, _) = events(chat.prompt().user("Rust?").stream()).await;
+    assert!(events.iter().any(|event| matches!(
+        event,
+        ChatEvent::Hosted { tool, input, output, failed: false }
+            if tool == "web_search" && input == "rust" && output == "a language"
+    )));
+}

@@ -1,0 +1,127 @@
+//! Somebody who decides while the turn waits.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::json;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{ChatEvent, End};
+use toolwright::{ApprovalRequest, Approve, CancellationToken, Decision};
+
+use crate::scene::{Log, assert_whole, builder, events, kinds, look, pay, told, write};
+
+struct Decides<F>(F);
+
+impl<F: Fn(ApprovalRequest<'_>) -> Decision + Send + Sync> Approve for Decides<F> {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready((self.0)(request)))
+    }
+}
+
+/// Somebody who never answers.
+struct Asleep;
+
+impl Approve for Asleep {
+    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::pending())
+    }
+}
+
+fn model() -> ScriptedModel {
+    ScriptedModel::new()
+        .calls_all([
+            ("write", r#"{"n": 1}"#),
+            ("pay", r#"{"n": 2}"#),
+            ("look", r#"{"n": 3}"#),
+        ])
+        .says("Done.")
+}
+
+async fn decided(
+    decide: impl Fn(ApprovalRequest<'_>) -> Decision + Send + Sync + 'static,
+) -> (Vec<String>, Vec<String>) {
+    let log = Log::default();
+    let model = model();
+    let chat = builder(model.clone(), vec![write(&log), pay(&log), look(&log)]);
+    let chat = chat.approver(Decides(decide)).build();
+    let response = chat.prompt().user("Go!").call().await.unwrap();
+    assert_eq!(response.text(), "Done.");
+    assert_whole(response.entries());
+    (told(&model), log.lines())
+}
+
+#[tokio::test]
+async fn every_decision_can_be_made_inline() {
+    let (told, ran) = decided(|request| request.approve()).await;
+    assert_eq!(told, ["write 1", "pay 2", "look 3"]);
+    assert_eq!(ran, ["look 3", "write 1", "pay 2"]);
+    let (told, _) = decided(|request| request.edit(json!({"n": 9}))).await;
+    assert_eq!(told[1], "pay 9");
+    let (told, ran) = decided(|request| request.deny("never")).await;
+    assert_eq!(told[1], "the call was denied: never");
+    assert_eq!(ran, ["look 3", "write 1"]);
+    let (told, ran) = decided(|request| request.answer("paid")).await;
+    assert_eq!((told[1].as_str(), ran.len()), ("paid", 2));
+}
+
+#[tokio::test]
+async fn whoever_panics_has_not_approved() {
+    let (told, ran) = decided(|_| panic!("who am I to judge")).await;
+    assert_eq!(
+        told[1],
+        "the call was denied: the one who was asked could not decide"
+    );
+    assert_eq!(ran, ["look 3", "write 1"]);
+}
+
+#[tokio::test]
+async fn what_is_asked_and_decided_is_told() {
+    let log = Log::default();
+    let chat = builder(
+        ScriptedModel::new().calls("pay", "{}").says("Done."),
+        pay(&log),
+    );
+    let chat = chat
+        .approver(Decides(|request: ApprovalRequest<'_>| request.approve()))
+        .build();
+    let (events, _) = events(chat.prompt().user("Pay!").stream()).await;
+    let kinds: Vec<String> = kinds(&events)
+        .into_iter()
+        .filter(|kind| ["asked", "decided", "running", "result"].contains(&kind.as_str()))
+        .collect();
+    assert_eq!(kinds, ["asked", "decided", "running", "result"]);
+    assert!(matches!(events.last(), Some(ChatEvent::Ended { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_waited_for_longer_than_patience_allows() {
+    let log = Log::default();
+    let model = model();
+    let chat = builder(model.clone(), vec![write(&log), pay(&log), look(&log)])
+        .approver(Asleep)
+        .patience(Duration::from_secs(60))
+        .build();
+    chat.prompt().user("Go!").call().await.unwrap();
+    assert_eq!(
+        told(&model)[1],
+        "the call was denied: nobody decided in time"
+    );
+    assert_eq!(log.lines(), ["look 3", "write 1"]);
+}
+
+#[tokio::test]
+async fn whoever_waits_can_be_told_to_stop() {
+    let log = Log::default();
+    let chat = builder(model(), vec![write(&log), pay(&log), look(&log)]);
+    let chat = chat.approver(Asleep).build();
+    let token = CancellationToken::new();
+    let ask = chat.prompt().cancel_on(token.clone()).user("Go!");
+    let (response, ()) = tokio::join!(ask.call(), async {
+        tokio::task::yield_now().await;
+        token.cancel();
+    });
+    let response = response.unwrap();
+    assert_eq!(response.end(), Some(&End::Cancelled));
+    assert_eq!(log.lines(), ["look 3"]);
+    assert_whole(response.entries());
+}

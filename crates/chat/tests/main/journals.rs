@@ -1,0 +1,171 @@
+//! What a journal is made of, and what survives being written down.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolwright::chat::{
+    CallFacts, End, Entry, Item, ItemKind, Message, ModelId, Step, Stop, Usage, Verdict, What,
+    history,
+};
+use toolwright::{Content, ToolCall, ToolResult};
+
+const RAW: &str = r#"{"b":  1.50, "a": [1e2, "\u00e9"], "big": 12345678901234567890123}"#;
+
+fn every_kind() -> Vec<What> {
+    let raw = || RawValue::from_string(RAW.to_owned()).unwrap();
+    let call = || ToolCall::new("look", r#"{"n": 1"#).with_id("a");
+    let items = vec![
+        Item::text("Hm.").with_raw("wire", raw()),
+        Item::call(call()).with_raw("wire", raw()),
+        Item::new(ItemKind::Other).with_raw("wire", raw()),
+        Item::new(ItemKind::Hosted {
+            tool: "web_search".to_owned(),
+            input: String::new(),
+            output: String::new(),
+            failed: true,
+        }),
+        Item::new(ItemKind::HostedApproval {
+            id: "h".to_owned(),
+            server: "s".to_owned(),
+            tool: "t".to_owned(),
+            arguments: "{}".to_owned(),
+        }),
+    ];
+    let stop = Stop::Other("odd".to_owned());
+    let step = Step::new(ModelId::new("v", "m"), items, stop, Usage::new(3, 4));
+    let mut result = ToolResult::success("1").with_structured(json!({"result": 1.0}));
+    result.call = "a".into();
+    let token = json!({"id": "1", "digest": "2", "expires": u64::MAX, "signature": "3"});
+    let content = || vec![Content::text("Hello.")];
+    let verdicts = [
+        Verdict::Approve,
+        Verdict::Edit {
+            arguments: json!({"n": [1, null]}),
+        },
+        Verdict::Deny {
+            reason: "no".to_owned(),
+        },
+        Verdict::Answer { content: content() },
+    ];
+    let mut told = vec![
+        What::User { content: content() },
+        What::Assistant { content: content() },
+        What::Step {
+            step: Arc::new(step),
+            calls: vec![CallFacts::new("a", "look", "d")],
+            cost: Some(0.25),
+        },
+        What::Started { call: "a".into() },
+        What::Asked {
+            call: "a".into(),
+            arguments: json!({"n": 1}),
+            token: serde_json::from_value(token).unwrap(),
+        },
+        What::Finished { result },
+    ];
+    told.extend(verdicts.map(|verdict| What::Decided {
+        call: "a".into(),
+        verdict,
+    }));
+    let reason = || "because".to_owned();
+    let ends = [
+        End::Answered,
+        End::Direct,
+        End::Length,
+        End::Limit { reason: reason() },
+        End::Failed { reason: reason() },
+        End::Cancelled,
+    ];
+    told.extend(ends.map(|end| What::Ended { end }));
+    told
+}
+
+#[test]
+fn every_entry_survives_json() {
+    for (at, what) in every_kind().into_iter().enumerate() {
+        let entry = Entry::new(at.to_string(), u64::MAX, what);
+        let json = serde_json::to_string(&entry).unwrap();
+        let read: Entry = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {json}"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), json);
+        assert_eq!((read.id, read.at), (entry.id, entry.at));
+        // A database may hand it out as a value.
+        let value: Value = serde_json::from_str(&json).unwrap();
+        let read: Entry = serde_json::from_value(value).unwrap();
+        assert_eq!(
+            serde_json::to_value(&read).unwrap(),
+            serde_json::to_value(serde_json::from_str::<Entry>(&json).unwrap()).unwrap()
+        );
+    }
+}
+
+#[test]
+fn what_a_protocol_said_survives_byte_for_byte() {
+    let entry = Entry::new("1", 0, every_kind().remove(2));
+    let json = serde_json::to_string(&entry).unwrap();
+    let read: Entry = serde_json::from_str(&json).unwrap();
+    let What::Step { step, .. } = read.what else {
+        panic!("a step is a step")
+    };
+    for item in &step.items[..3] {
+        assert_eq!(item.raw_of("wire").unwrap().get(), RAW);
+        assert!(item.raw_of("another").is_none());
+    }
+}
+
+fn told(whats: Vec<What>) -> Vec<Entry> {
+    let numbered = whats.into_iter().enumerate();
+    numbered
+        .map(|(at, what)| Entry::new(at.to_string(), 0, what))
+        .collect()
+}
+
+fn step(ids: &[&str]) -> What {
+    let call = |id: &&str| Item::call(ToolCall::new("look", "{}").with_id(*id));
+    let items = ids.iter().map(call).collect();
+    What::Step {
+        step: Arc::new(Step::new(
+            ModelId::new("v", ""),
+            items,
+            Stop::Calls,
+            Usage::default(),
+        )),
+        calls: ids
+            .iter()
+            .map(|id| CallFacts::new(*id, "look", ""))
+            .collect(),
+        cost: None,
+    }
+}
+
+fn finished(id: &str, text: &str) -> What {
+    let mut result = ToolResult::success(text);
+    result.call = id.into();
+    What::Finished { result }
+}
+
+#[test]
+fn results_follow_their_step_in_the_order_of_its_calls() {
+    let entries = told(vec![
+        step(&["a", "b", "c"]),
+        finished("c", "3"),
+        finished("stray", "?"),
+        finished("a", "1"),
+        step(&["a"]),
+        finished("a", "again"),
+    ]);
+    let messages = history(&entries);
+    let [
+        Message::Step(_),
+        Message::Results(first),
+        Message::Step(_),
+        Message::Results(second),
+    ] = messages.as_slice()
+    else {
+        panic!("{messages:?}")
+    };
+    let texts: Vec<_> = first.iter().map(|result| result.text()).collect();
+    assert_eq!((&*texts[0], &*texts[2]), ("1", "3"));
+    assert!(texts[1].contains("the outcome is unknown"));
+    assert_eq!(second[0].text(), "again");
+}

@@ -1,0 +1,32 @@
+//! Conversations as their users meet them: prompts in, answers, events and journals out.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+mod approvals;
+mod cancelling;
+mod costs;
+mod decisions;
+mod extracting;
+mod failures;
+mod hosted;
+mod inline;
+mod journals;
+mod limits;
+mod manual;
+mod models;
+mod orphans;
+mod parallel;
+mod policies;
+mod prompts;
+mod repair;
+mod scene;
+mod selection;
+mod stores;
+mod streaming;
+mod telemetry;
+mod turns;

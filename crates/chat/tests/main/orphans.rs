@@ -1,0 +1,207 @@
+//! What must hold in every conversation: no call without its result, nothing done twice, nothing before its decision.
+//!
+//! One conversation is taken through whatever can happen to it: answers of every kind, errors in the middle of one, decisions
+//! early, late and twice, cancellations and processes that die at any point where a turn can wait.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use toolwright::CancellationToken;
+use toolwright::chat::{Ask, ChatError, Decided, End, Entry, Response};
+
+mod dice;
+mod erratic;
+mod watch;
+
+use dice::Dice;
+use erratic::{Erratic, Hesitant};
+use watch::{Watch, tools};
+
+use crate::scene::{assert_paired, builder};
+
+const ROOM: &str = "room";
+
+/// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
+fn config(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases)
+    };
+    match config.rng_seed {
+        RngSeed::Random => ProptestConfig {
+            rng_seed: RngSeed::Fixed(7),
+            ..config
+        },
+        RngSeed::Fixed(_) => config,
+    }
+}
+
+/// A conversation, and whoever goes on with it.
+struct Scene {
+    dice: Dice,
+    watch: Watch,
+    store: Arc<Hesitant>,
+    /// What is known of how it stands, perhaps no longer true.
+    paused: Option<Response>,
+    /// Decisions that were made before.
+    old: Vec<Decided>,
+}
+
+impl Scene {
+    fn new(bytes: Vec<u8>) -> Self {
+        let store = Arc::new(Hesitant::default());
+        Self {
+            dice: Dice::new(bytes),
+            watch: Watch::new(Arc::clone(&store), ROOM),
+            store,
+            paused: None,
+            old: Vec::new(),
+        }
+    }
+
+    /// A process that has just started.
+    fn chat(&self) -> toolwright::chat::Chat {
+        let model = Erratic::new(self.dice.clone(), self.watch.clone());
+        builder(model, tools(&self.watch))
+            .store(Arc::clone(&self.store))
+            .build()
+    }
+
+    /// Decides about some of what waits.
+    fn decisions(&mut self) -> Vec<Decided> {
+        let asked = self.paused.iter().flat_map(|paused| paused.asked());
+        let mut decided = Vec::new();
+        for asked in asked {
+            decided.extend(match self.dice.roll(6) {
+                0 => None,
+                1 => Some(asked.deny("no")),
+                2 => Some(asked.answer("by hand")),
+                3 => Some(asked.edit(serde_json::json!({"n": 1_000_000}))),
+                4 => Some(asked.edit(serde_json::json!({"n": "none"}))),
+                _ => Some(asked.approve()),
+            });
+        }
+        if self.dice.roll(4) == 0 {
+            decided.extend(self.old.last().cloned());
+        }
+        self.old.extend(decided.iter().cloned());
+        decided
+    }
+
+    fn next(&mut self) -> Ask {
+        match self.dice.roll(5) {
+            0 | 1 => self.chat().prompt().conversation(ROOM).user("Go!"),
+            2 => self.chat().resume(ROOM),
+            3 => {
+                let decided = self.decisions();
+                self.chat().decide(ROOM, decided)
+            }
+            _ => {
+                let decided = self.decisions();
+                match self.paused.clone() {
+                    Some(paused) => paused.decide(decided),
+                    None => self.chat().decide(ROOM, decided),
+                }
+            }
+        }
+    }
+
+    /// Takes the conversation as far as the dice say: to its end, or until somebody goes away.
+    async fn take(&mut self, ask: Ask) -> Option<Result<Response, ChatError>> {
+        let polls = match self.dice.roll(3) {
+            0 => usize::MAX,
+            _ => usize::from(self.dice.byte()) / 2,
+        };
+        let token = CancellationToken::new();
+        let cancels = self.dice.roll(2) == 0;
+        let mut turn = Box::pin(ask.cancel_on(token.clone()).call());
+        for poll in 0.. {
+            if poll == polls {
+                if !cancels {
+                    return None;
+                }
+                token.cancel();
+            }
+            if let Some(result) = turn.as_mut().now_or_never() {
+                return Some(result);
+            }
+            tokio::task::yield_now().await;
+        }
+        None
+    }
+
+    async fn act(&mut self) {
+        let ask = self.next();
+        match self.take(ask).await {
+            Some(Ok(response)) => {
+                let going_on = response.end().is_none();
+                assert_eq!(going_on, !response.asked().is_empty());
+                let entries = self.store.entries(ROOM);
+                assert_closed(&entries, going_on);
+                if response.end() == Some(&End::Answered) {
+                    self.paused = None;
+                } else {
+                    self.paused = Some(response);
+                }
+            }
+            Some(Err(ChatError::Ended { .. } | ChatError::Model(_))) => {
+                assert_closed(&self.store.entries(ROOM), false);
+            }
+            Some(Err(ChatError::Refused { .. } | ChatError::Silent)) => {}
+            Some(Err(error)) => panic!("{error}"),
+            None => {}
+        }
+        let entries = self.store.entries(ROOM);
+        assert_paired(&toolwright::chat::history(&entries));
+        assert_eq!(self.watch.wrong(), Vec::<String>::new());
+    }
+}
+
+/// Asserts that every call has exactly one result, those of a turn that goes on excepted.
+fn assert_closed(entries: &[Entry], going_on: bool) {
+    use toolwright::chat::What;
+    let mut open: Vec<String> = Vec::new();
+    for entry in entries {
+        match &entry.what {
+            What::User { .. } | What::Ended { .. } => assert_eq!(open, Vec::<String>::new()),
+            What::Step { step, .. } => {
+                assert_eq!(open, Vec::<String>::new());
+                open = step.calls().map(|call| call.id.to_string()).collect();
+            }
+            What::Finished { result } => {
+                let at = open.iter().position(|id| result.call == id.as_str());
+                open.remove(at.unwrap_or_else(|| panic!("{} has two results", result.call)));
+            }
+            _ => {}
+        }
+    }
+    assert!(going_on || open.is_empty(), "{open:?}");
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn whatever_happens_to_a_conversation_it_stays_whole(
+        bytes in vec(any::<u8>(), 0..300),
+        actions in 1_usize..12,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.unwrap().block_on(async {
+            let mut scene = Scene::new(bytes);
+            for _ in 0..actions {
+                scene.act().await;
+            }
+            // However it was left: the next question is answered, or says why not.
+            let ask = scene.chat().prompt().conversation(ROOM).user("Well?");
+            match ask.call().await {
+                Ok(response) => assert_closed(&scene.store.entries(ROOM), response.end().is_none()),
+                Err(_) => assert_closed(&scene.store.entries(ROOM), false),
+            }
+            assert_eq!(scene.watch.wrong(), Vec::<String>::new());
+        });
+    }
+}

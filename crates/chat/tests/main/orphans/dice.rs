@@ -1,0 +1,22 @@
+//! What decides: bytes that a test case is made of, shared by everybody who needs a decision.
+
+use std::sync::{Arc, Mutex};
+
+/// Fewer and smaller bytes make a simpler case; when they are used up, every roll is zero.
+#[derive(Clone)]
+pub(super) struct Dice(Arc<Mutex<std::vec::IntoIter<u8>>>);
+
+impl Dice {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Mutex::new(bytes.into_iter())))
+    }
+
+    pub(super) fn byte(&self) -> u8 {
+        self.0.lock().unwrap().next().unwrap_or_default()
+    }
+
+    /// A number below `sides`.
+    pub(super) fn roll(&self, sides: u8) -> u8 {
+        self.byte() % sides
+    }
+}

@@ -1,0 +1,161 @@
+//! Tools that look at the journal whenever they do something, and complain.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::task::yield_now;
+use toolwright::chat::{Entry, ModelRequest, Verdict, What};
+use toolwright::{CallId, Tool, ToolBuilder, ToolError};
+
+use super::erratic::Hesitant;
+use crate::scene::unpaired;
+
+#[derive(Clone)]
+pub(super) struct Watch {
+    store: Arc<Hesitant>,
+    room: &'static str,
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    /// How often each call has done its work.
+    done: HashMap<String, usize>,
+    wrong: Vec<String>,
+}
+
+/// What the journal says about a call.
+#[derive(Default)]
+struct About {
+    started: bool,
+    finished: bool,
+    asked: Option<Value>,
+    verdict: Option<Verdict>,
+}
+
+impl Watch {
+    pub(super) fn new(store: Arc<Hesitant>, room: &'static str) -> Self {
+        let seen = Arc::default();
+        Self { store, room, seen }
+    }
+
+    pub(super) fn wrong(&self) -> Vec<String> {
+        self.seen.lock().unwrap().wrong.clone()
+    }
+
+    fn complain(&self, what: String) {
+        self.seen.lock().unwrap().wrong.push(what);
+    }
+
+    /// A model reads a conversation: every call has its result.
+    pub(super) fn asked(&self, request: &ModelRequest) {
+        if let Some(what) = unpaired(&request.messages) {
+            self.complain(what);
+        }
+    }
+
+    /// A tool does its work.
+    fn done(&self, tool: &Kind, call: &CallId, arguments: &Value) {
+        let entries = self.store.entries(self.room);
+        let about = about(&entries);
+        let this = about.get(call.as_str());
+        let complain = |what: &str| self.complain(format!("{} {call}: {what}", tool.name));
+        match this {
+            Some(this) if this.started && !this.finished => {}
+            _ => complain("runs, and the journal does not say so"),
+        }
+        let times = {
+            let mut seen = self.seen.lock().unwrap();
+            let times = seen.done.entry(call.to_string()).or_default();
+            *times += 1;
+            *times
+        };
+        if times > 1 && !tool.repeatable {
+            complain("runs again");
+        }
+        if tool.name != "look" {
+            let waits = |it: &About| it.asked.is_some() && it.verdict.is_none() && !it.finished;
+            if about.values().any(waits) {
+                complain("runs before a decision");
+            }
+        }
+        if tool.name == "pay" {
+            let allowed = this.and_then(|this| match &this.verdict {
+                Some(Verdict::Approve) => this.asked.as_ref(),
+                Some(Verdict::Edit { arguments }) => Some(arguments),
+                _ => None,
+            });
+            if allowed != Some(arguments) {
+                complain("runs with what nobody has approved");
+            }
+        }
+    }
+}
+
+/// What the journal says about the calls of the newest step.
+fn about(entries: &[Entry]) -> HashMap<String, About> {
+    let mut about: HashMap<String, About> = HashMap::new();
+    for entry in entries {
+        match &entry.what {
+            What::Step { .. } => about.clear(),
+            What::Started { call } => about.entry(call.to_string()).or_default().started = true,
+            What::Finished { result } => {
+                about.entry(result.call.to_string()).or_default().finished = true;
+            }
+            What::Asked {
+                call, arguments, ..
+            } => {
+                about.entry(call.to_string()).or_default().asked = Some(arguments.clone());
+            }
+            What::Decided { call, verdict } => {
+                about.entry(call.to_string()).or_default().verdict = Some(verdict.clone());
+            }
+            _ => {}
+        }
+    }
+    about
+}
+
+/// A tool, and what it may do.
+#[derive(Clone)]
+struct Kind {
+    name: &'static str,
+    repeatable: bool,
+}
+
+pub(super) fn tools(watch: &Watch) -> Vec<Tool> {
+    let tool = |name: &'static str, repeatable: bool, set: fn(ToolBuilder) -> ToolBuilder| {
+        let watch = watch.clone();
+        let kind = Kind { name, repeatable };
+        set(Tool::builder(name, "Does something."))
+            .param::<Option<i64>>("n", "Which.")
+            .run_async(move |args, cx| {
+                let (watch, kind) = (watch.clone(), kind.clone());
+                async move {
+                    yield_now().await;
+                    let n: Option<i64> = args.get("n")?;
+                    let shown = match n {
+                        Some(n) => json!({ "n": n }),
+                        None => json!({}),
+                    };
+                    watch.done(&kind, &cx.info().id, &shown);
+                    yield_now().await;
+                    match kind.name {
+                        "fail" => Err(ToolError::failed("it failed")),
+                        "burn" => Err(ToolError::fatal("it burns")),
+                        name => Ok(name),
+                    }
+                }
+            })
+            .unwrap()
+    };
+    vec![
+        tool("look", true, |tool| tool.read_only(true)),
+        tool("write", false, |tool| tool),
+        tool("again", true, |tool| tool.idempotent(true)),
+        tool("pay", false, |tool| tool.destructive(true)),
+        tool("fail", false, |tool| tool),
+        tool("burn", false, |tool| tool),
+    ]
+}

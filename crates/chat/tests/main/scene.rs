@@ -1,0 +1,197 @@
+//! What the tests share: tools that keep a log, a chat in one line, and what a model was told.
+
+use std::sync::{Arc, Mutex};
+
+use futures::StreamExt as _;
+use serde_json::Value;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{
+    Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, MemoryStore, Message, Model,
+    ModelRequest, Response, Store, history,
+};
+use toolwright::{Bundle, Invoker, Registry, Tool, ToolBuilder, ToolResult};
+
+pub(crate) fn registry(tools: impl Bundle) -> Registry {
+    let registry = Registry::new();
+    registry.add(tools).unwrap();
+    registry
+}
+
+pub(crate) fn builder(model: impl Model, tools: impl Bundle) -> ChatBuilder {
+    Chat::builder(model, &Invoker::new(registry(tools)).unwrap())
+}
+
+pub(crate) fn chat(model: impl Model, tools: impl Bundle) -> Chat {
+    builder(model, tools).build()
+}
+
+/// No tools at all.
+pub(crate) fn none() -> Vec<Tool> {
+    Vec::new()
+}
+
+/// What tools did, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn write(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines().is_empty()
+    }
+}
+
+/// Ends a tool that takes `n`, writes its name and `n` into the log, and returns the same.
+pub(crate) fn logging(tool: ToolBuilder, log: &Log) -> Tool {
+    let log = log.clone();
+    tool.param::<Option<i64>>("n", "Which.")
+        .run(move |args, cx| {
+            let n: Option<i64> = args.get("n")?;
+            let n = n.map(|n| n.to_string()).unwrap_or_default();
+            let line = format!("{} {n}", cx.info().tool);
+            log.write(line.as_str());
+            Ok::<_, toolwright::ToolError>(line)
+        })
+        .unwrap()
+}
+
+/// A tool that only reads.
+pub(crate) fn look(log: &Log) -> Tool {
+    logging(Tool::builder("look", "Looks.").read_only(true), log)
+}
+
+/// A tool that changes something.
+pub(crate) fn write(log: &Log) -> Tool {
+    logging(Tool::builder("write", "Writes."), log)
+}
+
+/// A tool that needs approval.
+pub(crate) fn pay(log: &Log) -> Tool {
+    let pay = Tool::builder("pay", "Pays a bill.").title("Payment");
+    logging(pay.destructive(true), log)
+}
+
+/// A read-only tool that always answers the same.
+pub(crate) fn saying(name: &str, text: &'static str) -> Tool {
+    Tool::builder(name, "Says something.")
+        .read_only(true)
+        .run(move |_, _| text)
+        .unwrap()
+}
+
+/// A tool that fails so.
+pub(crate) fn failing(name: &str, error: fn() -> toolwright::ToolError) -> Tool {
+    Tool::builder(name, "Fails.")
+        .run(move |_, _| Err::<String, _>(error()))
+        .unwrap()
+}
+
+/// The results that a request brings last.
+pub(crate) fn results(request: &ModelRequest) -> Vec<ToolResult> {
+    match request.messages.last() {
+        Some(Message::Results(results)) => results.clone(),
+        other => panic!("no results: {other:?}"),
+    }
+}
+
+/// The texts of the results that the last request of a script brought.
+pub(crate) fn told(model: &ScriptedModel) -> Vec<String> {
+    let requests = model.requests();
+    let results = results(requests.last().unwrap());
+    results
+        .iter()
+        .map(|result| result.text().into_owned())
+        .collect()
+}
+
+/// The names of the tools that a request shows.
+pub(crate) fn shown(request: &ModelRequest) -> Vec<String> {
+    let names = request
+        .tools
+        .iter()
+        .map(|tool| tool.spec().name.to_string());
+    names.collect()
+}
+
+/// Reads a stream to its end: what it told, and the error it ended with.
+pub(crate) async fn events(mut stream: ChatStream) -> (Vec<ChatEvent>, Option<ChatError>) {
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => events.push(event),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "an error is the last word");
+                return (events, Some(error));
+            }
+        }
+    }
+    assert!(stream.into_response().is_some());
+    (events, None)
+}
+
+/// The kinds of events, as their JSON names them.
+pub(crate) fn kinds(events: &[ChatEvent]) -> Vec<String> {
+    let kind = |event| match serde_json::to_value(event).unwrap()["type"].take() {
+        Value::String(kind) => kind,
+        other => panic!("no type: {other}"),
+    };
+    events.iter().map(kind).collect()
+}
+
+/// What a store has of a conversation.
+pub(crate) async fn kept(store: &Arc<MemoryStore>, conversation: &str) -> Vec<Entry> {
+    store.load(conversation).await.unwrap()
+}
+
+/// Asserts that whoever reads the journal finds every call with its result.
+#[track_caller]
+pub(crate) fn assert_whole(entries: &[Entry]) {
+    assert_paired(&history(entries));
+}
+
+/// Asserts that every step with calls is followed by one list of results: one per call, in order.
+#[track_caller]
+pub(crate) fn assert_paired(messages: &[Message]) {
+    if let Some(what) = unpaired(messages) {
+        panic!("{what}");
+    }
+}
+
+/// What is wrong with a conversation, if a call or a result stands alone in it.
+pub(crate) fn unpaired(messages: &[Message]) -> Option<String> {
+    let mut told = messages.iter();
+    while let Some(message) = told.next() {
+        let calls: Vec<String> = match message {
+            Message::Results(_) => return Some("results without calls".to_owned()),
+            Message::Step(step) => step.calls().map(|call| call.id.to_string()).collect(),
+            _ => continue,
+        };
+        if calls.is_empty() {
+            continue;
+        }
+        let Some(Message::Results(results)) = told.next() else {
+            return Some(format!("calls without results: {calls:?}"));
+        };
+        let answered: Vec<String> = results.iter().map(|it| it.call.to_string()).collect();
+        if answered != calls {
+            return Some(format!("{calls:?} are answered by {answered:?}"));
+        }
+    }
+    None
+}
+
+/// The error of a turn that was ended, and what there is of it.
+#[track_caller]
+pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
+    match result {
+        Err(ChatError::Ended { reason, response }) => (reason, *response),
+        other => panic!("the turn was not ended: {other:?}"),
+    }
+}

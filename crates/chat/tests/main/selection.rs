@@ -1,0 +1,275 @@
+//! Which tools a prompt comes with: everything, more, fewer, by name, by bundle, through a resolver.
+
+use std::sync::Arc;
+
+use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::chat::{Ask, Chat, ChatError, ToolChoice};
+use toolwright::{Config, Invoker, Registry, Sources, Tool, ToolCall};
+
+use crate::scene::{Log, builder, chat, registry, saying, shown, told};
+
+/// What a prompt says about its tools.
+type Says = fn(Ask) -> Ask;
+
+fn in_bundle(name: &str, bundle: &str) -> Tool {
+    Tool::builder(name, "Does something.")
+        .bundle(bundle)
+        .run(|_, _| "done")
+        .unwrap()
+}
+
+fn tools() -> Vec<Tool> {
+    vec![
+        in_bundle("read_file", "files"),
+        in_bundle("write_file", "files"),
+        in_bundle("search", "web"),
+    ]
+}
+
+/// The tools that a prompt shows its model, which answers at once.
+async fn shows(ask: impl FnOnce(Ask) -> Ask) -> Result<Vec<String>, ChatError> {
+    let model = ScriptedModel::new().says("Hello.");
+    let chat = builder(model.clone(), tools())
+        .resolver(|name: &str| (name == "resolved").then(|| saying("resolved", "first")))
+        .resolver(|name: &str| {
+            let known = ["resolved", "second"].contains(&name);
+            known.then(|| saying(name, "second"))
+        })
+        .build();
+    let result = ask(chat.prompt().user("Hello!")).call().await;
+    match result {
+        Ok(_) => Ok(shown(&model.requests()[0])),
+        Err(error) => {
+            assert!(model.requests().is_empty(), "the model was asked");
+            Err(error)
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_comes_with_what_it_says() {
+    let all = ["read_file", "write_file", "search"];
+    let cases: [(Says, &[&str]); 12] = [
+        (|ask| ask, &all),
+        (
+            |ask| ask.tools(saying("own", "")),
+            &["read_file", "write_file", "search", "own"],
+        ),
+        (|ask| ask.only_tools(saying("own", "")), &["own"]),
+        (|ask| ask.only_tools(Vec::<Tool>::new()), &[]),
+        (|ask| ask.named(["search"]), &["search"]),
+        (
+            |ask| ask.named(["search", "search", "second", "second"]),
+            &["search", "second"],
+        ),
+        (|ask| ask.named(["own"]).tools(saying("own", "")), &["own"]),
+        (|ask| ask.bundles(["files"]), &["read_file", "write_file"]),
+        (|ask| ask.bundles(["files"]).named(["search"]), &all),
+        (|ask| ask.exclude(["search"]), &["read_file", "write_file"]),
+        (
+            |ask| ask.bundles(["files"]).exclude(["write_file"]),
+            &["read_file"],
+        ),
+        (
+            |ask| {
+                ask.exclude(["own", "second"])
+                    .only_tools(saying("own", ""))
+                    .named(["second", "search"])
+            },
+            &["search"],
+        ),
+    ];
+    for (at, (ask, expected)) in cases.into_iter().enumerate() {
+        assert_eq!(shows(ask).await.unwrap(), expected, "case {at}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_nobody_knows_are_an_error_before_any_request() {
+    let cases: [(Says, &str); 5] = [
+        (
+            |ask| ask.named(["serch", "nobody"]),
+            "nobody knows `serch`, `nobody`; did you mean `search`?",
+        ),
+        (
+            |ask| ask.bundles(["web", "nowhere"]),
+            "nobody knows `nowhere`",
+        ),
+        (
+            |ask| ask.exclude(["write_files"]),
+            "nobody knows `write_files`; did you mean `write_file`?",
+        ),
+        (
+            |ask| ask.named(["Search"]),
+            "nobody knows `Search`; did you mean `search`?",
+        ),
+        (
+            |ask| ask.choice(ToolChoice::Named("serch".to_owned())),
+            "nobody knows `serch`; did you mean `search`?",
+        ),
+    ];
+    for (ask, said) in cases {
+        assert_eq!(shows(ask).await.unwrap_err().to_string(), said);
+    }
+}
+
+#[tokio::test]
+async fn two_tools_of_one_name_are_an_error_before_any_request() {
+    let error = shows(|ask| ask.tools(saying("search", ""))).await;
+    assert!(error.unwrap_err().to_string().contains("`search`"));
+}
+
+#[tokio::test]
+async fn the_first_resolver_that_knows_a_name_is_asked() {
+    let model = ScriptedModel::new().calls("resolved", "{}").says("Done.");
+    let chat = builder(model.clone(), tools())
+        .resolver(|_: &str| None)
+        .resolver(|name: &str| Some(saying(name, "first")))
+        .resolver(|name: &str| Some(saying(name, "second")))
+        .build();
+    let ask = chat.prompt().named(["resolved"]).user("Go!");
+    ask.call().await.unwrap();
+    assert_eq!(told(&model), ["first"]);
+}
+
+#[tokio::test]
+async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
+    let model = ScriptedModel::new();
+    let chat = builder(model.clone(), tools())
+        .resolver(|_: &str| Some(saying("something_else", "")))
+        .build();
+    let error = chat.prompt().named(["wanted"]).user("Go!").call().await;
+    assert_eq!(error.unwrap_err().to_string(), "nobody knows `wanted`");
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_tools_in_mid_turn() {
+    let log = Log::default();
+    let asked = log.clone();
+    let model = ScriptedModel::new()
+        .calls("one", "{}")
+        .calls("two", "{}")
+        .says("Done.");
+    let chat = builder(model.clone(), tools())
+        .resolver(move |name: &str| {
+            asked.write(name);
+            Some(saying(name, "resolved"))
+        })
+        .build();
+    let ask = chat.prompt().named(["one"]).user("Go!");
+    ask.call().await.unwrap();
+    assert_eq!(log.lines(), ["one"]);
+    let requests = model.requests();
+    assert!(requests.iter().all(|request| shown(request) == ["one"]));
+    assert!(told(&model)[0].contains("there is no tool `two`"));
+}
+
+#[tokio::test]
+async fn a_change_of_the_registry_does_not_change_a_turn() {
+    let registry = Registry::new();
+    let held = registry.clone();
+    let meddle = Tool::builder("meddle", "Changes the registry.").run(move |_, _| {
+        held.remove("victim");
+        held.add(saying("late", ""))
+            .map_err(|error| error.to_string())
+    });
+    registry
+        .add(vec![meddle.unwrap(), saying("victim", "still here")])
+        .unwrap();
+    let model = ScriptedModel::new()
+        .calls("meddle", "{}")
+        .calls_all([("victim", "{}"), ("late", "{}")])
+        .says("Done.")
+        .says("Next.");
+    let chat = Chat::new(model.clone(), &Invoker::new(&registry).unwrap());
+    chat.prompt().user("Go!").call().await.unwrap();
+    let told = told(&model);
+    assert_eq!(told[0], "still here");
+    assert!(told[1].contains("there is no tool `late`"));
+    chat.prompt().user("And now?").call().await.unwrap();
+    let requests = model.requests();
+    assert!(
+        requests[..3]
+            .iter()
+            .all(|it| shown(it) == ["meddle", "victim"])
+    );
+    assert_eq!(shown(&requests[3]), ["meddle", "late"]);
+}
+
+#[tokio::test]
+async fn the_tools_of_one_prompt_are_not_the_next_ones() {
+    let model = ScriptedModel::new()
+        .calls("own", "{}")
+        .says("Done.")
+        .calls("own", "{}")
+        .says("Gone.");
+    let chat = chat(model.clone(), tools());
+    let ask = || chat.prompt().conversation("room").user("Go!");
+    ask()
+        .only_tools(saying("own", "mine"))
+        .call()
+        .await
+        .unwrap();
+    assert_eq!(told(&model), ["mine"]);
+    ask().call().await.unwrap();
+    assert!(told(&model)[0].contains("there is no tool `own`"));
+    assert_eq!(shown(&model.requests()[3]).len(), 3);
+}
+
+#[tokio::test]
+async fn what_settings_count_is_counted_over_all_prompts() {
+    let sources = Sources::new().defaults([("tools.search.rate_limit", "1/1h")]);
+    let config = Config::load(sources).unwrap().config;
+    let invoker = Invoker::builder(registry(tools())).config(config);
+    let model = FnModel::new(|request| match request.messages.len() {
+        1 => ToolCall::new("search", "{}").into(),
+        _ => toolwright::chat::testing::Reply::text("Done."),
+    });
+    let chat = Chat::new(model, &invoker.build().unwrap());
+    let narrow: [Says; 4] = [
+        |ask| ask,
+        |ask| ask.named(["search"]),
+        |ask| ask.exclude(["read_file"]),
+        |ask| ask.tools(saying("own", "")),
+    ];
+    let mut ran = 0;
+    for ask in narrow {
+        let response = ask(chat.prompt()).user("Search!").call().await.unwrap();
+        ran += usize::from(!response.results()[0].is_error());
+    }
+    assert_eq!(ran, 1);
+}
+
+#[tokio::test]
+async fn a_wish_for_a_tool_is_for_the_first_round_only() {
+    for choice in [
+        ToolChoice::Auto,
+        ToolChoice::None,
+        ToolChoice::Required,
+        ToolChoice::Named("search".to_owned()),
+    ] {
+        let model = ScriptedModel::new().calls("search", "{}").says("Done.");
+        let chat = chat(model.clone(), tools());
+        let ask = chat.prompt().choice(choice.clone()).user("Go!");
+        ask.call().await.unwrap();
+        let requests = model.requests();
+        assert_eq!(requests[0].choice, choice);
+        let then = match choice {
+            ToolChoice::None => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        };
+        assert_eq!(requests[1].choice, then);
+    }
+}
+
+#[tokio::test]
+async fn the_same_tools_are_the_same_list() {
+    let model = ScriptedModel::new().says("One.").says("Two.");
+    let chat = chat(model.clone(), tools());
+    for _ in 0..2 {
+        chat.prompt().user("Hello!").call().await.unwrap();
+    }
+    let requests = model.requests();
+    assert!(Arc::ptr_eq(&requests[0].tools, &requests[1].tools));
+}

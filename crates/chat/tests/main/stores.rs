@@ -1,0 +1,211 @@
+//! Where journals are kept, and what happens where they cannot be.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{
+    Chat, ChatError, Entry, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, What,
+};
+use toolwright::{Content, Secret};
+
+use crate::scene::{Log, assert_whole, builder, kept, look, none, pay, write};
+
+fn entry(id: &str, text: &str) -> Entry {
+    let content = vec![Content::text(text)];
+    Entry::new(id, 0, What::User { content })
+}
+
+#[tokio::test]
+async fn an_entry_that_is_appended_again_is_the_same_one() {
+    let store = MemoryStore::new();
+    let entries = [entry("a", "one"), entry("b", "two"), entry("a", "other")];
+    for _ in 0..2 {
+        store.append("room", &entries).await.unwrap();
+    }
+    store
+        .append("room", &[entry("c", "three"), entry("b", "four")])
+        .await
+        .unwrap();
+    store
+        .append("other", &[entry("a", "elsewhere")])
+        .await
+        .unwrap();
+    let loaded = store.load("room").await.unwrap();
+    let ids: Vec<&str> = loaded.iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    let What::User { content } = &loaded[0].what else {
+        panic!("the first one stays")
+    };
+    assert_eq!(*content, [Content::text("one")]);
+    assert_eq!(store.load("other").await.unwrap().len(), 1);
+    assert!(store.load("nowhere").await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_key_stays_the_same_and_is_nobody_elses() {
+    let (one, other) = (MemoryStore::new(), MemoryStore::new());
+    let key = one.key().await.unwrap();
+    assert_eq!(key.expose(), one.key().await.unwrap().expose());
+    assert_ne!(key.expose(), other.key().await.unwrap().expose());
+    assert!(key.expose().len() >= 32);
+    assert!(!format!("{one:?} {key:?}").contains(key.expose()));
+}
+
+/// A store that fails once: at one of its appends, before or after it was kept.
+struct Failing {
+    kept: Arc<MemoryStore>,
+    left: AtomicUsize,
+    after: bool,
+}
+
+impl Store for Failing {
+    fn append<'a>(
+        &'a self,
+        conversation: &'a str,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let left = self.left.fetch_sub(1, Ordering::SeqCst);
+        Box::pin(async move {
+            if left != 1 || self.after {
+                self.kept.append(conversation, entries).await?;
+            }
+            match left {
+                1 => Err(StoreError::new("the disk is full")),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.kept.load(conversation)
+    }
+
+    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.kept.key()
+    }
+}
+
+fn model() -> ScriptedModel {
+    ScriptedModel::new()
+        .calls_all([
+            ("write", r#"{"n": 1}"#),
+            ("look", r#"{"n": 2}"#),
+            ("write", r#"{"n": 3}"#),
+        ])
+        .calls("pay", r#"{"n": 4}"#)
+        .says("Done.")
+}
+
+async fn through(chat: &Chat) -> Result<Response, ChatError> {
+    let ask = chat.prompt().conversation("room").user("Go!");
+    let paused = ask.call().await?;
+    let decided = paused.asked().iter().map(|asked| asked.approve());
+    let decided = decided.collect();
+    paused.decide(decided).call().await
+}
+
+#[tokio::test]
+async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes_on_from_there() {
+    let mut failed = 0;
+    for after in [false, true] {
+        for at in 1.. {
+            let log = Log::default();
+            let kept_in = Arc::new(MemoryStore::new());
+            let tools = || vec![write(&log), look(&log), pay(&log)];
+            let store = Failing {
+                kept: Arc::clone(&kept_in),
+                left: AtomicUsize::new(at),
+                after,
+            };
+            let chat = builder(model(), tools()).store(store).build();
+            let Err(error) = through(&chat).await else {
+                assert!(at > 10, "there are that many appends: {at}");
+                break;
+            };
+            failed += 1;
+            assert_eq!(
+                error.to_string(),
+                "the conversation cannot be kept: the disk is full",
+                "append {at}"
+            );
+            let entries = kept(&kept_in, "room").await;
+            assert_whole(&entries);
+            let started = entries
+                .iter()
+                .filter(|it| matches!(it.what, What::Started { .. }));
+            assert!(log.lines().len() <= started.count(), "append {at}");
+            // Somebody comes back: nothing that changes something runs twice.
+            let healed = builder(ScriptedModel::new().says("Again."), tools());
+            let healed = healed.store(Arc::clone(&kept_in)).build();
+            if !entries.is_empty() {
+                healed.resume("room").call().await.unwrap();
+            }
+            let mut lines = log.lines();
+            lines.retain(|line| line != "look 2");
+            let all = lines.len();
+            lines.sort();
+            lines.dedup();
+            assert_eq!(lines.len(), all, "append {at}: {lines:?}");
+            assert_whole(&kept(&kept_in, "room").await);
+        }
+    }
+    assert!(failed > 20, "{failed}");
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
+    struct Unreadable;
+    impl Store for Unreadable {
+        fn append<'a>(
+            &'a self,
+            _: &'a str,
+            _: &'a [Entry],
+        ) -> BoxFuture<'a, Result<(), StoreError>> {
+            panic!("nothing was read")
+        }
+        fn load<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+            Box::pin(async { Err(StoreError::new("locked").with_source("by somebody else")) })
+        }
+        fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+            Box::pin(async { Ok(Secret::new("key")) })
+        }
+    }
+    let model = ScriptedModel::new();
+    let chat = builder(model.clone(), none()).store(Unreadable).build();
+    let error = chat
+        .prompt()
+        .conversation("room")
+        .user("?")
+        .call()
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ChatError::Store(_)));
+    assert!(std::error::Error::source(&error).is_some());
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_turn_that_is_read_again_decides_the_same() {
+    let log = Log::default();
+    let store = Arc::new(MemoryStore::new());
+    let chat = builder(model(), vec![write(&log), look(&log), pay(&log)]);
+    let chat = chat.store(Arc::clone(&store)).build();
+    through(&chat).await.unwrap();
+    let entries = kept(&store, "room").await;
+    assert!(entries.len() > 12);
+    let (mut live, mut read) = (
+        Turn::new(TurnLimits::default()),
+        Turn::new(TurnLimits::default()),
+    );
+    for entry in &entries {
+        let json = serde_json::to_string(entry).unwrap();
+        let again: Entry = serde_json::from_str(&json).unwrap();
+        live.apply(entry);
+        read.apply(&again);
+        assert_eq!(live.next(entry.at), read.next(entry.at), "{json}");
+        assert_eq!(live.usage(), read.usage());
+        assert_eq!(live.deadline(), read.deadline());
+    }
+}

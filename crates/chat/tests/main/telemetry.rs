@@ -1,0 +1,152 @@
+//! What traces show of a turn: that it happened, and nothing that was said in it.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use toolwright::ToolError;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{ModelErrorKind, ModelId};
+use tracing::field::{Field, Visit};
+use tracing::instrument::WithSubscriber as _;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::scene::{Log, chat, failing, write};
+
+/// Keeps the fields of every span, and of every event.
+#[derive(Clone, Default)]
+struct Recorder(Arc<Recorded>);
+
+#[derive(Default)]
+struct Recorded {
+    next: AtomicU64,
+    spans: Mutex<Vec<Span>>,
+    events: Mutex<Vec<Fields>>,
+}
+
+#[derive(Clone, Default)]
+struct Fields(HashMap<String, String>);
+
+struct Span {
+    id: u64,
+    name: &'static str,
+    fields: Fields,
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+}
+
+impl Subscriber for Recorder {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let id = self.0.next.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut fields = Fields::default();
+        span.record(&mut fields);
+        let name = span.metadata().name();
+        self.0.spans.lock().unwrap().push(Span { id, name, fields });
+        Id::from_u64(id)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let mut spans = self.0.spans.lock().unwrap();
+        let span = spans.iter_mut().find(|it| it.id == span.into_u64());
+        values.record(&mut span.unwrap().fields);
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        self.0.events.lock().unwrap().push(fields);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+impl Recorder {
+    fn spans(&self, name: &str) -> Vec<HashMap<String, String>> {
+        let spans = self.0.spans.lock().unwrap();
+        let named = spans.iter().filter(|span| span.name == name);
+        named.map(|span| span.fields.0.clone()).collect()
+    }
+
+    fn everything(&self) -> String {
+        let spans = self.0.spans.lock().unwrap();
+        let events = self.0.events.lock().unwrap();
+        let fields = spans.iter().map(|span| &span.fields).chain(&*events);
+        fields.map(|fields| format!("{:?}\n", fields.0)).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_turn_leaves_spans_under_their_usual_names_and_nothing_that_was_said() {
+    let log = Log::default();
+    let model = ScriptedModel::new()
+        .named(ModelId::new("vendor", "big"))
+        .calls_all([
+            ("write", r#"{"n": 8675309}"#),
+            ("guarded", r#"{"surprise": 8675309}"#),
+        ])
+        .says("The answer is 8675309.")
+        .fails(ModelErrorKind::Auth, "sk-secret-8675309");
+    let guarded = failing("guarded", || ToolError::failed("password=8675309"));
+    let chat = chat(model, vec![write(&log), guarded]);
+    let recorder = Recorder::default();
+    let turn = async {
+        let ask = || {
+            chat.prompt()
+                .conversation("room")
+                .system("Keep 8675309 to yourself.")
+        };
+        ask().user("Is it 8675309?").call().await.unwrap();
+        ask().user("Really?").call().await.unwrap_err();
+    };
+    turn.with_subscriber(recorder.clone()).await;
+
+    let asked = recorder.spans("chat");
+    assert_eq!(asked.len(), 3);
+    for (field, value) in [
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.provider.name", "vendor"),
+        ("gen_ai.request.model", "big"),
+        ("gen_ai.conversation.id", "room"),
+        ("gen_ai.usage.input_tokens", "10"),
+        ("gen_ai.usage.output_tokens", "5"),
+        ("otel.name", "chat big"),
+    ] {
+        assert_eq!(
+            asked[0].get(field).map(String::as_str),
+            Some(value),
+            "{field}"
+        );
+    }
+    assert_eq!(asked[2]["error.type"], "auth");
+    assert!(!asked[1].contains_key("error.type"));
+
+    let ran = recorder.spans("execute_tool");
+    assert_eq!(ran.len(), 2);
+    let write = ran.iter().find(|span| span["gen_ai.tool.name"] == "write");
+    let write = write.unwrap();
+    assert_eq!(write["gen_ai.operation.name"], "execute_tool");
+    assert_eq!(write["gen_ai.tool.call.id"], "call_0_0");
+    assert_eq!(write["outcome"], "ok");
+
+    assert_eq!(log.lines(), ["write 8675309"]);
+    let everything = recorder.everything();
+    assert!(!everything.contains("8675309"), "{everything}");
+}
