@@ -64,12 +64,11 @@ fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
     let read = |name: &str| std::fs::read_to_string(home.0.path().join(name)).unwrap();
     for (file, said) in [("a.jsonl", "Hi"), ("b.jsonl", "Ho")] {
         let entries = events(&read(file));
-        let kinds: Vec<&str> = entries
-            .iter()
-            .map(|entry| entry["type"].as_str().unwrap())
-            .collect();
+        let kind =
+            |entry: &serde_json::Value| entry["what"].as_object().unwrap().keys().next().cloned();
+        let kinds: Vec<String> = entries.iter().filter_map(kind).collect();
         assert_eq!(kinds, ["user", "step", "ended"]);
-        assert_eq!(entries[0]["content"][0]["text"], said);
+        assert_eq!(entries[0]["what"]["user"]["content"][0]["text"], said);
     }
 }
 
