@@ -6,6 +6,7 @@ are closed here first; `--self-test` shows that this has teeth.
 
 import collections.abc
 import json
+import os
 import sys
 import typing
 import warnings
@@ -17,7 +18,7 @@ from anthropic.types import ToolParam
 from google.genai.types import FunctionDeclaration, Tool
 from openai.types.chat import ChatCompletionFunctionToolParam
 from openai.types.responses import FunctionToolParam
-from pydantic import TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from typing_extensions import NotRequired, Required, TypedDict
 
 
@@ -25,22 +26,54 @@ def closed(kind):
     """The same type without unknown keys, with lists for iterables, with no way round a typed object."""
     if typing_extensions.is_typeddict(kind):
         hints = typing_extensions.get_type_hints(kind, include_extras=True)
-        made = TypedDict(kind.__name__, {key: closed(hint) for key, hint in hints.items()}, total=kind.__total__)
-        # What the SDK itself calls open, as a schema is, stays open.
-        made.__pydantic_config__ = {"extra": "forbid", **getattr(kind, "__pydantic_config__", {})}
+        needs = {key: Required if is_required(kind, key) else NotRequired for key in hints}
+        made = TypedDict(kind.__name__, {key: needs[key][closed(bare(hint))] for key, hint in hints.items()})
+        # What the SDK itself calls open, as a schema is, stays open; in beta it only forgets to say so.
+        given = {"extra": "allow"} if kind.__name__ == "InputSchemaTyped" else {}
+        made.__pydantic_config__ = {"extra": "forbid", **given, **getattr(kind, "__pydantic_config__", {})}
         return made
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return closed(arguments[0])
     if origin is typing.Union:
         typed = any(map(typing_extensions.is_typeddict, arguments))
-        kept = [arm for arm in arguments if not (typed and typing.get_origin(arm) is dict)]
+        kept = [arm for arm in arguments if not (is_foreign(arm) or typed and is_open(arm))]
         return typing.Union[tuple(map(closed, kept))]
     if origin in (list, collections.abc.Iterable, collections.abc.Sequence):
         return list[closed(arguments[0])]
-    if origin in (Required, NotRequired):
-        return origin[closed(arguments[0])]
     if origin is dict:
         return dict[arguments[0], closed(arguments[1])]
     return typing.Any if kind is object else kind
+
+
+def bare(hint):
+    return typing.get_args(hint)[0] if typing.get_origin(hint) in (Required, NotRequired) else hint
+
+
+def is_required(kind, key):
+    """Whether an object must have a key: as its annotation says, else as the class does that names it first."""
+    hint = typing_extensions.get_type_hints(kind, include_extras=True)[key]
+    if typing.get_origin(hint) in (Required, NotRequired):
+        return typing.get_origin(hint) is Required
+    for base in filter(typing_extensions.is_typeddict, typing_extensions.get_original_bases(kind)):
+        if key in base.__annotations__:
+            return is_required(base, key)
+    return kind.__total__
+
+
+def is_open(arm):
+    """A way round a typed object: any dictionary, or a response's model, which takes unknown keys."""
+    origin, arguments = typing.get_origin(arm), typing.get_args(arm)
+    if origin is typing.Annotated:
+        return is_open(arguments[0])
+    if origin is typing.Union:
+        return all(map(is_open, arguments))
+    return origin is dict or isinstance(arm, type) and issubclass(arm, BaseModel)
+
+
+def is_foreign(arm):
+    """What Python can be handed but JSON cannot carry: files."""
+    return arm in (bytes, os.PathLike) or typing.get_origin(arm) in (typing.IO, os.PathLike)
 
 
 CHAT = TypeAdapter(list[closed(ChatCompletionFunctionToolParam)])
@@ -136,21 +169,27 @@ BAD = [
 ]
 
 
+def spoilt(good, path, *value):
+    """A copy with one value put somewhere, or taken away if there is none."""
+    made = place = json.loads(json.dumps(good))
+    *path, key = path
+    for step in path:
+        place = place[step]
+    if value:
+        place[key] = value[0]
+    else:
+        del place[key]
+    return made
+
+
 def self_test():
     failed = False
     for dialect, tool in GOOD.items():
         if why := complaint(dialect, json.dumps([tool])):
             print(f"{dialect}: a good tool is refused\n{why}")
             failed = True
-    for what, dialect, [*path, key], *value in BAD:
-        tool = place = json.loads(json.dumps(GOOD[dialect]))
-        for step in path:
-            place = place[step]
-        if value:
-            place[key] = value[0]
-        else:
-            del place[key]
-        if not complaint(dialect, json.dumps([tool])):
+    for what, dialect, path, *value in BAD:
+        if not complaint(dialect, json.dumps([spoilt(GOOD[dialect], path, *value)])):
             print(f"{dialect}: {what} is admitted")
             failed = True
     print(f"{len(GOOD)} good tools, {len(BAD)} bad ones: " + ("not told apart" if failed else "told apart"))

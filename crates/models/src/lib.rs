@@ -25,6 +25,7 @@
 //! ```
 
 mod bounds;
+mod called;
 mod json;
 mod told;
 

@@ -26,6 +26,8 @@ pub(crate) use self::quirks::Quirks;
 /// Chat Completions, as one vendor speaks it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenAiChat {
+    /// The vendor, as steps name who made them.
+    pub(crate) vendor: &'static str,
     /// The dialect of the vendor's schemas.
     pub(crate) dialect: Dialect,
     /// In what the vendor differs.

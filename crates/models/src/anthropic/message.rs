@@ -1,7 +1,5 @@
 //! What has been said in, the `messages` of a request out: roles take turns, and every call has its result.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::wire::Plan;
@@ -10,6 +8,7 @@ use toolwright_core::{ToolCall, ToolResult};
 use super::block::input;
 use super::content;
 use crate::anthropic::Anthropic;
+use crate::called::{self, Ids};
 use crate::protocol::Protocol as _;
 
 /// Writes messages; `signed` says that thoughts without a signature are refused.
@@ -17,7 +16,7 @@ pub(super) fn messages(said: &[Message], tools: &Plan, signed: bool) -> Vec<Valu
     let mut talk = Talk {
         tools,
         signed,
-        ids: HashSet::new(),
+        ids: Ids::default(),
         turns: Vec::new(),
     };
     for (place, message) in said.iter().enumerate() {
@@ -39,6 +38,9 @@ pub(super) fn messages(said: &[Message], tools: &Plan, signed: bool) -> Vec<Valu
         .collect()
 }
 
+/// Nothing is said about a limit; no id that a vendor gives is as long.
+const LONGEST_ID: usize = 128;
+
 const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
 
@@ -46,7 +48,7 @@ struct Talk<'a> {
     tools: &'a Plan,
     signed: bool,
     /// The ids of all calls so far: the API refuses to see one twice.
-    ids: HashSet<String>,
+    ids: Ids,
     turns: Vec<(&'static str, Vec<Value>)>,
 }
 
@@ -85,6 +87,9 @@ impl Talk<'_> {
                 let result = found.map(|place| results.remove(place));
                 answers.push(content::result(&id, result));
                 block.insert("id".to_owned(), id.into());
+                let name = block.get("name").and_then(Value::as_str);
+                let name = called::name(name.unwrap_or_default()).into_owned();
+                block.insert("name".to_owned(), name.into());
             }
             blocks.push(Value::Object(block));
         }
@@ -129,20 +134,10 @@ impl Talk<'_> {
     /// An id that the API takes, and that no earlier call has.
     fn unique(&mut self, id: &str) -> String {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-        let mut plain: String = id
-            .chars()
+        let letters = id.chars();
+        let plain: String = letters
             .map(|letter| if is_plain(letter) { letter } else { '_' })
             .collect();
-        if plain.is_empty() {
-            plain.push_str("call");
-        }
-        let mut unique = plain.clone();
-        let mut number = 2_usize;
-        while self.ids.contains(&unique) {
-            unique = format!("{plain}_{number}");
-            number = number.saturating_add(1);
-        }
-        self.ids.insert(unique.clone());
-        unique
+        self.ids.next(&plain, LONGEST_ID)
     }
 }

@@ -130,8 +130,12 @@ fn keep(block: &mut Value) {
 
 fn web_search(search: &WebSearch) -> Value {
     // Other vendors' names for it mean nothing here, and their settings are the same.
-    let kind = Some(search.kind.as_str()).filter(|kind| kind.starts_with("web_search_2"));
-    let mut tool = json!({"type": kind.unwrap_or(WEB_SEARCH), "name": "web_search"});
+    let kind = if search.kind.strip_prefix("web_search_").is_some_and(is_date) {
+        &search.kind
+    } else {
+        WEB_SEARCH
+    };
+    let mut tool = json!({"type": kind, "name": "web_search"});
     let mut location = Map::new();
     let places = [
         ("city", &search.city),
@@ -150,6 +154,11 @@ fn web_search(search: &WebSearch) -> Value {
         fields.insert("user_location".to_owned(), location.into());
     }
     tool
+}
+
+/// Whether it is written as this vendor dates its tools; OpenAI's `2025_08_26` is not.
+fn is_date(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|letter| letter.is_ascii_digit())
 }
 
 fn servers(request: &ModelRequest) -> Vec<Value> {

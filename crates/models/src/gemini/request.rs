@@ -8,6 +8,7 @@ use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::content::{parts, response, text};
 use super::{Gemini, Generation};
+use crate::called;
 use crate::json::{merge, number, object};
 use crate::protocol::Protocol as _;
 
@@ -39,35 +40,42 @@ pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<Str
 }
 
 fn contents(messages: &[Message], tools: &Plan, generation: Generation) -> Vec<Value> {
-    let mut contents = Vec::new();
-    let mut push = |role: &str, parts: Vec<Value>| {
+    let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut push = |role: &'static str, parts: Vec<Value>| match contents.last_mut() {
         // A content without parts is refused.
-        if !parts.is_empty() {
-            contents.push(json!({"role": role, "parts": parts}));
-        }
+        _ if parts.is_empty() => {}
+        // So are calls that do not come right after a person or results: what the model says in a row is one content.
+        Some((MODEL, said)) if role == MODEL => said.extend(parts),
+        _ => contents.push((role, parts)),
     };
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
         match message {
-            Message::User(items) => push("user", parts(items)),
-            Message::Assistant(items) => push("model", parts(items)),
+            Message::User(items) => push(USER, parts(items)),
+            Message::Assistant(items) => push(MODEL, parts(items)),
             Message::Step(step) => {
                 let (said, calls) = replay(step, tools, generation);
-                push("model", said);
+                push(MODEL, said);
                 let mut results: Vec<&ToolResult> = Vec::new();
                 while let Some(Message::Results(more)) =
                     messages.next_if(|next| matches!(next, Message::Results(_)))
                 {
                     results.extend(more);
                 }
-                push("user", respond(&calls, results, generation));
+                push(USER, respond(&calls, results, generation));
             }
             // Results whose calls are no longer told would break the request.
             _ => {}
         }
     }
+    let contents = contents.into_iter();
     contents
+        .map(|(role, parts)| json!({"role": role, "parts": parts}))
+        .collect()
 }
+
+const USER: &str = "user";
+const MODEL: &str = "model";
 
 /// A call of a step, as its result has to name it.
 struct Told<'a> {
@@ -137,7 +145,7 @@ fn typed(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
             let ToolCall {
                 name, arguments, ..
             } = tools.lower(call.clone());
-            let args = object(arguments.as_str());
+            let (name, args) = (called::name(name.as_str()), object(arguments.as_str()));
             json!({"functionCall": {"name": name, "args": args}})
         }
         _ => return None,

@@ -8,6 +8,7 @@ use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 
 use super::Ollama;
 use super::content::message;
+use crate::called;
 use crate::json::{merge, number, object};
 use crate::protocol::Protocol as _;
 
@@ -42,8 +43,8 @@ fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
     let mut messages = request.messages.iter().peekable();
     while let Some(next) = messages.next() {
         match next {
-            Message::User(items) => out.push(message("user", items).into()),
-            Message::Assistant(items) => out.push(message("assistant", items).into()),
+            Message::User(items) => out.extend(said("user", items)),
+            Message::Assistant(items) => out.extend(said("assistant", items)),
             Message::Step(step) => {
                 let (said, calls) = replay(step, tools);
                 out.extend(said.map(Value::Object));
@@ -60,6 +61,14 @@ fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
         }
     }
     out
+}
+
+/// A message, unless there is nothing in it.
+fn said(role: &str, items: &[Content]) -> Option<Value> {
+    let message = message(role, items);
+    let is_blank = |content: &Value| content.as_str().is_some_and(|text| text.trim().is_empty());
+    let says_nothing = message.get("content").is_none_or(is_blank);
+    (!says_nothing || message.contains_key("images")).then(|| message.into())
 }
 
 /// A call of a step, as its result has to name it.
@@ -119,7 +128,7 @@ fn lowered(call: &ToolCall, tools: &Plan) -> Value {
         arguments,
         ..
     } = tools.lower(call.clone());
-    let arguments = object(arguments.as_str());
+    let (name, arguments) = (called::name(name.as_str()), object(arguments.as_str()));
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 

@@ -183,13 +183,21 @@ impl Draft<'_> {
             .push(json!({"role": role, "content": content}));
     }
 
+    /// Says it unless it is blank: not every vendor takes a message that says nothing.
+    fn say_something(&mut self, role: &str, content: Value) {
+        let is_blank = content.as_str().is_some_and(|text| text.trim().is_empty());
+        if !is_blank {
+            self.say(role, content);
+        }
+    }
+
     fn message(&mut self, message: &Message) {
         match message {
             Message::User(contents) => {
                 let content = Parts::of(contents, &self.chat.quirks).content();
-                self.say("user", content);
+                self.say_something("user", content);
             }
-            Message::Assistant(contents) => self.say("assistant", text(contents).into()),
+            Message::Assistant(contents) => self.say_something("assistant", text(contents).into()),
             Message::Step(step) => {
                 self.calls = step.calls().cloned().collect();
                 let message = replay::message(self.chat, step, self.tools);

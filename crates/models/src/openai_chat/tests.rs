@@ -16,26 +16,31 @@ use super::{OpenAiChat, Quirks};
 use crate::protocol::Protocol as _;
 
 const OPENAI: OpenAiChat = OpenAiChat {
+    vendor: "openai-chat",
     dialect: Dialect::OPENAI,
     quirks: Quirks::OPENAI,
 };
 
 const MISTRAL: OpenAiChat = OpenAiChat {
+    vendor: "mistral",
     dialect: Dialect::MISTRAL,
     quirks: Quirks::MISTRAL,
 };
 
 const DEEPSEEK: OpenAiChat = OpenAiChat {
+    vendor: "deepseek",
     dialect: Dialect::DEEPSEEK,
     quirks: Quirks::DEEPSEEK,
 };
 
 const COMPATIBLE: OpenAiChat = OpenAiChat {
+    vendor: "vllm",
     dialect: Dialect::PORTABLE,
     quirks: Quirks::COMPATIBLE,
 };
 
 const OPENROUTER: OpenAiChat = OpenAiChat {
+    vendor: "openrouter",
     dialect: Dialect::PORTABLE,
     quirks: Quirks::OPENROUTER,
 };
@@ -142,6 +147,6 @@ fn streamed(events: &[ModelEvent]) -> Vec<String> {
 }
 
 fn step(items: Vec<Item>) -> Step {
-    let model = ModelId::new("openai", "m");
+    let model = ModelId::new("openai-chat", "m");
     Step::new(model, items, Stop::End, Usage::default())
 }

@@ -8,11 +8,13 @@ use toolwright_core::wire::Plan;
 use toolwright_core::{Content, Outcome, Resource, ToolResult};
 
 use super::{OpenAiResponses, wire};
+use crate::called::{self, Ids};
 use crate::protocol::Protocol as _;
 
 /// Writes the items of a conversation.
 pub(super) fn input(messages: &[Message], tools: &Plan) -> Vec<Value> {
     let mut items = Vec::new();
+    let mut ids = Ids::default();
     for (place, message) in messages.iter().enumerate() {
         match message {
             Message::User(content) => {
@@ -24,7 +26,8 @@ pub(super) fn input(messages: &[Message], tools: &Plan) -> Vec<Value> {
             Message::Assistant(content) => items.extend(said(&plain(content))),
             Message::Step(step) => {
                 let later = messages.get(place + 1..).unwrap_or_default();
-                write_step(step, &results_for_step(later), tools, &mut items);
+                let results = results_for_step(later);
+                write_step(step, &results, tools, &mut ids, &mut items);
             }
             // Written after the step whose calls they answer; a result without its call would be refused.
             Message::Results(_) => {}
@@ -59,24 +62,36 @@ fn results_for_step(later: &[Message]) -> Vec<&ToolResult> {
     results.flatten().collect()
 }
 
-fn write_step(step: &Step, results: &[&ToolResult], tools: &Plan, items: &mut Vec<Value>) {
+/// Longer ids are refused.
+const LONGEST_ID: usize = 64;
+
+fn write_step(
+    step: &Step,
+    results: &[&ToolResult],
+    tools: &Plan,
+    ids: &mut Ids,
+    items: &mut Vec<Value>,
+) {
     let result_of = |id: &str| results.iter().copied().find(|result| result.call == *id);
     let mut answers = Vec::new();
     let before = items.len();
     for item in &step.items {
         match &item.kind {
             ItemKind::Call { call } => {
-                items.push(raw(item).unwrap_or_else(|| {
+                let id = ids.next(call.id.as_str(), LONGEST_ID);
+                let mut told = raw(item).unwrap_or_else(|| {
                     let call = tools.lower(call.clone());
                     json!({
                         "type": "function_call",
-                        "call_id": call.id,
+                        "call_id": id,
                         "name": call.name,
                         "arguments": call.arguments,
                     })
-                }));
-                let id = call.id.as_str();
-                let output = result_of(id).map_or_else(|| json!(NO_RESULT), output);
+                });
+                allow(&mut told, &id);
+                items.push(told);
+                let result = result_of(call.id.as_str());
+                let output = result.map_or_else(|| json!(NO_RESULT), output);
                 answers.push(json!({
                     "type": "function_call_output",
                     "call_id": id,
@@ -110,6 +125,17 @@ fn write_step(step: &Step, results: &[&ToolResult], tools: &Plan, items: &mut Ve
         items.pop();
     }
     items.append(&mut answers);
+}
+
+/// Gives a call the id that its result goes by, and a name that is not refused.
+fn allow(call: &mut Value, id: &str) {
+    let Some(fields) = call.as_object_mut() else {
+        return;
+    };
+    let name = fields.get("name").and_then(Value::as_str);
+    let name = called::name(name.unwrap_or_default()).into_owned();
+    fields.insert("call_id".to_owned(), id.into());
+    fields.insert("name".to_owned(), name.into());
 }
 
 /// Stands for the result that a call never got.

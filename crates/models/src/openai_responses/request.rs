@@ -70,7 +70,18 @@ fn web_search(search: &WebSearch) -> Value {
             location.insert(name.to_owned(), json!(value));
         }
     }
-    json!({"type": search.kind, "user_location": location})
+    json!({"type": kind(search), "user_location": location})
+}
+
+/// What the search is called here; Anthropic's names for it, as `web_search_20250305`, mean nothing.
+fn kind(search: &WebSearch) -> &str {
+    let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
+    let is_foreign = !date.is_empty() && date.bytes().all(|letter| letter.is_ascii_digit());
+    if is_foreign {
+        "web_search"
+    } else {
+        &search.kind
+    }
 }
 
 fn mcp(group: &McpGroup) -> Value {
@@ -107,7 +118,7 @@ fn named(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
     }
     let hosted = request.hosted.iter().find_map(|hosted| match hosted {
         Hosted::WebSearch(search) if search.kind == name || name == "web_search" => {
-            Some(json!({"type": search.kind}))
+            Some(json!({"type": kind(search)}))
         }
         Hosted::Mcp(group) if group.name == name => {
             Some(json!({"type": "mcp", "server_label": name}))

@@ -164,7 +164,12 @@ impl Connect {
         Ok(match self.vendor.wire {
             Wire::Responses => Arc::new(Live::new(id, OpenAiResponses, connection)?),
             Wire::Chat(dialect, quirks) => {
-                let protocol = OpenAiChat { dialect, quirks };
+                let vendor = self.vendor.name;
+                let protocol = OpenAiChat {
+                    vendor,
+                    dialect,
+                    quirks,
+                };
                 Arc::new(Live::new(id, protocol, connection)?)
             }
             Wire::Anthropic => Arc::new(Live::new(id, Anthropic::default(), connection)?),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, Message, ModelId, ModelRequest, Step};
-use toolwright_core::{Content, ToolResult};
+use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::{MODEL, answer, body, finished, items, raw, text_of};
 use crate::anthropic::betas;
@@ -143,4 +143,18 @@ fn another_protocols_raw_items_are_written_from_what_they_mean() {
     ]);
     let expected = json!([{"type": "text", "text": "Said elsewhere."}]);
     assert_eq!(body(&request, MODEL)["messages"][1]["content"], expected);
+}
+
+#[test]
+fn a_call_of_a_name_that_cannot_be_goes_back_under_one_that_can() {
+    let raw = r#"{"type":"tool_use","id":"toolu_1","name":"files.read all","input":{}}"#;
+    let call = Item::call(ToolCall::new("files.read all", "{}").with_id("toolu_1"));
+    let own = call
+        .clone()
+        .with_raw("anthropic", serde_json::from_str(raw).unwrap());
+    for item in [call, own] {
+        let body = body(&asking(vec![item]), MODEL);
+        let block = &body["messages"][1]["content"][0];
+        assert_eq!(block["name"], "files_read_all");
+    }
 }

@@ -338,17 +338,21 @@ fn hosted_tools_stand_behind_ours() {
 
 #[test]
 fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
-    let config = config(&[("WebSearchTool.type", "web_search_20260318")]);
-    let mut request = asking(vec![user("Hi")]);
-    request
-        .hosted
-        .push(Hosted::WebSearch(config.web_search().unwrap().unwrap()));
-    let body = Value::from(Anthropic { cache: false }.body(&request, &no_tools(), MODEL));
-    assert_eq!(
-        body["tools"],
-        json!([{"type": "web_search_20260318", "name": "web_search"}])
-    );
-    assert!(betas(&request).is_empty());
+    let rows = [
+        ("web_search_20260318", "web_search_20260318"),
+        // OpenAI's way to date it.
+        ("web_search_2025_08_26", "web_search_20250305"),
+    ];
+    for (set, sent) in rows {
+        let config = config(&[("WebSearchTool.type", set)]);
+        let mut request = asking(vec![user("Hi")]);
+        request
+            .hosted
+            .push(Hosted::WebSearch(config.web_search().unwrap().unwrap()));
+        let body = Value::from(Anthropic { cache: false }.body(&request, &no_tools(), MODEL));
+        assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
+        assert!(betas(&request).is_empty());
+    }
 }
 
 #[test]

@@ -455,3 +455,27 @@ fn a_model_is_addressed_by_its_name_and_cannot_leave_its_place() {
         );
     }
 }
+
+#[test]
+fn what_the_model_says_in_a_row_is_one_content_and_made_up_names_are_rewritten() {
+    let told = contents(vec![
+        user("Go."),
+        Message::Assistant(vec![Content::text("Yes?")]),
+        step(vec![Item::text("I begin.")]),
+        step(vec![call("a", "no such tool", "{}")]),
+        user("Wait."),
+    ]);
+    let roles: Vec<&Value> = told
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["role"])
+        .collect();
+    assert_eq!(roles, ["user", "model", "user", "user"]);
+    assert_eq!(told[1]["parts"].as_array().unwrap().len(), 3);
+    assert_eq!(told[1]["parts"][2]["functionCall"]["name"], "no_such_tool");
+    assert_eq!(
+        told[2]["parts"][0]["functionResponse"]["name"],
+        "no_such_tool"
+    );
+}

@@ -293,3 +293,16 @@ fn extra_fields_are_added_last_and_into_what_is_there() {
     assert_eq!(body["options"], json!({"num_predict": 5, "num_ctx": 8192}));
     assert_eq!(body["keep_alive"], "1h");
 }
+
+#[test]
+fn what_says_nothing_is_left_out() {
+    let told = messages(vec![
+        Message::User(Vec::new()),
+        Message::Assistant(vec![Content::text(" ")]),
+        Message::User(vec![Content::image("image/png", b"png")]),
+    ]);
+    assert_eq!(
+        told,
+        json!([{"role": "user", "content": "", "images": ["cG5n"]}])
+    );
+}

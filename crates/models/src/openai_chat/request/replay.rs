@@ -6,6 +6,7 @@ use toolwright_chat::{Item, ItemKind, Step};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
+use crate::called;
 use crate::openai_chat::{OpenAiChat, Quirks};
 use crate::protocol::Protocol as _;
 
@@ -13,6 +14,7 @@ use crate::protocol::Protocol as _;
 pub(super) fn message(chat: &OpenAiChat, step: &Step, tools: &Plan) -> Option<Value> {
     let mut draft = Draft {
         quirks: &chat.quirks,
+        own: step.model.vendor == chat.vendor,
         tools,
         content: Vec::new(),
         calls: Vec::new(),
@@ -26,6 +28,8 @@ pub(super) fn message(chat: &OpenAiChat, step: &Step, tools: &Plan) -> Option<Va
 
 struct Draft<'a> {
     quirks: &'a Quirks,
+    /// Whether the vendor made the step itself.
+    own: bool,
     tools: &'a Plan,
     content: Vec<Value>,
     calls: Vec<Value>,
@@ -88,12 +92,19 @@ impl Draft<'_> {
     fn call_again(&mut self, call: &ToolCall, mut entry: Map<String, Value>) {
         let id = self.quirks.call_ids.of(call.id.as_str());
         entry.shift_insert(0, "id".to_owned(), id.into());
-        if self.quirks.tidy_arguments
-            && let Some(arguments) = entry
-                .get_mut("function")
-                .and_then(|function| function.get_mut("arguments"))
-        {
-            tidy(arguments);
+        if !self.own {
+            // What one vendor adds to a call, as a signature, another refuses.
+            entry.retain(|field, _| matches!(field.as_str(), "id" | "type" | "function"));
+        }
+        if let Some(Value::Object(function)) = entry.get_mut("function") {
+            let name = function.get("name").and_then(Value::as_str);
+            let name = called::name(name.unwrap_or_default()).into_owned();
+            function.insert("name".to_owned(), name.into());
+            if self.quirks.tidy_arguments
+                && let Some(arguments) = function.get_mut("arguments")
+            {
+                tidy(arguments);
+            }
         }
         self.calls.push(entry.into());
     }
@@ -106,15 +117,15 @@ impl Draft<'_> {
                 self.fields.entry(name).or_insert_with(|| "".into());
             }
         }
-        if self.content.is_empty() && self.calls.is_empty() && self.fields.is_empty() {
-            return None;
-        }
         let texts: Option<Vec<&str>> = self.content.iter().map(plain_text).collect();
-        let content = match texts {
-            Some(texts) if texts.is_empty() => Value::Null,
-            Some(texts) => texts.concat().into(),
+        let content = match texts.map(|texts| texts.concat()) {
+            Some(text) if text.trim().is_empty() => Value::Null,
+            Some(text) => text.into(),
             None => self.content.into(),
         };
+        if content.is_null() && self.calls.is_empty() && self.fields.is_empty() {
+            return None;
+        }
         let mut message = Map::new();
         message.insert("role".to_owned(), "assistant".into());
         message.insert("content".to_owned(), content);

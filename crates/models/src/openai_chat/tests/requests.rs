@@ -300,7 +300,36 @@ fn what_was_read_is_written_back_as_it_came() {
     assert_eq!(openrouter[0].get("reasoning"), None);
     let deepseek = messages(&DEEPSEEK, vec![said(items)]);
     assert_eq!(deepseek[0]["reasoning_content"], "Hm");
-    assert_eq!(deepseek[0]["tool_calls"], json!([call]));
+    // What one vendor adds to a call is nothing to another.
+    let plain = json!({"id": "a", "type": "function",
+        "function": {"name": "weather_now", "arguments": arguments}});
+    assert_eq!(deepseek[0]["tool_calls"], json!([plain]));
+}
+
+#[test]
+fn what_says_nothing_is_left_out() {
+    let written = messages(
+        &COMPATIBLE,
+        vec![
+            Message::User(Vec::new()),
+            Message::Assistant(vec![Content::text(" \n")]),
+            said(vec![Item::text("")]),
+            user("Hello"),
+        ],
+    );
+    assert_eq!(written, json!([{"role": "user", "content": "Hello"}]));
+}
+
+#[test]
+fn a_call_of_a_name_that_cannot_be_goes_back_under_one_that_can() {
+    let raw = json!({"id": "a", "type": "function", "function": {"name": "functions.weather", "arguments": "{}"}});
+    let made_up = ToolCall::new("functions.weather", "{}").with_id("a");
+    let raw = Item::call(made_up.clone()).with_raw("openai_chat", to_raw_value(&raw).unwrap());
+    for item in [Item::call(made_up), raw] {
+        let written = messages(&OPENAI, vec![said(vec![item])]);
+        let name = &written[0]["tool_calls"][0]["function"]["name"];
+        assert_eq!(name, "functions_weather");
+    }
 }
 
 #[test]

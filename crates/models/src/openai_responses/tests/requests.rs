@@ -168,6 +168,52 @@ fn the_choice_of_a_tool_is_written_as_the_api_wants_it() {
 }
 
 #[test]
+fn another_vendors_name_for_the_search_is_not_used() {
+    let rows = [
+        ("default", "web_search_preview"),
+        ("web_search", "web_search"),
+        ("web_search_2025_08_26", "web_search_2025_08_26"),
+        ("web_search_20250305", "web_search"),
+    ];
+    for (set, sent) in rows {
+        let sources = Sources::new().defaults([("WebSearchTool.type", set)]);
+        let search = Config::load(sources).unwrap().config.web_search().unwrap();
+        let mut request = asked(Vec::new());
+        request.hosted = search.map(Hosted::WebSearch).into_iter().collect();
+        request.choice = ToolChoice::Named("web_search".to_owned());
+        let body = body(&request, &no_tools());
+        assert_eq!(body["tools"][0]["type"], sent);
+        assert_eq!(body["tool_choice"]["type"], sent);
+    }
+}
+
+#[test]
+fn calls_go_back_under_ids_and_names_that_are_taken() {
+    let made_up = |id: &str| Item::call(ToolCall::new("shop.lost!", "{}").with_id(id));
+    let own = r#"{"type":"function_call","id":"fc_1","call_id":"a","name":"x.y","arguments":"{}"}"#;
+    let long = "x".repeat(80);
+    let request = asked(vec![
+        step(vec![made_up("a"), made_up(&long)]),
+        step(vec![made_up("a").with_raw(
+            "openai_responses",
+            serde_json::from_str(own).unwrap(),
+        )]),
+    ]);
+    let input = body(&request, &no_tools())["input"].take();
+    let calls: Vec<&Value> = [0, 1, 4].map(|place| &input[place]).to_vec();
+    let results: Vec<&Value> = [2, 3, 5].map(|place| &input[place]).to_vec();
+    for (call, result) in calls.iter().zip(results) {
+        assert_eq!(call["type"], "function_call");
+        assert_eq!(call["call_id"], result["call_id"]);
+    }
+    assert_eq!(calls[0]["call_id"], "a");
+    assert!(calls[1]["call_id"].as_str().unwrap().len() <= 64);
+    assert_eq!(calls[2]["call_id"], "a_2");
+    assert_eq!(calls[0]["name"], "shop_lost_");
+    assert_eq!(calls[2]["name"], "x_y");
+}
+
+#[test]
 fn without_tools_nothing_is_chosen() {
     let mut request = asked(Vec::new());
     request.choice = ToolChoice::Required;

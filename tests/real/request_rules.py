@@ -1,0 +1,237 @@
+"""A request body in, the rules of its API that it breaks out: those that no type can say.
+
+That every call has one result, that roles take turns, how a name is spelt. The bodies have the right types already.
+"""
+
+import json
+import re
+from collections import Counter
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def chat(body):
+    names = [tool["function"]["name"] for tool in body.get("tools", [])]
+    yield from unique(names, "tool")
+    yield from spelt(names)
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict):
+        yield from known(choice["function"]["name"], names)
+    if form := body.get("response_format", {}).get("json_schema"):
+        yield from spelt([form["name"]])
+    waiting = []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                yield f"a result without its call: {message['tool_call_id']}"
+            else:
+                waiting.remove(message["tool_call_id"])
+            continue
+        yield from unanswered(waiting)
+        calls = message.get("tool_calls", [])
+        waiting = [call["id"] for call in calls]
+        yield from unique(waiting, "call")
+        yield from spelt(call["function"]["name"] for call in calls)
+        yield from (f"an id that is refused: {id!r}" for id in waiting if not 0 < len(id) <= 40)
+        content = message.get("content")
+        if message["role"] == "assistant" and not calls and not content and "refusal" not in message:
+            yield "an assistant's message that says nothing"
+        if message["role"] != "assistant" and not content:
+            yield f"a message of {message['role']} that says nothing"
+    yield from unanswered(waiting)
+
+
+def responses(body):
+    tools = body.get("tools", [])
+    names = [tool["name"] for tool in tools if tool["type"] == "function"]
+    yield from unique(names, "tool")
+    yield from spelt(names)
+    labels = [tool["server_label"] for tool in tools if tool["type"] == "mcp"]
+    yield from unique(labels, "server")
+    match body.get("tool_choice"):
+        case {"type": "function", "name": name}:
+            yield from known(name, names)
+        case {"type": "mcp", "server_label": label}:
+            yield from known(label, labels)
+        case {"type": kind}:
+            yield from known(kind, [tool["type"] for tool in tools])
+    if form := body.get("text", {}).get("format"):
+        yield from spelt([form["name"]])
+    calls, results, asked, decided = [], [], [], []
+    items = body["input"]
+    if not items:
+        yield "nothing is said"
+    for item, after in zip(items, [*items[1:], {}]):
+        match item.get("type"):
+            case "function_call":
+                calls.append(item["call_id"])
+                yield from spelt([item["name"]])
+                if not 0 < len(item["call_id"]) <= 64:
+                    yield f"an id that is refused: {item['call_id']!r}"
+            case "function_call_output":
+                results.append(item["call_id"])
+                if item["call_id"] not in calls:
+                    yield f"a result before its call: {item['call_id']}"
+            case "mcp_approval_request":
+                asked.append(item["id"])
+            case "mcp_approval_response":
+                decided.append(item["approval_request_id"])
+            case "reasoning":
+                if after.get("type", "message") in ("function_call_output", "mcp_approval_response") or not after:
+                    yield "reasoning that nothing follows"
+                if after.get("role") == "user":
+                    yield "reasoning that only a person follows"
+                if not item.get("encrypted_content") and not item.get("content"):
+                    yield "reasoning that the vendor has not kept"
+            case "message":
+                if item["role"] == "assistant" and any(
+                    part["type"].startswith("input_") for part in item["content"] if isinstance(part, dict)
+                ):
+                    yield "an assistant's message with parts of a person's"
+    yield from unique(calls, "call")
+    if Counter(calls) != Counter(results):
+        yield f"calls {calls} and results {results} differ"
+    if Counter(asked) != Counter(decided):
+        yield f"questions {asked} and decisions {decided} differ"
+
+
+def anthropic(body):
+    tools = body.get("tools", [])
+    names = [tool["name"] for tool in tools if "name" in tool]
+    yield from unique(names, "tool")
+    yield from spelt(names)
+    if body.get("tool_choice", {}).get("type") == "tool":
+        yield from known(body["tool_choice"]["name"], names)
+    if "tool_choice" in body and not tools:
+        yield "a choice of no tools"
+    servers = [server["name"] for server in body.get("mcp_servers", [])]
+    sets = [tool["mcp_server_name"] for tool in tools if tool.get("type") == "mcp_toolset"]
+    if servers != sets or len(set(servers)) < len(servers):
+        yield f"servers {servers} and their toolsets {sets} differ"
+    if (marks := json.dumps(body).count('"cache_control"')) > 4:
+        yield f"{marks} cache marks"
+    thinking = body.get("thinking", {})
+    if thinking.get("type") == "enabled" and not 1024 <= thinking["budget_tokens"] < body["max_tokens"]:
+        yield "a budget that the answer has no room for"
+    if thinking and {"temperature", "top_p"} & body.keys():
+        yield "sampling and thinking"
+    if not body["messages"]:
+        yield "nothing is said"
+    ids, waiting, before = [], [], None
+    for message in body["messages"]:
+        if message["role"] == before:
+            yield f"two messages of {before} in a row"
+        before = message["role"]
+        blocks = message["content"]
+        if not blocks:
+            yield "a message that says nothing"
+        kinds = [block["type"] for block in blocks]
+        results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        if results != waiting:
+            yield f"calls {waiting} and results {results} differ"
+        if "tool_result" in kinds[len(results) :]:
+            yield "results that do not come first"
+        waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        ids += waiting
+        yield from spelt(block["name"] for block in blocks if block["type"] == "tool_use")
+        yield from (f"an id that is refused: {id!r}" for id in waiting if not re.fullmatch("[a-zA-Z0-9_-]+", id))
+        hosted = [block["id"] for block in blocks if block["type"] in ("server_tool_use", "mcp_tool_use")]
+        found = [block["tool_use_id"] for block in blocks if block["type"].endswith("_tool_result")]
+        if hosted != found:
+            yield f"hosted calls {hosted} and results {found} differ"
+        for block in texts_of(blocks):
+            if not block["text"].strip():
+                yield "a blank text"
+    yield from unanswered(waiting)
+    yield from unique(ids, "call")
+
+
+def texts_of(blocks):
+    for block in blocks:
+        if block["type"] == "text":
+            yield block
+        if isinstance(block.get("content"), list):
+            yield from (inner for inner in block["content"] if inner["type"] == "text")
+
+
+def gemini(body):
+    declared = [declaration for tool in body.get("tools", []) for declaration in tool.get("functionDeclarations", [])]
+    names = [declaration["name"] for declaration in declared]
+    yield from unique(names, "tool")
+    yield from spelt(names)
+    yield from (f"a name that begins with no letter: {name}" for name in names if not re.match("[a-zA-Z_]", name))
+    for name in body.get("toolConfig", {}).get("functionCallingConfig", {}).get("allowedFunctionNames", []):
+        yield from known(name, names)
+    yield from nulls(body)
+    waiting, before = [], None
+    for content in body["contents"]:
+        for part in content["parts"]:
+            said = part.keys() - {"thought", "thoughtSignature"}
+            if len(said) != 1:
+                yield f"a part with {sorted(said)}"
+            if part.get("text") == "" and "thoughtSignature" not in part:
+                yield "an empty text"
+        calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+        results = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
+        told = [(result["name"], result.get("id")) for result in results]
+        if told != waiting:
+            yield f"calls {waiting} and results {told} differ"
+        if calls and (content["role"] != "model" or before != "user"):
+            yield "calls that do not follow a person or results"
+        if results and content["role"] != "user":
+            yield "results of the model's own"
+        waiting = [(call["name"], call.get("id")) for call in calls]
+        yield from spelt(name for name, _ in waiting)
+        yield from unique([id for _, id in waiting if id], "call")
+        before = content["role"]
+    yield from unanswered(waiting)
+
+
+def ollama(body):
+    names = [tool["function"]["name"] for tool in body.get("tools", [])]
+    yield from unique(names, "tool")
+    yield from spelt(names)
+    yield from nulls(body)
+    waiting = []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            result = (message["tool_name"], message.get("tool_call_id"))
+            if not waiting or waiting.pop(0) != result:
+                yield f"a result without its call: {result}"
+            continue
+        yield from unanswered(waiting)
+        waiting = [(call["function"]["name"], call.get("id") or None) for call in message.get("tool_calls", [])]
+        yield from spelt(name for name, _ in waiting)
+        if not waiting and not any(message.get(field) for field in ("content", "images", "thinking")):
+            yield f"a message of {message['role']} that says nothing"
+    yield from unanswered(waiting)
+
+
+def spelt(names):
+    return (f"a name that is refused: {name!r}" for name in names if not NAME.fullmatch(name))
+
+
+def known(name, names):
+    return [] if name in names else [f"{name} is chosen, of {names}"]
+
+
+def unique(names, what):
+    return (f"{what} {name} {count} times" for name, count in Counter(names).items() if count > 1)
+
+
+def unanswered(calls):
+    return (f"a call without its result: {call}" for call in calls)
+
+
+# What anything may stand in: a schema, arguments, a result.
+ANYTHING = {"parametersJsonSchema", "responseJsonSchema", "parameters", "format", "args", "arguments", "response"}
+
+
+def nulls(place, path="$"):
+    """Types that call everything optional admit nulls everywhere."""
+    if place is None:
+        yield f"{path} is null"
+    fields = place.items() if isinstance(place, dict) else enumerate(place) if isinstance(place, list) else ()
+    for key, value in fields:
+        if key not in ANYTHING:
+            yield from nulls(value, f"{path}.{key}")

@@ -1,0 +1,94 @@
+//! Whole request bodies, as every vendor would get them, against the request types of the official SDKs.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::fs;
+
+use toolwright::models::VENDORS;
+
+#[path = "support/real.rs"]
+mod real;
+
+#[path = "request_types/history.rs"]
+mod history;
+#[path = "request_types/line.rs"]
+mod line;
+#[path = "request_types/past.rs"]
+mod past;
+#[path = "request_types/scenarios.rs"]
+mod scenarios;
+#[path = "request_types/tools.rs"]
+mod tools;
+
+use line::Line;
+
+/// The models of vendors whose requests depend on the model; of all others it is one without a name that means anything.
+const MODELS: &[(&str, &[&str])] = &[
+    ("openai", &["gpt-5", "gpt-4o"]),
+    (
+        "anthropic",
+        &[
+            "claude-3-haiku-20240307",
+            "claude-sonnet-4-5",
+            "claude-opus-4-6",
+            "claude-sonnet-5",
+        ],
+    ),
+    (
+        "gemini",
+        &[
+            "gemini-2.0-flash",
+            "gemini-2.5-flash",
+            "gemini-3-pro-preview",
+        ],
+    ),
+];
+
+fn models(vendor: &str) -> &'static [&'static str] {
+    let row = MODELS.iter().find(|(name, _)| *name == vendor);
+    row.map_or(&["some-model"], |(_, models)| models)
+}
+
+#[test]
+fn the_types_and_rules_refuse_what_is_wrong() {
+    if real::is_installed() {
+        print!(
+            "{}",
+            real::python("typecheck_requests.py", &["--self-test"])
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_official_sdks_admit_the_requests_to_every_vendor() {
+    if !real::is_installed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let past = past::steps().await;
+    for vendor in VENDORS {
+        for name in models(vendor.name) {
+            let line = Line::default();
+            let model = line.model(vendor.name, name);
+            for (scenario, request) in scenarios::all(vendor.name, &*model, &past) {
+                let sent = line.sent(&*model, request).await;
+                // What is in beta has types of its own.
+                let beta = sent.header("anthropic-beta").map_or("", |_| "-beta");
+                let folder = folder.path().join(format!("{}{beta}", vendor.name));
+                let folder = folder.join(name);
+                fs::create_dir_all(&folder).unwrap();
+                let file = folder.join(format!("{scenario}.json"));
+                assert!(!file.exists(), "{scenario} is there twice");
+                fs::write(file, &*sent.body).unwrap();
+            }
+        }
+    }
+    let checked = real::python("typecheck_requests.py", &[folder.path().to_str().unwrap()]);
+    print!("{checked}");
+}

@@ -1,0 +1,59 @@
+//! A line to no vendor at all: it keeps what is sent, and answers what it is told to.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _};
+use toolwright::Secret;
+use toolwright::chat::{Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use toolwright::models::{Transport, Vendor, WireRequest, WireResponse};
+
+/// Clones share everything.
+#[derive(Clone, Default)]
+pub(crate) struct Line(Arc<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    sent: Mutex<Option<WireRequest>>,
+    answer: Option<String>,
+}
+
+impl Line {
+    /// A line that gives this answer to everything.
+    pub(crate) fn answering(answer: String) -> Self {
+        let sent = Mutex::default();
+        let answer = Some(answer);
+        Self(Arc::new(Kept { sent, answer }))
+    }
+
+    /// The model at its other end.
+    pub(crate) fn model(&self, vendor: &str, name: &str) -> Arc<dyn Model> {
+        let vendor = Vendor::named(vendor).unwrap();
+        let base = vendor.base.unwrap_or("https://resource.example");
+        let model = vendor.model(name).key(Secret::new("made-up")).base(base);
+        model.transport(self.clone()).build().unwrap()
+    }
+
+    /// What goes over the line when a model is asked something.
+    pub(crate) async fn sent(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
+        let events: Vec<_> = model.stream(request).collect().await;
+        assert!(matches!(events[0], Ok(ModelEvent::Sent(_))), "{events:?}");
+        self.0.sent.lock().unwrap().take().unwrap()
+    }
+}
+
+impl Transport for Line {
+    fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
+        *self.0.sent.lock().unwrap() = Some(request);
+        async {
+            match &self.0.answer {
+                Some(answer) => Ok(WireResponse::new(200, answer.clone())),
+                None => Err(ModelError::new(
+                    ModelErrorKind::BadRequest,
+                    "nobody is there",
+                )),
+            }
+        }
+        .boxed()
+    }
+}

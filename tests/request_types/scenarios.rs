@@ -1,0 +1,280 @@
+//! What a model is asked: one request per scenario, each rich in one thing.
+
+use serde_json::{Map, Value, json};
+use toolwright::chat::{
+    AnswerForm, Hosted, Message, Model, ModelRequest, Options, Step, ToolChoice,
+};
+use toolwright::schema::Schema;
+use toolwright::{Config, Sources};
+
+use crate::past::{answered, user};
+use crate::{history, tools};
+
+/// The scenarios that make sense for a vendor, each with its name.
+pub(crate) fn all(
+    vendor: &str,
+    model: &dyn Model,
+    past: &[(&str, Step)],
+) -> Vec<(String, ModelRequest)> {
+    let mut hello = asked(vec![user("Hello!")]);
+    hello.system = None;
+    let plain = [
+        ("hello", hello),
+        ("contents", asked(history::contents())),
+        ("results", asked(history::results())),
+        ("ids", asked(history::ids())),
+        ("arguments", asked(history::arguments())),
+        ("gone", asked(history::gone())),
+        ("edges", asked(history::edges())),
+        ("tools", offered(vec![user("Hello!")])),
+        ("turns", offered(history::results())),
+    ];
+    let plain = plain.map(|(name, request)| (name.to_owned(), request));
+    let mut all = Vec::from(plain);
+    all.extend(replayed(vendor, past));
+    all.extend(choices(vendor, model));
+    all.extend(hosted(model));
+    all.extend(forms());
+    all.extend(options(vendor));
+    all
+}
+
+fn asked(messages: Vec<Message>) -> ModelRequest {
+    let mut request = ModelRequest::default();
+    request.system = Some("Be brief.".to_owned());
+    request.messages = messages;
+    request
+}
+
+fn offered(messages: Vec<Message>) -> ModelRequest {
+    let mut request = asked(messages);
+    request.tools = tools::all();
+    request
+}
+
+/// Steps of this vendor, and of all of them in one conversation.
+fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> {
+    let mut scenarios = Vec::new();
+    let mut moved = Vec::new();
+    for (answer, step) in past {
+        let turn = [user("Go.")].into_iter().chain(answered(step.clone()));
+        moved.extend(turn.clone());
+        if step.model.vendor == vendor {
+            scenarios.push((
+                format!("replayed-{answer}"),
+                offered(turn.clone().collect()),
+            ));
+            // The tools may be gone by then.
+            let mut later: Vec<Message> = turn.collect();
+            later.push(user("Thank you."));
+            scenarios.push((format!("replayed-{answer}-without-tools"), asked(later)));
+            // A step may have been the last thing before the lights went out.
+            let cut = vec![
+                user("Go."),
+                Message::Step(step.clone().into()),
+                user("Still there?"),
+            ];
+            scenarios.push((format!("replayed-{answer}-without-results"), offered(cut)));
+        }
+    }
+    // No results stand at the end: what was not thought through cannot be taken up.
+    let mut thoughtful = offered(moved.clone());
+    thoughtful.options.effort = Some("high".to_owned());
+    scenarios.push(("moved-thinking".to_owned(), thoughtful));
+    moved.push(user("Thank you."));
+    scenarios.push(("moved".to_owned(), offered(moved)));
+    scenarios
+}
+
+fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
+    let long = "a_name_of_sixty_four_letters_".repeat(3);
+    let named = ["get_weather", "1st_of_all", "web_search", &long[..64]];
+    let choices = [
+        ("none", ToolChoice::None),
+        ("required", ToolChoice::Required),
+    ];
+    let named = named.map(|name| (name, ToolChoice::Named(name.to_owned())));
+    let mut scenarios = Vec::new();
+    for (name, choice) in choices.into_iter().chain(named) {
+        let mut request = offered(vec![user("Hello!")]);
+        request.choice = choice.clone();
+        scenarios.push((format!("choice-{name}"), request.clone()));
+        request.options.effort = Some("low".to_owned());
+        scenarios.push((format!("choice-{name}-thinking"), request));
+        // Nothing to choose from.
+        if !matches!(choice, ToolChoice::Named(_)) {
+            let mut request = asked(vec![user("Hello!")]);
+            request.choice = choice;
+            scenarios.push((format!("choice-{name}-of-nothing"), request));
+        }
+    }
+    let searches = searches().into_iter().map(|search| ("web_search", search));
+    let servers = servers().into_iter().take(1).map(|server| ("wiki", server));
+    let hosted = searches.chain(servers);
+    for (place, (name, hosted)) in hosted.filter(|(_, it)| model.hosts(it)).enumerate() {
+        let mut request = asked(vec![user("Hello!")]);
+        request.hosted = vec![hosted];
+        request.choice = ToolChoice::Required;
+        scenarios.push((format!("choice-hosted-{place}-required"), request.clone()));
+        // Anthropic has no word for all tools of one server.
+        if (vendor, name) != ("anthropic", "wiki") {
+            request.choice = ToolChoice::Named(name.to_owned());
+            scenarios.push((format!("choice-hosted-{place}-named"), request));
+        }
+    }
+    scenarios
+}
+
+fn settings(rows: &[(&str, &str)]) -> Config {
+    let sources = Sources::new().defaults(rows.iter().copied());
+    Config::load(sources).unwrap().config
+}
+
+/// A search from nowhere, and from somewhere, by every name that vendors have for it.
+fn searches() -> Vec<Hosted> {
+    let kinds = [
+        "default",
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_20250305",
+    ];
+    let place = [
+        ("WebSearchTool.city", "Oslo"),
+        ("WebSearchTool.country", "NO"),
+        ("WebSearchTool.region", "Oslo"),
+    ];
+    let mut searches = Vec::new();
+    for kind in kinds {
+        for place in [&[][..], &place[..1], &place[..]] {
+            let rows = [&[("WebSearchTool.type", kind)], place].concat();
+            let search = settings(&rows).web_search().unwrap().unwrap();
+            searches.push(Hosted::WebSearch(search));
+        }
+    }
+    searches
+}
+
+fn servers() -> Vec<Hosted> {
+    let groups = settings(&[
+        ("MCP.name", "wiki"),
+        ("MCP.url", "https://wiki.example/mcp"),
+        ("MCP_1.name", "tickets"),
+        ("MCP_1.url", "https://tickets.example/mcp"),
+        ("MCP_1.description", "What is broken."),
+        ("MCP_1.authorization", "Bearer made-up"),
+    ]);
+    let groups = groups.mcp_groups().unwrap();
+    groups.into_iter().map(Hosted::Mcp).collect()
+}
+
+fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
+    let mut scenarios = Vec::new();
+    let searches = searches().into_iter().enumerate();
+    let mut offers: Vec<(String, Vec<Hosted>)> = searches
+        .map(|(place, search)| (format!("search-{place}"), vec![search]))
+        .collect();
+    offers.push(("servers".to_owned(), servers()));
+    let both = self::searches().into_iter().take(1).chain(servers());
+    offers.push(("both".to_owned(), both.collect()));
+    for (_, hosted) in &mut offers {
+        hosted.retain(|hosted| model.hosts(hosted));
+    }
+    offers.retain(|(_, hosted)| !hosted.is_empty());
+    // One after the other, because the same tools are planned only once in a row.
+    for (beside, ask) in [("", asked as fn(_) -> _), ("-beside-tools", offered)] {
+        for (name, hosted) in &offers {
+            let mut request = ask(vec![user("Hello!")]);
+            request.hosted.clone_from(hosted);
+            scenarios.push((format!("hosted-{name}{beside}"), request));
+        }
+    }
+    scenarios
+}
+
+/// Forms of answers: one that loses nothing when it is strict, and others.
+fn forms() -> Vec<(String, ModelRequest)> {
+    let forms = [
+        (
+            "plain",
+            "weather",
+            json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+                "required": ["city"], "additionalProperties": false}),
+        ),
+        (
+            "loose",
+            "Ein Name, der nicht geht, weil er viel zu lang ist und Leerzeichen hat: ü",
+            json!({"type": "object", "additionalProperties": {"type": "number"}}),
+        ),
+        (
+            "list",
+            "",
+            json!({"type": "array", "items": {"enum": ["a", null, 1]}}),
+        ),
+    ];
+    let mut scenarios = Vec::new();
+    for (scenario, name, schema) in forms {
+        let form = AnswerForm::new(name, Schema::check(schema).unwrap());
+        let mut request = asked(vec![user("Hello!")]);
+        request.answer = Some(form);
+        scenarios.push((format!("form-{scenario}"), request.clone()));
+        request.system = None;
+        request.tools = tools::all();
+        request.options.effort = Some("medium".to_owned());
+        scenarios.push((format!("form-{scenario}-with-tools"), request));
+    }
+    scenarios
+}
+
+fn options(vendor: &str) -> Vec<(String, ModelRequest)> {
+    let set = |change: &dyn Fn(&mut Options)| {
+        let mut request = offered(vec![user("Hello!")]);
+        change(&mut request.options);
+        request
+    };
+    let mut scenarios = vec![
+        (
+            "sampling".to_owned(),
+            set(&|options| {
+                options.max_tokens = Some(2_000);
+                options.temperature = Some(0.7);
+                options.top_p = Some(1.0);
+            }),
+        ),
+        (
+            "little-room".to_owned(),
+            set(&|options| {
+                options.max_tokens = Some(100);
+                options.effort = Some("high".to_owned());
+            }),
+        ),
+        (
+            "everything".to_owned(),
+            set(&|options| {
+                options.max_tokens = Some(9_000);
+                options.temperature = Some(0.0);
+                options.top_p = Some(0.5);
+                options.effort = Some("low".to_owned());
+                options.extra = extra(vendor);
+            }),
+        ),
+    ];
+    for effort in ["minimal", "low", "medium", "high"] {
+        let request = set(&|options| options.effort = Some(effort.to_owned()));
+        scenarios.push((format!("effort-{effort}"), request));
+    }
+    scenarios
+}
+
+/// Fields that go out as they are.
+fn extra(vendor: &str) -> Map<String, Value> {
+    let extra = match vendor {
+        "openai" | "azure" => json!({"reasoning": {"summary": "auto"}, "service_tier": "flex"}),
+        "anthropic" => json!({"metadata": {"user_id": "somebody"}}),
+        "gemini" => {
+            json!({"generationConfig": {"seed": 7}, "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}})
+        }
+        "ollama" => json!({"options": {"seed": 7}, "keep_alive": "5m"}),
+        _ => json!({"seed": 7, "parallel_tool_calls": false}),
+    };
+    extra.as_object().unwrap().clone()
+}

@@ -1,0 +1,102 @@
+//! The tools that requests offer: those of the sample assistant, and some that no vendor takes as they are.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+use toolwright::{Entry, Registry, Strict, Tool, ToolError};
+
+use assistant_tools as _;
+
+/// The sample assistant's tools, and the awful ones.
+pub(crate) fn all() -> Arc<[Entry]> {
+    static ALL: LazyLock<Arc<[Entry]>> = LazyLock::new(|| {
+        let registry = Registry::discover().unwrap();
+        registry.add(awful()).unwrap();
+        registry.snapshot().iter().cloned().collect()
+    });
+    Arc::clone(&ALL)
+}
+
+fn awful() -> Vec<Tool> {
+    let long = "a_name_of_sixty_four_letters_".repeat(3);
+    let tools = [
+        ("nothing", Strict::Auto, json!({"type": "object"})),
+        (
+            "1st_of_all",
+            Strict::On,
+            one("city", json!({"type": "string", "minLength": 1})),
+        ),
+        (
+            &long[..64],
+            Strict::Off,
+            one("city", json!({"type": "string", "format": "hostname"})),
+        ),
+        (
+            "web_search",
+            Strict::Auto,
+            one("query", json!({"type": "string", "pattern": "^(?=a)"})),
+        ),
+        (
+            "anything",
+            Strict::Auto,
+            json!({"type": "object", "properties": {"it": true}, "additionalProperties": true}),
+        ),
+        (
+            "map",
+            Strict::Auto,
+            json!({"type": "object", "patternProperties": {"^x-": {"type": "integer"}}}),
+        ),
+        (
+            "tree",
+            Strict::On,
+            json!({
+                "type": "object",
+                "$defs": {"node": {"type": "object", "properties": {
+                    "label": {"type": "string"},
+                    "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}
+                }, "required": ["label"]}},
+                "properties": {"root": {"$ref": "#/$defs/node", "description": "Where it begins."}},
+                "required": ["root"]
+            }),
+        ),
+        (
+            "choices",
+            Strict::On,
+            json!({
+                "type": "object",
+                "properties": {
+                    "one": {"oneOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}]},
+                    "any": {"anyOf": [{"type": "null"}, {"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]}]},
+                    "all": {"allOf": [{"type": "object", "properties": {"b": {"type": "boolean"}}}, {"required": ["b"]}]},
+                    "none": {"not": {"type": "string"}},
+                    "mixed": {"enum": ["a", 1, null, {"c": true}]},
+                    "types": {"type": ["integer", "null"], "minimum": 0, "default": null},
+                    "when": {"if": {"const": 1}, "then": {"type": "integer"}, "else": {"type": "string"}},
+                    "a key with spaces": {"type": "string"},
+                    "numbers": {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0.5}, "minItems": 1, "uniqueItems": true}
+                },
+                "required": ["one"],
+                "dependentRequired": {"any": ["all"]},
+                "examples": [{"one": "x"}]
+            }),
+        ),
+        (
+            "union",
+            Strict::Auto,
+            json!({"type": "object", "oneOf": [one("a", json!({"type": "string"})), one("b", json!({"type": "number"}))]}),
+        ),
+    ];
+    let built = tools.into_iter().map(|(name, strict, schema)| {
+        let tool = Tool::builder(name, "Does what it is called, and more.").strict(strict);
+        tool.schema(schema)
+            .unwrap()
+            .run(|_, _| Ok::<_, ToolError>("done"))
+            .unwrap()
+    });
+    built.collect()
+}
+
+/// The schema of an object with one field that must be there.
+fn one(name: &str, schema: Value) -> Value {
+    json!({"type": "object", "properties": {name: schema}, "required": [name]})
+}
