@@ -33,6 +33,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-telemetry",
         ],
     ),
+    ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
+    ("toolwright-mcp", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",
         &[

@@ -68,6 +68,8 @@ pub struct Scope {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) listener: Option<Listener>,
     pub(crate) grants: Vec<Grant>,
+    /// What whoever makes the calls brings along for tools that ask for it by its type.
+    pub(crate) brought: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Hears what happens during a call; called on whatever thread the tool runs on.
@@ -104,6 +106,13 @@ impl Scope {
     #[must_use]
     pub fn grant(mut self, grant: Grant) -> Self {
         self.grants.push(grant);
+        self
+    }
+
+    /// Brings a value along that extractors take by its type: the connection a call came in on.
+    #[must_use]
+    pub fn bring<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.brought.push(value);
         self
     }
 
@@ -225,6 +234,11 @@ impl CallContext<'_> {
             .unwrap_or_else(SessionId::of_process)
     }
 
+    /// Returns what the scope brought along of type `T`: the last, if it brought several.
+    pub fn brought<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        find(&self.scope.brought)
+    }
+
     /// Returns the encoders for what the tool returns.
     #[doc(hidden)]
     pub fn encoders(&self) -> &Encoders {
@@ -239,6 +253,14 @@ impl CallContext<'_> {
     pub(crate) fn cancellation(&self) -> CancellationToken {
         self.cancel.token(self.scope)
     }
+}
+
+/// Finds the last value of type `T`.
+pub(crate) fn find<T: Send + Sync + 'static>(
+    brought: &[Arc<dyn Any + Send + Sync>],
+) -> Option<Arc<T>> {
+    let last = brought.iter().rev().find(|value| value.is::<T>())?;
+    Arc::clone(last).downcast().ok()
 }
 
 /// The call's own cancellation token, made only when the tool asks for one.

@@ -1,6 +1,6 @@
 //! The extractors: parameters that are filled in from the call, hidden from the model.
 
-use std::any::type_name;
+use std::any::{Any, type_name};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::call::{CallId, ToolName};
 use crate::config::Config;
-use crate::context::{CallContext, CallEvent, Caller, Listener, SessionId, Setup};
+use crate::context::{CallContext, CallEvent, Caller, Listener, SessionId, Setup, find};
 use crate::error::ToolError;
 use crate::param::Param;
 
@@ -193,6 +193,7 @@ pub struct Context {
     info: CallInfo,
     cancel: Cancel,
     progress: Progress,
+    brought: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Context {
@@ -239,6 +240,11 @@ impl Context {
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
+
+    /// Returns what the scope brought along of type `T`: the last, if it brought several.
+    pub fn brought<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        find(&self.brought)
+    }
 }
 
 impl Param for Context {
@@ -250,6 +256,7 @@ impl Param for Context {
             info: Param::from_call(cx)?,
             cancel: Param::from_call(cx)?,
             progress: Param::from_call(cx)?,
+            brought: cx.scope.brought.clone(),
         })
     }
 }

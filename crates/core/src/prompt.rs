@@ -10,6 +10,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::call::ToolName;
+use crate::content::Content;
 use crate::define::Definition;
 use crate::encode::{Encoded, Encoders};
 use crate::error::ToolError;
@@ -69,13 +70,16 @@ pub struct Prompt {
 }
 
 /// A prompt that was filled in: the text of one message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Rendered {
     /// In whose name it is said.
     pub role: Role,
     /// What is said.
     pub text: String,
+    /// The same with what is not text, where the prompt was made of a tool that returns such.
+    #[serde(skip)]
+    pub content: Vec<Content>,
     /// What was read differently from how it was sent: repaired, coerced.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -88,6 +92,16 @@ impl Prompt {
         Self {
             entry: Entry::of(Tool::of::<D>(receiver)),
             role: D::META.role.unwrap_or_default(),
+        }
+    }
+
+    /// Makes a prompt of a tool: what the tool returns is said, pictures and resources included.
+    ///
+    /// Its text is taken as it is, placeholders and all, unless the tool expands them itself.
+    pub fn from_tool(tool: Tool, role: Role) -> Self {
+        Self {
+            entry: Entry::of(tool),
+            role,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::stream::Stream;
+
 use super::{Invoker, Shared, Source, builder};
 use crate::approve::{Approvals, Approve};
 use crate::error::{InvokerError, RegistryError};
@@ -66,6 +68,12 @@ impl Invoker {
     /// Returns an invoker that makes and takes these approvals.
     pub fn with_approvals(&self, approvals: Arc<Approvals>) -> Self {
         self.changed(|shared| shared.approvals = approvals)
+    }
+
+    /// Streams the version of the registry behind the tools, as
+    /// [`Registry::changes`](crate::Registry::changes) does.
+    pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
+        self.0.given.changes()
     }
 
     fn changed(&self, change: impl FnOnce(&mut Shared)) -> Self {

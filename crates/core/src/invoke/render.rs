@@ -78,6 +78,7 @@ impl Invoker {
         Ok(Rendered {
             role: prompt.role(),
             text: result.text().into_owned(),
+            content: result.content,
             notes: note.into_iter().chain(result.notes).collect(),
         })
     }

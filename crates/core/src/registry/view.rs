@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
+use futures::stream::Stream;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
@@ -193,6 +194,11 @@ impl View {
     /// Does so with settings that other views have too: what they count, they count together.
     pub(crate) fn shared_settings(self, settings: &Arc<Settings>) -> Self {
         self.then(Step::Settings(Arc::clone(settings)))
+    }
+
+    /// Streams the version of the registry behind the view, as [`Registry::changes`] does.
+    pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
+        self.registry.changes()
     }
 
     /// Fills in the session parameter from each call.

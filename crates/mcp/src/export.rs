@@ -1,0 +1,7 @@
+//! Our types in, the wire's JSON out, as each revision has it.
+
+pub(crate) mod content;
+pub(crate) mod prompt;
+pub(crate) mod result;
+pub(crate) mod schema;
+pub(crate) mod tool;

@@ -1,0 +1,49 @@
+//! A piece of content in, the same in words that a revision knows out.
+
+use serde_json::{Value, json};
+use toolwright_core::Content;
+
+use crate::server::Revision;
+use crate::server::reply::write_json;
+
+/// Writes one item.
+pub(crate) fn write(body: &mut Vec<u8>, item: &Content, revision: Revision) {
+    match item {
+        // Nearly every item is a text: it is written without a detour.
+        Content::Text { text } => {
+            body.extend_from_slice(br#"{"type":"text","text":"#);
+            write_json(body, text);
+            body.push(b'}');
+        }
+        Content::Audio { data, mime_type } if !revision.has_audio() => {
+            let uri = format!("data:{mime_type}");
+            let resource = json!({ "uri": uri, "mimeType": mime_type, "blob": data });
+            write_json(body, &json!({ "type": "resource", "resource": resource }));
+        }
+        Content::Link { uri, name, .. } if !revision.has_structure() => {
+            write_json(
+                body,
+                &json!({ "type": "text", "text": format!("{name}: {uri}") }),
+            );
+        }
+        item => write_json(body, item),
+    }
+}
+
+/// Makes what `resources/read` returns of one item.
+pub(crate) fn as_resource(item: &Content, uri: &str, mime_type: Option<&str>) -> Value {
+    let mut contents = match item {
+        Content::Text { text } => json!({ "uri": uri, "text": text }),
+        Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {
+            json!({ "uri": uri, "mimeType": mime_type, "blob": data })
+        }
+        Content::Resource { resource } => serde_json::to_value(resource).unwrap_or_default(),
+        Content::Link { uri: to, .. } => json!({ "uri": uri, "text": to }),
+        _ => json!({ "uri": uri, "text": "" }),
+    };
+    if let (Some(mime_type), Value::Object(contents)) = (mime_type, &mut contents) {
+        let known = contents.entry("mimeType");
+        known.or_insert_with(|| mime_type.into());
+    }
+    contents
+}

@@ -1,0 +1,46 @@
+//! A tool's spec in, an entry of `tools/list` out.
+
+use serde_json::{Map, Value};
+use toolwright_core::ToolSpec;
+
+use super::schema;
+use crate::server::Revision;
+
+/// Writes out a tool as the revision has it.
+pub(crate) fn tool(spec: &ToolSpec, revision: Revision) -> String {
+    let mut fields = Map::new();
+    fields.insert("name".to_owned(), spec.name.as_str().into());
+    if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structure()) {
+        fields.insert("title".to_owned(), title.into());
+    }
+    fields.insert("description".to_owned(), spec.description.as_str().into());
+    fields.insert("inputSchema".to_owned(), input(spec));
+    if let Some(output) = spec.output.as_ref().filter(|_| revision.has_structure()) {
+        let output = match revision.wants_objects() && schema::needs_wrap(output) {
+            true => schema::wrapped(output),
+            false => output.as_value().clone(),
+        };
+        fields.insert("outputSchema".to_owned(), output);
+    }
+    if revision.has_hints() {
+        let mut hints = serde_json::to_value(spec.hints).unwrap_or_default();
+        if let (Some(title), Some(hints)) = (&spec.title, hints.as_object_mut()) {
+            hints.insert("title".to_owned(), title.as_str().into());
+        }
+        if hints.as_object().is_some_and(|hints| !hints.is_empty()) {
+            fields.insert("annotations".to_owned(), hints);
+        }
+    }
+    Value::Object(fields).to_string()
+}
+
+/// Says that arguments are an object, where the schema leaves that to its reader.
+fn input(spec: &ToolSpec) -> Value {
+    let mut input = spec.input.as_value().clone();
+    if let Value::Object(fields) = &mut input
+        && fields.get("type").and_then(Value::as_str) != Some("object")
+    {
+        fields.insert("type".to_owned(), "object".into());
+    }
+    input
+}

@@ -1,0 +1,150 @@
+//! An address in, a running server out.
+
+use std::convert::Infallible;
+use std::future::pending;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{Request, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+
+use super::{answer, permits};
+use crate::server::{McpServer, ServeError};
+
+/// Where a server that listens by itself answers.
+const PATH: &str = "/mcp";
+/// How long to wait when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A server that has its address, and has not answered yet.
+#[derive(Debug)]
+pub struct Bound {
+    server: McpServer,
+    listener: TcpListener,
+    addr: SocketAddr,
+}
+
+impl McpServer {
+    /// Listens on an address and answers at `/mcp`, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](McpServer::bind).
+    pub async fn serve(&self, addr: SocketAddr) -> Result<(), ServeError> {
+        self.bind(addr).await?.run(pending()).await
+    }
+
+    /// Takes an address; port 0 takes any that is free.
+    ///
+    /// # Errors
+    ///
+    /// When the address is taken, or is open to other machines and no token is set.
+    pub async fn bind(&self, addr: SocketAddr) -> Result<Bound, ServeError> {
+        if !addr.ip().is_loopback() && self.0.tokens.is_empty() {
+            return Err(ServeError::Open { addr });
+        }
+        let io = |source| ServeError::Io {
+            action: "listen on the address",
+            source,
+        };
+        let listener = TcpListener::bind(addr).await.map_err(io)?;
+        let addr = listener.local_addr().map_err(io)?;
+        Ok(Bound {
+            server: self.clone(),
+            listener,
+            addr,
+        })
+    }
+}
+
+impl Bound {
+    /// Returns the address it has.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Returns where clients find it.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.addr)
+    }
+
+    /// Answers until `shutdown` is done, then lets what is under way come to its end, for a while.
+    ///
+    /// # Errors
+    ///
+    /// None yet: connections that fail are dropped.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let Self {
+            server, listener, ..
+        } = self;
+        let connections = permits(server.0.limits.connections);
+        let graceful = GracefulShutdown::new();
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(server.0.limits.arrival);
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let accept = async {
+                // The next connection waits in the system's queue until there is room for it.
+                let room = Arc::clone(&connections).acquire_owned().await;
+                (listener.accept().await, room)
+            };
+            let (accepted, room) = tokio::select! {
+                accepted = accept => accepted,
+                () = &mut shutdown => break,
+                () = server.0.ending.cancelled() => break,
+            };
+            let Ok((stream, _)) = accepted else {
+                // Too many open files, most likely: it helps to wait until some are closed.
+                sleep(PAUSE).await;
+                continue;
+            };
+            let connection = http.serve_connection(prepared(stream), answering(server.clone()));
+            let connection = graceful.watch(connection);
+            tokio::spawn(async move {
+                // A connection that breaks is the client's business.
+                let _ = connection.await;
+                drop(room);
+            });
+        }
+        drop(listener);
+        server.shut_down();
+        // Whatever has not ended by then is cut off.
+        let _ = timeout(server.0.limits.grace, graceful.shutdown()).await;
+        Ok(())
+    }
+}
+
+fn prepared(stream: TcpStream) -> TokioIo<TcpStream> {
+    // Answers are small and wanted at once; if the system cannot do this, they are only slower.
+    let _ = stream.set_nodelay(true);
+    TokioIo::new(stream)
+}
+
+fn answering(
+    server: McpServer,
+) -> impl hyper::service::Service<
+    Request<Incoming>,
+    Response = axum::response::Response,
+    Error = Infallible,
+    Future: Send,
+> {
+    service_fn(move |request: Request<Incoming>| {
+        let server = server.clone();
+        async move {
+            if request.uri().path() != PATH {
+                let message = format!("the server answers at {PATH}");
+                return Ok(answer::refuse(StatusCode::NOT_FOUND, -32600, message));
+            }
+            Ok(server.handle(request).await)
+        }
+    })
+}

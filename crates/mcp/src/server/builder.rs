@@ -1,0 +1,187 @@
+//! A server under construction.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::broadcast;
+use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
+
+use super::error::BuildError;
+use super::limits::Limits;
+use super::resource::Resource;
+use super::revision::Revision;
+use super::state::Seal;
+use super::tokens::Tokens;
+use super::{McpServer, Shared};
+
+/// How many changes of resources a slow listener may miss before it misses some.
+const UPDATES: usize = 256;
+
+/// A server under construction; mistakes are told by [`build`](McpServerBuilder::build).
+pub struct McpServerBuilder {
+    invoker: Invoker,
+    name: String,
+    title: Option<String>,
+    version: String,
+    instructions: Option<String>,
+    resources: Vec<Resource>,
+    limits: Limits,
+    tokens: Vec<(String, Secret)>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl McpServerBuilder {
+    pub(super) fn new(invoker: Invoker) -> Self {
+        Self {
+            invoker,
+            name: "toolwright".to_owned(),
+            title: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instructions: None,
+            resources: Vec::new(),
+            limits: Limits::default(),
+            tokens: Vec::new(),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+
+    /// Names the server.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the name people read.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets the server's own version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Tells models what the server is for.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Adds something that clients read by its address.
+    #[must_use]
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.resources.push(resource);
+        self
+    }
+
+    /// Changes how much the server takes on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use toolwright::{Invoker, Registry};
+    /// # let invoker = Invoker::new(&Registry::new()).unwrap();
+    /// use toolwright_mcp::McpServer;
+    ///
+    /// let server = McpServer::builder(invoker).limits(|limits| limits.message = 64 << 10).build();
+    /// ```
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Lets in over HTTP only who brings this token, as a caller named `token`.
+    #[must_use]
+    pub fn token(self, token: Secret) -> Self {
+        self.token_of("token", token)
+    }
+
+    /// Lets in over HTTP who brings this token, as the caller of this name; may be said again for others.
+    #[must_use]
+    pub fn token_of(mut self, caller: impl Into<String>, token: Secret) -> Self {
+        self.tokens.push((caller.into(), token));
+        self
+    }
+
+    /// Names hosts that the server answers for beside this machine: `tools.example.com`, no port.
+    #[must_use]
+    pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+        self.hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Names origins whose pages may call the server beside those of this machine:
+    /// `https://app.example.com`.
+    #[must_use]
+    pub fn allowed_origins<O: Into<String>>(mut self, all: impl IntoIterator<Item = O>) -> Self {
+        self.origins.extend(all.into_iter().map(Into::into));
+        self
+    }
+
+    /// Makes the server.
+    ///
+    /// # Errors
+    ///
+    /// When a resource does not fit its tool, a token is blank, or there are no random numbers.
+    pub fn build(self) -> Result<McpServer, BuildError> {
+        let mut tools: Vec<Tool> = Vec::new();
+        for resource in &self.resources {
+            resource.check()?;
+            if tools.iter().all(|tool| tool.name() != resource.tool.name()) {
+                tools.push(resource.tool.clone());
+            }
+        }
+        let reader = self
+            .invoker
+            .with_view(|_| Registry::new().all().with(tools))?;
+        let mut tokens = Tokens::default();
+        for (caller, token) in &self.tokens {
+            tokens.add(caller, token)?;
+        }
+        let seal = Seal::new().map_err(|error| BuildError::NoRandomness {
+            message: error.to_string(),
+        })?;
+        // Who is asked for a token may see other tools than the next.
+        let shared_with = if tokens.is_empty() {
+            "public"
+        } else {
+            "private"
+        };
+        let fresh = self.limits.fresh.as_millis();
+        let mut server = Shared {
+            invoker: self.invoker,
+            reader,
+            resources: self.resources,
+            name: self.name,
+            title: self.title,
+            version: self.version,
+            instructions: self.instructions,
+            http: crate::http::Shared::new(&self.limits),
+            limits: self.limits,
+            tokens,
+            hosts: self.hosts,
+            origins: self.origins,
+            lists: Default::default(),
+            mirrors: Default::default(),
+            seal,
+            tasks: Default::default(),
+            updates: broadcast::Sender::new(UPDATES),
+            ending: CancellationToken::new(),
+            tail: String::new(),
+            cached: format!(r#","ttlMs":{fresh},"cacheScope":"{shared_with}""#),
+        };
+        let meta =
+            json!({ "io.modelcontextprotocol/serverInfo": server.info(Revision::V2026_07_28) });
+        server.tail = format!(r#","resultType":"complete","_meta":{meta}"#);
+        Ok(McpServer(Arc::new(server)))
+    }
+}

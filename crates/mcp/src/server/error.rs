@@ -1,0 +1,143 @@
+//! What goes wrong: errors of the wire, and of making and running a server.
+
+use std::io;
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use toolwright_core::{InvokerError, RegistryError};
+
+use super::capability::Capability;
+use super::revision::Revision;
+
+/// The name of the extension that brings tasks.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// An error as the wire has it.
+#[derive(Clone, Debug)]
+pub(crate) struct RpcError {
+    pub(crate) code: i32,
+    pub(crate) message: String,
+    pub(crate) data: Option<Value>,
+    /// The status it has over HTTP, for revisions that say one.
+    pub(crate) status: u16,
+}
+
+impl RpcError {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+            status: 200,
+        }
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(-32600, message).status(400)
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(-32602, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(-32603, message)
+    }
+
+    pub(crate) fn no_such_method(method: &str) -> Self {
+        Self::new(-32601, format!("there is no method `{method}` here")).status(404)
+    }
+
+    pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(-32020, message).status(400)
+    }
+
+    pub(crate) fn missing_capability(missing: &[Capability]) -> Self {
+        let needed: serde_json::Map<String, Value> = missing
+            .iter()
+            .map(|capability| match capability {
+                Capability::Tasks => ("extensions".to_owned(), json!({ TASKS: {} })),
+                other => (other.as_str().to_owned(), json!({})),
+            })
+            .collect();
+        let names: Vec<&str> = missing.iter().map(|it| it.as_str()).collect();
+        let message = format!("the client has to support {}", names.join(" and "));
+        Self::new(-32021, message)
+            .status(400)
+            .data(json!({ "requiredCapabilities": needed }))
+    }
+
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let supported = [Revision::V2026_07_28.as_str()];
+        let message = format!("revision `{requested}` is not spoken here without a handshake");
+        Self::new(-32022, message)
+            .status(400)
+            .data(json!({ "supported": supported, "requested": requested }))
+    }
+
+    pub(crate) fn status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(crate) fn data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+}
+
+impl From<RegistryError> for RpcError {
+    /// The host reads why in its log; a client has no use for it.
+    fn from(error: RegistryError) -> Self {
+        tracing::error!(%error, "the tools cannot be listed");
+        Self::internal("the tools cannot be listed now")
+    }
+}
+
+/// Why a server cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A resource cannot be read through its tool.
+    #[error("resource `{uri}`: {message}")]
+    Resource {
+        /// Its address or template.
+        uri: String,
+        /// What is wrong and what to write instead.
+        message: String,
+    },
+    /// The tools behind the resources cannot run.
+    #[error(transparent)]
+    Invoker(#[from] InvokerError),
+    /// A token would let anybody in.
+    #[error("a token is blank: give one of at least 16 letters, or none")]
+    BlankToken,
+    /// There are no random numbers for session ids and signatures.
+    #[error("no random numbers for session ids: {message}")]
+    NoRandomness {
+        /// What the system says.
+        message: String,
+    },
+}
+
+/// Why a server stopped, or did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address is open to others, and everybody would be let in.
+    #[error(
+        "{addr} is open to other machines: set a token with `.token(…)`, or listen on 127.0.0.1"
+    )]
+    Open {
+        /// The address.
+        addr: SocketAddr,
+    },
+    /// The transport failed.
+    #[error("cannot {action}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+}

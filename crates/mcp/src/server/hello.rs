@@ -1,0 +1,164 @@
+//! How a client and the server come to know each other: by a handshake, or request by request.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolwright_core::{Caller, SessionId};
+
+use super::error::{RpcError, TASKS};
+use super::exchange::Exchange;
+use super::job::nothing;
+use super::log::LogLevel;
+use super::message::Message;
+use super::reply::{Reply, set, write_json};
+use super::revision::Revision;
+use super::session::Session;
+use super::{McpServer, Shared};
+
+impl McpServer {
+    /// Answers the handshake, and opens a session.
+    pub(crate) fn initialize(
+        &self,
+        message: &Message<'_>,
+        caller: Caller,
+    ) -> Result<(Reply, Session), RpcError> {
+        let params = &message.params;
+        let asked = params.protocol_version.as_deref();
+        let asked =
+            asked.ok_or_else(|| RpcError::invalid_params("`protocolVersion` is missing"))?;
+        let capabilities = params.capabilities;
+        let capabilities =
+            capabilities.ok_or_else(|| RpcError::invalid_params("`capabilities` are missing"))?;
+        // Whoever asks for something else is offered the newest, and may leave.
+        let revision = Revision::of(asked)
+            .filter(|revision| !revision.is_stateless())
+            .unwrap_or(Revision::NEWEST_WITH_SESSIONS);
+        let id = super::state::random()
+            .map_err(|_| RpcError::internal("there are no random numbers for a session id"))?;
+        let mut result = json!({
+            "protocolVersion": revision.as_str(),
+            "capabilities": self.capabilities(revision),
+            "serverInfo": self.0.info(revision),
+        });
+        if let Some(instructions) = &self.0.instructions {
+            set(&mut result, "instructions", instructions.as_str());
+        }
+        let reply = Reply::result(message.id(), |body| write_json(body, &result));
+        let session = Session::new(SessionId::from(id), revision, capabilities, caller);
+        Ok((reply, session))
+    }
+
+    /// Says what a client without a session wants to know first.
+    pub(crate) fn discover(&self, id: &str) -> Reply {
+        let revision = Revision::V2026_07_28;
+        let versions = [revision.as_str()];
+        Reply::result(id, |body| {
+            body.extend_from_slice(br#"{"supportedVersions":"#);
+            write_json(body, &versions);
+            body.extend_from_slice(br#","capabilities":"#);
+            write_json(body, &self.capabilities(revision));
+            if let Some(instructions) = &self.0.instructions {
+                body.extend_from_slice(br#","instructions":"#);
+                write_json(body, instructions);
+            }
+            self.end_cached(body, revision);
+        })
+    }
+
+    /// Reads what a request without a session says about itself.
+    pub(crate) fn stateless(
+        &self,
+        message: &Message<'_>,
+        caller: Caller,
+    ) -> Result<Exchange, RpcError> {
+        let meta = &message.params.meta;
+        let missing = |what: &str| {
+            let message = format!("`_meta` lacks `io.modelcontextprotocol/{what}`");
+            RpcError::invalid_params(message).status(400)
+        };
+        let version = meta.version.as_deref();
+        let version = version.ok_or_else(|| missing("protocolVersion"))?;
+        let revision = Revision::of(version)
+            .filter(|revision| revision.is_stateless())
+            .ok_or_else(|| RpcError::unsupported_version(version))?;
+        let capabilities = meta.capabilities;
+        let capabilities = capabilities.ok_or_else(|| missing("clientCapabilities"))?;
+        let log_level = match meta.log_level.as_deref() {
+            None => None,
+            Some(name) => Some(LogLevel::of(name).ok_or_else(|| unknown_level(name))?),
+        };
+        let mut exchange = Exchange::new(revision, capabilities, caller);
+        exchange.log_level = log_level;
+        exchange.progress = meta.progress.map(|raw| raw.get().into());
+        Ok(exchange)
+    }
+
+    /// Takes the rest from the session.
+    pub(crate) fn within(&self, session: &Arc<Session>, message: &Message<'_>) -> Exchange {
+        let caller = session.caller.clone();
+        let mut exchange = Exchange::new(session.revision, session.capabilities, caller);
+        exchange.session = Some(Arc::clone(session));
+        exchange.progress = message.params.meta.progress.map(|raw| raw.get().into());
+        exchange
+    }
+
+    /// Answers what only a session can be asked.
+    pub(crate) fn session_only(
+        &self,
+        method: &str,
+        message: &Message<'_>,
+        session: &Session,
+    ) -> Result<Reply, RpcError> {
+        let reads = !self.0.resources.is_empty();
+        let uri = || {
+            let uri = message.params.uri.as_deref();
+            uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))
+        };
+        match method {
+            "logging/setLevel" => {
+                let name = message.params.level.as_deref().unwrap_or_default();
+                session.set_log_level(LogLevel::of(name).ok_or_else(|| unknown_level(name))?);
+            }
+            "resources/subscribe" if reads => {
+                self.find_resource(uri()?, session.revision)?;
+                session.watch(uri()?);
+            }
+            "resources/unsubscribe" if reads => session.unwatch(uri()?),
+            method => return Err(RpcError::no_such_method(method)),
+        }
+        Ok(nothing(message.id()))
+    }
+
+    fn capabilities(&self, revision: Revision) -> Value {
+        let mut capabilities = json!({
+            "tools": { "listChanged": true },
+            "prompts": { "listChanged": true },
+            "logging": {},
+        });
+        if revision.has_completions() {
+            set(&mut capabilities, "completions", json!({}));
+        }
+        if revision.is_stateless() {
+            set(&mut capabilities, "extensions", json!({ TASKS: {} }));
+        }
+        if !self.0.resources.is_empty() {
+            set(&mut capabilities, "resources", json!({ "subscribe": true }));
+        }
+        capabilities
+    }
+}
+
+impl Shared {
+    /// Says who the server is.
+    pub(super) fn info(&self, revision: Revision) -> Value {
+        let mut info = json!({ "name": self.name, "version": self.version });
+        if let Some(title) = self.title.as_deref().filter(|_| revision.has_structure()) {
+            set(&mut info, "title", title);
+        }
+        info
+    }
+}
+
+fn unknown_level(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("there is no log level `{name}`"))
+}

@@ -1,0 +1,233 @@
+//! The tools and prompts as each revision lists them, written once per change and then only copied.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+use toolwright_core::{Caller, Entry, Invoker, Prompt, RegistryError, Scope, Snapshot, ToolSpec};
+
+use super::error::RpcError;
+use super::revision::Revision;
+use crate::export;
+
+/// How long a list is used again: who may see what can change without the registry changing.
+const FRESH: Duration = Duration::from_secs(1);
+/// How many lists are kept: one per revision and caller.
+const MOST: usize = 64;
+
+/// Lists that were written before.
+#[derive(Default)]
+pub(crate) struct Lists {
+    tools: Kept,
+    prompts: Kept,
+}
+
+type Kept = Mutex<HashMap<(Revision, Name), Arc<List>>>;
+/// The name of a caller, if they have one.
+type Name = Option<Box<str>>;
+
+/// One list, entry by entry.
+pub(crate) struct List {
+    snapshot: Arc<Snapshot>,
+    /// When it was last seen to be what the caller may see.
+    checked: Mutex<Instant>,
+    /// Where the specs lie that it was written from: within one snapshot, that tells them apart.
+    places: Vec<usize>,
+    entries: Vec<(Box<str>, Box<str>)>,
+    /// What it says as a whole; lists that say the same are the same.
+    pub(crate) digest: [u8; 32],
+    pages: Mutex<HashMap<usize, Arc<str>>>,
+}
+
+/// Which list is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Tools,
+    Prompts,
+}
+
+impl What {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+impl Lists {
+    pub(crate) fn get(
+        &self,
+        what: What,
+        invoker: &Invoker,
+        revision: Revision,
+        caller: &Caller,
+    ) -> Result<Arc<List>, RegistryError> {
+        let kept = match what {
+            What::Tools => &self.tools,
+            What::Prompts => &self.prompts,
+        };
+        let snapshot = invoker.snapshot()?;
+        let key = (revision, caller.name().map(Box::from));
+        let known = {
+            let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.get(&key).cloned()
+        };
+        if let Some(list) = known.filter(|list| Arc::ptr_eq(&list.snapshot, &snapshot))
+            && (list.is_fresh() || list.still_shows(&shown(what, invoker, caller)?))
+        {
+            return Ok(list);
+        }
+        let list = Arc::new(List::new(what, invoker, snapshot, revision, caller)?);
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&list));
+        Ok(list)
+    }
+}
+
+/// What a caller may see.
+enum Shown {
+    Tools(Vec<Entry>),
+    Prompts(Vec<Prompt>),
+}
+
+impl Shown {
+    fn places(&self) -> Vec<usize> {
+        let place = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
+        match self {
+            Self::Tools(tools) => tools.iter().map(|it| place(it.spec())).collect(),
+            Self::Prompts(prompts) => prompts.iter().map(|it| place(it.spec())).collect(),
+        }
+    }
+}
+
+fn shown(what: What, invoker: &Invoker, caller: &Caller) -> Result<Shown, RegistryError> {
+    let scope = Scope::new().caller(caller.clone());
+    match what {
+        What::Tools => invoker.list(&scope).map(Shown::Tools),
+        What::Prompts => invoker.list_prompts(&scope).map(Shown::Prompts),
+    }
+}
+
+impl List {
+    fn new(
+        what: What,
+        invoker: &Invoker,
+        snapshot: Arc<Snapshot>,
+        revision: Revision,
+        caller: &Caller,
+    ) -> Result<Self, RegistryError> {
+        let shown = shown(what, invoker, caller)?;
+        let entries: Vec<(Box<str>, Box<str>)> = match &shown {
+            Shown::Tools(tools) => tools
+                .iter()
+                .map(|entry| {
+                    let text = export::tool::tool(entry.spec(), revision);
+                    (entry.spec().name.as_str().into(), text.into())
+                })
+                .collect(),
+            Shown::Prompts(prompts) => prompts
+                .iter()
+                .map(|prompt| {
+                    let text = export::prompt::prompt(prompt, revision);
+                    (prompt.name().as_str().into(), text.into())
+                })
+                .collect(),
+        };
+        let mut digest = Sha256::new();
+        for (_, entry) in &entries {
+            digest.update(entry.as_bytes());
+        }
+        Ok(Self {
+            snapshot,
+            checked: Mutex::new(Instant::now()),
+            places: shown.places(),
+            entries,
+            digest: digest.finalize().into(),
+            pages: Mutex::default(),
+        })
+    }
+
+    fn is_fresh(&self) -> bool {
+        let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.elapsed() < FRESH
+    }
+
+    /// Tells whether the caller may see exactly this still.
+    fn still_shows(&self, shown: &Shown) -> bool {
+        let same = shown.places() == self.places;
+        if same {
+            *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
+        same
+    }
+
+    /// Writes one page: the entries as an array, and where to go on.
+    pub(crate) fn page(&self, cursor: Option<&str>, size: usize) -> Result<Arc<str>, RpcError> {
+        let size = size.max(1);
+        let from = match cursor {
+            None => 0,
+            Some(cursor) => self.find(cursor)?,
+        };
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = pages.get(&from) {
+            return Ok(Arc::clone(page));
+        }
+        let page: Arc<str> = self.write(from, size).into();
+        // A client may send any cursor; only the pages that we begin ourselves are kept.
+        if from.is_multiple_of(size) {
+            pages.insert(from, Arc::clone(&page));
+        }
+        Ok(page)
+    }
+
+    fn write(&self, from: usize, size: usize) -> String {
+        let to = from.saturating_add(size).min(self.entries.len());
+        let entries = self.entries.get(from..to).unwrap_or_default();
+        let length = entries.iter().map(|(_, entry)| entry.len() + 1).sum();
+        let mut page = String::with_capacity(length);
+        page.push('[');
+        for (index, (_, entry)) in entries.iter().enumerate() {
+            if index > 0 {
+                page.push(',');
+            }
+            page.push_str(entry);
+        }
+        page.push(']');
+        if let Some((last, _)) = entries.last().filter(|_| to < self.entries.len()) {
+            let cursor = URL_SAFE_NO_PAD.encode(format!("{to}:{last}"));
+            page.push_str(r#","nextCursor":""#);
+            page.push_str(&cursor);
+            page.push('"');
+        }
+        page
+    }
+
+    /// Finds the place after the entry that a cursor names, wherever it is now.
+    ///
+    /// If the entry is gone, its old place is as good as any: nothing is lost but perhaps what moved.
+    fn find(&self, cursor: &str) -> Result<usize, RpcError> {
+        let unknown =
+            || RpcError::invalid_params("the cursor is not one of ours: start without one");
+        let cursor = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
+        let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
+        let (place, last) = cursor.split_once(':').ok_or_else(unknown)?;
+        let place: usize = place.parse().map_err(|_| unknown())?;
+        let is_last = |at: usize| {
+            self.entries
+                .get(at)
+                .is_some_and(|(name, _)| **name == *last)
+        };
+        if place.checked_sub(1).is_some_and(is_last) {
+            return Ok(place);
+        }
+        let moved = self.entries.iter().position(|(name, _)| **name == *last);
+        Ok(moved.map_or(place.min(self.entries.len()), |at| at + 1))
+    }
+}

@@ -1,0 +1,91 @@
+//! A dangerous tool runs only when a person says so.
+
+use serde_json::{Value, json};
+
+use crate::support::{Wire, modern_with, open, post, request, send, serve, written};
+use crate::tools::{kit, server, text};
+
+fn erase() -> Value {
+    json!({ "name": "erase", "arguments": { "path": "/tmp/x" } })
+}
+
+#[tokio::test]
+async fn in_a_session_the_person_is_asked_while_the_call_waits() {
+    let served = serve(&server(&kit()).build().unwrap()).await;
+    for (action, expected) in [
+        ("accept", "erased /tmp/x"),
+        ("decline", "the call was denied: the person declined"),
+        ("cancel", "the call was denied: the person did not decide"),
+    ] {
+        let session = open(served.addr, "2025-11-25", json!({ "elicitation": {} })).await;
+        let headers = [("Mcp-Session-Id", session.as_str())];
+        let mut wire = Wire::open(served.addr).await;
+        let call = request(4, "tools/call", erase()).to_string();
+        wire.send(written("POST", &headers, &call)).await;
+        let asked = wire.until("\"requestedSchema\"").await;
+        assert!(asked.contains("Erases something for good."), "{asked}");
+        assert!(asked.contains("/tmp/x"), "{asked}");
+        let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": action } });
+        assert_eq!(post(served.addr, &headers, &answer).await.status, 202);
+        let said = wire.until("\"id\":4").await + &wire.until("}}").await;
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_is_refused() {
+    let served = serve(&server(&kit()).build().unwrap()).await;
+    let answer = send(
+        served.addr,
+        modern_with(1, "tools/call", erase(), json!({})),
+    )
+    .await;
+    let result = &answer.json()["result"];
+    assert_eq!(result["isError"], true);
+    assert!(text(result).contains("denied"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_next() {
+    let served = serve(&server(&kit()).build().unwrap()).await;
+    let able = json!({ "elicitation": {} });
+    let ask = |params: Value| modern_with(1, "tools/call", params, able.clone());
+    let said = send(served.addr, ask(erase())).await.json();
+    assert_eq!(said["result"]["resultType"], "input_required");
+    let question = &said["result"]["inputRequests"]["toolwright/approval"];
+    assert_eq!(question["method"], "elicitation/create");
+    let message = question["params"]["message"].as_str().unwrap();
+    assert!(message.contains("/tmp/x"), "{message}");
+    let with = |params: Value, state: &Value, action: &str| {
+        let mut params = params;
+        params["requestState"] = state.clone();
+        params["inputResponses"] = json!({ "toolwright/approval": { "action": action } });
+        params
+    };
+    let state = &said["result"]["requestState"];
+    let declined = send(served.addr, ask(with(erase(), state, "decline")))
+        .await
+        .json();
+    assert!(text(&declined["result"]).contains("declined"), "{declined}");
+    // Consent to one thing is none to another, and what nobody sealed is no consent at all.
+    let other = json!({ "name": "erase", "arguments": { "path": "/" } });
+    let moved = send(served.addr, ask(with(other, state, "accept"))).await;
+    assert_eq!(moved.code(), -32602, "{moved:?}");
+    let mut forged = state.as_str().unwrap().to_owned();
+    forged.replace_range(0..1, if forged.starts_with('e') { "f" } else { "e" });
+    let forged = send(served.addr, ask(with(erase(), &forged.into(), "accept"))).await;
+    assert_eq!(forged.code(), -32602, "{forged:?}");
+    let mut unasked = erase();
+    unasked["inputResponses"] = json!({ "toolwright/approval": { "action": "accept" } });
+    let unasked = send(served.addr, ask(unasked)).await.json();
+    assert_eq!(unasked["result"]["resultType"], "input_required");
+    // It is good for one call.
+    let accepted = send(served.addr, ask(with(erase(), state, "accept")))
+        .await
+        .json();
+    assert_eq!(text(&accepted["result"]), "erased /tmp/x");
+    let again = send(served.addr, ask(with(erase(), state, "accept")))
+        .await
+        .json();
+    assert!(text(&again["result"]).contains("used before"), "{again}");
+}

@@ -1,0 +1,50 @@
+//! The conformance fixture as a process of its own.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// The conformance fixture on a port of the system's choice; ended when it is dropped.
+pub(crate) struct Fixture {
+    child: Child,
+    /// Kept open: tools may print.
+    _output: BufReader<ChildStdout>,
+    pub(crate) url: String,
+}
+
+/// Examples are built beside the tests.
+pub(crate) fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    profile.join("examples/conformance_server")
+}
+
+impl Fixture {
+    pub(crate) fn start() -> Self {
+        let mut child = Command::new(example())
+            .args(["--addr", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let url = line
+            .trim()
+            .strip_prefix("listening at ")
+            .unwrap()
+            .to_owned();
+        Self {
+            child,
+            _output: output,
+            url,
+        }
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

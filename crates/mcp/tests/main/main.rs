@@ -1,0 +1,25 @@
+//! The server as clients meet it: over HTTP and over lines, polite and hostile.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod approval;
+mod clients;
+mod everywhere;
+mod fixture;
+mod hostile;
+mod lists;
+#[path = "../../../../tests/support/real.rs"]
+mod real;
+mod resources;
+mod sessions;
+mod stateless;
+mod stdio;
+mod support;
+mod tasks;
+mod tools;

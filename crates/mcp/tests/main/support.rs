@@ -1,0 +1,217 @@
+//! A client that sends exactly what a test writes.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use toolwright_mcp::McpServer;
+
+/// A server on a port of the system's choice; ended when it is dropped.
+pub(crate) struct Served {
+    pub(crate) addr: SocketAddr,
+    pub(crate) end: Option<oneshot::Sender<()>>,
+    pub(crate) running: Option<JoinHandle<()>>,
+}
+
+pub(crate) async fn serve(server: &McpServer) -> Served {
+    let bound = server.bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let (end, ended) = oneshot::channel::<()>();
+    let addr = bound.addr();
+    let running = tokio::spawn(async move {
+        bound
+            .run(async {
+                let _ = ended.await;
+            })
+            .await
+            .unwrap();
+    });
+    Served {
+        addr,
+        end: Some(end),
+        running: Some(running),
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub(crate) fn code(&self) -> i64 {
+        self.json()["error"]["code"].as_i64().unwrap_or_default()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        let mut found = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.next().map(|(_, value)| value)
+    }
+}
+
+/// A connection on which nothing happens unasked.
+pub(crate) struct Wire {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Wire {
+    pub(crate) async fn open(addr: SocketAddr) -> Self {
+        let stream = TcpStream::connect(addr).await.unwrap();
+        Self {
+            stream,
+            read: Vec::new(),
+        }
+    }
+
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    /// Reads until a text has come; returns all up to and with it.
+    pub(crate) async fn until(&mut self, text: &str) -> String {
+        loop {
+            let read = String::from_utf8_lossy(&self.read).into_owned();
+            if let Some(at) = read.find(text) {
+                let end = at + text.len();
+                self.read.drain(..end);
+                return read[..end].to_owned();
+            }
+            let more = self.stream.read_buf(&mut self.read).await.unwrap();
+            assert!(more > 0, "the server closed after: {read}");
+        }
+    }
+
+    /// Reads to the end.
+    pub(crate) async fn rest(mut self) -> Answer {
+        let _ = self.stream.read_to_end(&mut self.read).await;
+        let text = String::from_utf8_lossy(&self.read).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
+        Answer {
+            status: status.unwrap_or_default(),
+            head: head.to_owned(),
+            body: match chunked {
+                true => unchunked(body),
+                false => body.to_owned(),
+            },
+        }
+    }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        whole.push_str(&rest[..size]);
+        body = rest[size..].trim_start_matches("\r\n");
+    }
+    whole
+}
+
+/// Writes a request whole.
+pub(crate) fn written(method: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\n");
+    let said = |name: &str| {
+        headers
+            .iter()
+            .any(|(known, _)| known.eq_ignore_ascii_case(name))
+    };
+    for (name, value) in [
+        ("Host", "localhost"),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+    ] {
+        if !said(name) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+    }
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if !said("Content-Length") && !said("Transfer-Encoding") {
+        text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+    }
+    format!("{text}\r\n{body}")
+}
+
+pub(crate) async fn send(addr: SocketAddr, text: impl AsRef<[u8]>) -> Answer {
+    let mut wire = Wire::open(addr).await;
+    wire.send(text).await;
+    wire.rest().await
+}
+
+pub(crate) async fn post(addr: SocketAddr, headers: &[(&str, &str)], body: &Value) -> Answer {
+    send(addr, written("POST", headers, &body.to_string())).await
+}
+
+/// A request of 2026-07-28, with the headers that belong to it.
+pub(crate) fn modern(id: u32, method: &str, params: Value) -> String {
+    modern_with(id, method, params, json!({}))
+}
+
+pub(crate) fn modern_with(id: u32, method: &str, params: Value, capabilities: Value) -> String {
+    let body = modern_body(id, method, params, capabilities);
+    let name = body["params"]["name"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let mut headers = vec![
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", method),
+    ];
+    if !name.is_empty() {
+        headers.push(("Mcp-Name", &name));
+    }
+    written("POST", &headers, &body.to_string())
+}
+
+pub(crate) fn modern_body(id: u32, method: &str, mut params: Value, capabilities: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+pub(crate) fn request(id: u32, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+pub(crate) fn initialize(version: &str, capabilities: Value) -> Value {
+    let info = json!({ "name": "test", "version": "1" });
+    let params =
+        json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });
+    request(0, "initialize", params)
+}
+
+/// Opens a session, and returns its id.
+pub(crate) async fn open(addr: SocketAddr, version: &str, capabilities: Value) -> String {
+    let answer = post(addr, &[], &initialize(version, capabilities)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["result"]["protocolVersion"], version);
+    answer.header("Mcp-Session-Id").unwrap().to_owned()
+}
+
+/// Calls a tool without a session.
+pub(crate) async fn call(addr: SocketAddr, name: &str, arguments: Value) -> Value {
+    let params = json!({ "name": name, "arguments": arguments });
+    let answer = send(addr, modern(1, "tools/call", params)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()["result"].clone()
+}
+
+/// Sees that the server is well.
+pub(crate) async fn assert_well(addr: SocketAddr) {
+    let result = call(addr, "add", json!({ "a": 2, "b": 3 })).await;
+    assert_eq!(result["content"][0]["text"], "5");
+}

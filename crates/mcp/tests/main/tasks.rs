@@ -1,0 +1,72 @@
+//! Calls that go on while their clients do something else.
+
+use serde_json::{Value, json};
+use toolwright::{Secret, State, tool};
+use toolwright_mcp::{Client, McpServer};
+
+use crate::support::{Served, modern_with, send, serve};
+use crate::tools::{Heard, kit, server, text};
+
+/// Goes on by itself, for ever.
+#[tool]
+async fn forever(client: Client, heard: State<Heard>) -> String {
+    client.detach();
+    heard.send("started").unwrap();
+    std::future::pending().await
+}
+
+async fn ask(served: &Served, token: &str, method: &str, params: Value) -> Value {
+    let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let mut text = modern_with(1, method, params.clone(), tasks);
+    if let Some(task) = params["taskId"].as_str() {
+        text = text.replacen("\r\n", &format!("\r\nMcp-Name: {task}\r\n"), 1);
+    }
+    let text = text.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1);
+    send(served.addr, text).await.json()
+}
+
+fn guarded(server: toolwright_mcp::McpServerBuilder) -> McpServer {
+    server
+        .token_of("ada", Secret::new("a token of ada's own"))
+        .token_of("bob", Secret::new("a token of bob's own"))
+        .build()
+        .unwrap()
+}
+
+const ADA: &str = "a token of ada's own";
+const BOB: &str = "a token of bob's own";
+
+#[tokio::test]
+async fn a_task_is_its_callers_own_and_ends_when_it_is_cancelled() {
+    let mut kit = kit();
+    kit.registry.add(forever::tool()).unwrap();
+    let served = serve(&guarded(server(&kit))).await;
+    let begun = ask(&served, ADA, "tools/call", json!({ "name": "forever" })).await;
+    assert_eq!(begun["result"]["resultType"], "task", "{begun}");
+    assert_eq!(kit.heard.recv().await, Some("started"));
+    let task = json!({ "taskId": begun["result"]["taskId"] });
+    let said = ask(&served, ADA, "tasks/get", task.clone()).await;
+    assert_eq!(said["result"]["status"], "working", "{said}");
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let said = ask(&served, BOB, method, task.clone()).await;
+        assert_eq!(said["error"]["code"], -32602, "{said}");
+    }
+    let said = ask(&served, ADA, "tasks/cancel", task.clone()).await;
+    assert_eq!(said["result"], json!({ "resultType": "complete" }));
+    let said = ask(&served, ADA, "tasks/get", task).await;
+    assert_eq!(said["result"]["status"], "cancelled", "{said}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_done_at_once_is_no_task_and_there_are_only_so_many() {
+    let kit = kit();
+    kit.registry.add(forever::tool()).unwrap();
+    let served = serve(&guarded(server(&kit).limits(|limits| limits.tasks = 1))).await;
+    let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
+    let said = ask(&served, ADA, "tools/call", params).await;
+    assert_eq!(text(&said["result"]), "5");
+    let first = ask(&served, ADA, "tools/call", json!({ "name": "forever" })).await;
+    assert_eq!(first["result"]["resultType"], "task");
+    let second = ask(&served, ADA, "tools/call", json!({ "name": "forever" })).await;
+    assert_eq!(second["error"]["code"], -32603, "{second}");
+}
