@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["toolwright-core", "toolwright-schema"],
     ),
     ("toolwright-chat", &["toolwright-core", "toolwright-schema"]),
+    ("toolwright-mcp", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright-models",
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
@@ -33,8 +34,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-telemetry",
         ],
     ),
-    ("toolwright-cli", &["toolwright-core", "toolwright-schema"]),
-    ("toolwright-mcp", &["toolwright-core", "toolwright-schema"]),
     (
         "toolwright",
         &[
@@ -56,7 +55,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Foreign crates that one crate hides behind its own types, and that crate.
-const HIDDEN_BY: &[(&str, &str)] = &[("jsonschema", "toolwright-schema")];
+const HIDDEN_BY: &[(&str, &str)] = &[
+    ("jsonschema", "toolwright-schema"),
+    ("rmcp", "toolwright-mcp"),
+];
 
 /// Servers, databases, HTTP and the terminal, `…-util` and the like included: a crate of tools compiles none of them.
 const HEAVY: &[&str] = &["axum", "clap", "hyper", "opentelemetry", "reqwest", "sqlx"];

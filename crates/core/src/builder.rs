@@ -292,6 +292,11 @@ options! {
     timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
     /// Sets how many calls may run at once.
     concurrency(most: usize) => |tool| tool.policy.concurrency = most;
+    /// Says whether other software defines and runs the tool.
+    ///
+    /// Such a tool may lack a description. It receives what was sent and nothing of ours: neither the project directory
+    /// nor the session, nor the defaults that its schema publishes, which are its own to fill in.
+    imported(yes: bool) => |tool| tool.policy.imported = yes;
     /// Declares the structured output by a whole JSON Schema.
     output_schema(schema: Value) => |tool| tool.output = Some(schema);
 }
@@ -416,7 +421,10 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                     close_objects(&mut schema);
                 }
                 let schema = Schema::trusted(schema);
-                let Published { defaults, unfit } = Published::by(&schema);
+                let Published { defaults, unfit } = match self.policy.imported {
+                    true => Published::default(),
+                    false => Published::by(&schema),
+                };
                 let defect = unfit.filter(|_| !typed).map(|(parameter, message)| {
                     let tool = self.spec.name.to_string();
                     DefineError::Parameter {

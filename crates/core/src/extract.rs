@@ -124,21 +124,22 @@ pub struct Progress {
 impl Progress {
     /// Says that `done` of `total` is done, and what comes next.
     pub fn report(&self, done: f64, total: f64, message: impl Into<String>) {
-        self.send(Some(done), Some(total), message.into());
+        self.pass_on(Some(done), Some(total), Some(message.into()));
     }
 
     /// Says what the tool is doing, where there is nothing to count.
     pub fn say(&self, message: impl Into<String>) {
-        self.send(None, None, message.into());
+        self.pass_on(None, None, Some(message.into()));
     }
 
-    fn send(&self, done: Option<f64>, total: Option<f64>, message: String) {
+    /// Passes on what other software says of its progress, which may be as little as a number.
+    pub fn pass_on(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         if let Some(listener) = &self.listener {
             listener(CallEvent::Progress {
                 call: self.call.clone(),
                 done,
                 total,
-                message: Some(message),
+                message,
             });
         }
     }

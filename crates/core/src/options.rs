@@ -29,6 +29,8 @@ pub struct Policy {
     pub(crate) expand_result: bool,
     /// Whether it is a prompt, whose text is filled in unasked.
     pub(crate) is_prompt: bool,
+    /// Whether other software defines and runs it.
+    pub(crate) imported: bool,
     pub(crate) blocking: bool,
 }
 
@@ -45,6 +47,7 @@ impl From<&Meta> for Policy {
             on_malformed: meta.malformed,
             expand_result: meta.expand_result,
             is_prompt: meta.role.is_some(),
+            imported: false,
             return_direct: meta.return_direct,
             blocking: meta.blocking,
             timeout: meta.timeout,

@@ -220,6 +220,11 @@ impl Registry {
         })
     }
 
+    /// Tells whether both are clones of one registry.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn version(&self) -> u64 {
         self.0.version.load(Ordering::Acquire)
     }

@@ -175,7 +175,7 @@ impl Tool {
             Some(DefineError::Name {
                 name: name.to_owned(),
             })
-        } else if parts.spec.description.trim().is_empty() {
+        } else if parts.spec.description.trim().is_empty() && !parts.policy.imported {
             Some(DefineError::Description {
                 tool: name.to_owned(),
             })
@@ -215,6 +215,11 @@ impl Tool {
     /// Tells whether somebody has to be asked before a call runs.
     pub fn needs_approval(&self) -> bool {
         self.0.policy.approval.is_needed(&self.0.spec.hints)
+    }
+
+    /// Tells whether other software defines and runs it.
+    pub fn is_imported(&self) -> bool {
+        self.0.policy.imported
     }
 
     /// Tells whether providers may hold the model to the schema.

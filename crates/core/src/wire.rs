@@ -6,6 +6,7 @@ mod name;
 mod plan;
 mod write;
 
+pub use name::wire_names;
 pub use plan::{Candidate, LeftOut, Plan, Planned, Planner};
 pub use read::{Definition, Refused, Shape, UnknownShape, Unreadable, read};
 

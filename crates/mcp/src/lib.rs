@@ -1,14 +1,24 @@
-//! A registry of tools as an MCP server: JSON-RPC in, JSON-RPC out, the invoker in between.
+//! MCP both ways: **any server's tools in a registry, any registry as a server.**
 //!
-//! One dispatcher answers every revision over every transport: what differs between revisions is asked of
-//! [`Revision`], what differs between transports is how messages arrive. Nothing here runs a tool by itself.
+//! As a server, one dispatcher answers every revision over every transport: what differs between revisions is asked of
+//! [`Revision`], what differs between transports is how messages arrive. As a client, [`Attach`] brings another server's tools
+//! and prompts into a registry, pinned and bounded. Nothing here runs a tool by itself.
 
 mod export;
 mod http;
 mod server;
 mod stdio;
 
+mod client;
+mod import;
+mod pin;
+
+pub use client::{
+    Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed, OAuth,
+    Question, Status, Trust, Wanted,
+};
 pub use http::Bound;
+pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, Pins, Verdict};
 pub use server::{
     BuildError, Capability, Client, Elicited, Limits, LogLevel, McpServer, McpServerBuilder,
     Resource, Revision, ServeError,

@@ -54,6 +54,7 @@ fn is_object(schema: &Value, root: &Value, visits: &mut usize) -> bool {
 }
 
 /// The defaults that a whole schema publishes for its top-level properties.
+#[derive(Default)]
 pub(super) struct Published {
     pub(super) defaults: Vec<(String, Default)>,
     /// The first property that refuses its own default, and why.

@@ -24,7 +24,7 @@ mod unknown;
 mod whole;
 
 pub(super) use fill::argument_text;
-use fill::fill_defaults;
+use fill::{fill_defaults, leave_out_nulls};
 use parse::parse;
 use unknown::ignore_unknown;
 use whole::holds_whole_float;
@@ -106,6 +106,9 @@ fn careful(
     refuse_bound(sent, entry)?;
     if entry.policy.extra == Extra::Ignore {
         ignore_unknown(sent, entry.spec.input.as_value(), &mut notes);
+    }
+    if coercing && entry.policy.imported {
+        leave_out_nulls(sent, entry, &mut notes);
     }
     if coercing {
         let coerced = coerce(&mut value, &entry.spec.input);

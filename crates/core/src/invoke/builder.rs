@@ -207,7 +207,7 @@ pub(super) fn set_up(
 pub(super) fn set_up_view(tools: View, setup: &Setup, settings: &Arc<Settings>) -> View {
     let tools = tools.bind_session().shared_settings(settings);
     match setup.project_dir() {
-        Some(directory) => tools.bind(PROJECT_DIR, directory.to_string_lossy().into_owned()),
+        Some(directory) => tools.bind_own(PROJECT_DIR, directory.to_string_lossy().into_owned()),
         None => tools,
     }
 }

@@ -72,6 +72,11 @@ enum Step {
         parameter: String,
         value: Value,
     },
+    /// Binds, but not what other software runs: it is told nothing of ours unasked.
+    BindOwn {
+        parameter: &'static str,
+        value: Value,
+    },
     BindSession,
     Adjust {
         change: Adjustment,
@@ -201,7 +206,13 @@ impl View {
         self.registry.changes()
     }
 
-    /// Fills in the session parameter from each call.
+    /// Fills in a parameter, except of imported tools.
+    pub(crate) fn bind_own(self, parameter: &'static str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        self.then(Step::BindOwn { parameter, value })
+    }
+
+    /// Fills in the session parameter from each call, except of imported tools.
     pub(crate) fn bind_session(self) -> Self {
         self.then(Step::BindSession)
     }
@@ -272,8 +283,13 @@ impl Step {
                     entry.bind(parameter, value)?;
                 }
             }
+            Self::BindOwn { parameter, value } => {
+                for entry in entries(shelf).filter(|entry| !entry.policy.imported) {
+                    entry.bind(parameter, value)?;
+                }
+            }
             Self::BindSession => {
-                for entry in entries(shelf) {
+                for entry in entries(shelf).filter(|entry| !entry.policy.imported) {
                     entry.bind_session()?;
                 }
             }

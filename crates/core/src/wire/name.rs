@@ -9,7 +9,7 @@ use toolwright_schema::NameRule;
 ///
 /// A name that fits stays. Of another, what does not fit becomes `_`; where that is too long or no longer tells tools apart, a
 /// hash of the whole name follows. So a tool's wire name does not depend on the order of the tools.
-pub(crate) fn wire_names(names: &[&str], rule: NameRule, reserved: &[String]) -> Vec<String> {
+pub fn wire_names(names: &[&str], rule: NameRule, reserved: &[String]) -> Vec<String> {
     let fits = |name: &str| rule.admits(name) && !reserved.iter().any(|taken| taken == name);
     let kept: HashSet<&str> = names.iter().copied().filter(|name| fits(name)).collect();
     let mut wanted: HashMap<String, usize> = HashMap::new();

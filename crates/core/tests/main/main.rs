@@ -17,6 +17,7 @@ mod containment;
 mod defaults;
 mod errors;
 mod find;
+mod imported;
 mod layers;
 mod output;
 mod pending;

@@ -51,6 +51,29 @@ pub(super) fn fill_defaults<'e>(
     Ok(filled)
 }
 
+/// Takes `null` for an argument that was not sent, where it may be left out and `null` is no value of its own.
+///
+/// Of our own tools, parameters with a default and those that are an `Option` are read so in any case.
+pub(super) fn leave_out_nulls(
+    sent: &mut Map<String, Value>,
+    entry: &Entry,
+    notes: &mut Vec<String>,
+) {
+    let input = &entry.spec.input;
+    let required = input.as_value().get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+    sent.retain(|name, value| {
+        let keep = !value.is_null()
+            || is_required(name)
+            || !publishes(input, name)
+            || fit(input, name, Value::Null).is_ok();
+        if !keep {
+            notes.push(format!("/{name}: null read as not sent"));
+        }
+        keep
+    });
+}
+
 /// Returns an argument as a placeholder shows it.
 pub(in crate::invoke) fn argument_text(
     name: &str,

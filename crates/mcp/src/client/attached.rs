@@ -1,0 +1,193 @@
+//! A server that is attached: how it is, what it has, and how to let it go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use toolwright_core::Registry;
+
+use super::catalogue::{Listed, pinned};
+use super::claim::Claim;
+use super::error::AttachError;
+use super::link::State;
+use super::plan::Plan;
+use super::supervise::{Shared, supervise};
+
+/// A server that is attached to a registry, for as long as this is kept.
+///
+/// Dropped, it takes its tools and prompts out of the registry and closes the connection in the background.
+#[must_use = "dropped, it takes its tools out of the registry"]
+pub struct Attached {
+    shared: Arc<Shared>,
+    end: CancellationToken,
+    task: Option<JoinHandle<()>>,
+    _claim: Claim,
+}
+
+/// How an attached server is.
+///
+/// It serialises to an object, with the latency in milliseconds.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Status {
+    /// The name it is called here.
+    pub server: String,
+    /// What the names of its tools begin with.
+    pub prefix: String,
+    /// Whether it is connected.
+    pub is_connected: bool,
+    /// Why it is not, in words.
+    pub trouble: Option<String>,
+    /// What it calls itself.
+    pub implementation: Option<String>,
+    /// The revision of MCP that is spoken.
+    pub revision: Option<String>,
+    /// How long it took to answer last.
+    #[serde(rename = "latencyMs", serialize_with = "millis")]
+    pub latency: Option<Duration>,
+    /// Its tools and prompts.
+    pub listed: Vec<Listed>,
+    /// What was left out, changed or hidden, and why.
+    pub notes: Vec<String>,
+}
+
+fn millis<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs_f64() * 1000.0)
+        .serialize(serializer)
+}
+
+impl Attached {
+    pub(super) async fn new(plan: Plan, registry: &Registry) -> Result<Self, AttachError> {
+        let claim = Claim::take(registry, &plan.prefix, &plan.name)?;
+        let shared = Shared::new(plan, registry);
+        let connection = shared.connect().await?;
+        let end = CancellationToken::new();
+        let task = tokio::spawn(supervise(Arc::clone(&shared), connection, end.clone()));
+        Ok(Self {
+            shared,
+            end,
+            task: Some(task),
+            _claim: claim,
+        })
+    }
+
+    /// Returns the name that the server is called here.
+    pub fn name(&self) -> &str {
+        &self.shared.plan.name
+    }
+
+    /// Tells how the server is, and what it has.
+    pub fn status(&self) -> Status {
+        let shared = &self.shared;
+        let (live, trouble) = match shared.link.state() {
+            State::Up(live) => (Some(live), None),
+            State::Down(why) => (None, Some(why.to_string())),
+            State::Detached => (None, Some("it was detached".to_owned())),
+        };
+        let catalogue = shared.catalogue();
+        Status {
+            server: shared.plan.name.to_string(),
+            prefix: shared.plan.prefix.clone(),
+            is_connected: live.is_some(),
+            trouble,
+            implementation: live.as_ref().and_then(|live| live.implementation.clone()),
+            revision: live.as_ref().map(|live| live.revision.clone()),
+            latency: shared.link.latency(),
+            listed: catalogue.listed().cloned().collect(),
+            notes: catalogue.notes.clone(),
+        }
+    }
+
+    /// Waits until the status fits, and returns it.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped, it has changed nothing.
+    pub async fn wait_for(&self, mut fits: impl FnMut(&Status) -> bool) -> Status {
+        let mut changes = self.shared.link.watch();
+        loop {
+            let status = self.status();
+            // Without a sender there are no more changes; but we hold it.
+            if fits(&status) || changes.changed().await.is_err() {
+                return status;
+            }
+        }
+    }
+
+    /// Accepts what a tool or prompt has become since it was pinned, and shows it again.
+    ///
+    /// It goes by the name it has here, or by the one its server gives it.
+    ///
+    /// # Errors
+    ///
+    /// When nothing of that name is hidden, or the pins cannot be written.
+    pub fn accept(&self, name: &str) -> Result<(), AttachError> {
+        let shared = &self.shared;
+        let server = || shared.plan.name.to_string();
+        let (hidden, listing) = {
+            let catalogue = shared.catalogue();
+            let hidden: Vec<String> = catalogue
+                .listed()
+                .filter(|listed| listed.hidden.is_some())
+                .filter(|listed| listed.name == name || listed.remote == name)
+                .map(|listed| pinned(&listed.remote, listed.is_prompt))
+                .collect();
+            (hidden, catalogue.listing.clone())
+        };
+        if hidden.is_empty() {
+            return Err(AttachError::NotChanged {
+                server: server(),
+                name: name.to_owned(),
+            });
+        }
+        for definition in hidden {
+            let accepted = shared.plan.pins.accept(&shared.plan.name, &definition);
+            accepted.map_err(|source| AttachError::Pins {
+                server: server(),
+                source,
+            })?;
+        }
+        shared.show(listing)?;
+        shared.link.touch();
+        Ok(())
+    }
+
+    /// Compares what was listed last with the pins again: somebody else may have accepted something.
+    ///
+    /// # Errors
+    ///
+    /// When the pins cannot be read or written.
+    pub fn recheck(&self) -> Result<(), AttachError> {
+        let listing = self.shared.catalogue().listing.clone();
+        self.shared.show(listing)?;
+        self.shared.link.touch();
+        Ok(())
+    }
+
+    /// Takes the server's tools and prompts out of the registry, and closes the connection.
+    pub async fn detach(mut self) {
+        self.shared.close();
+        self.end.cancel();
+        if let Some(task) = self.task.take() {
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.shared.close();
+        self.end.cancel();
+    }
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attached")
+            .field("server", &self.shared.plan.name)
+            .finish_non_exhaustive()
+    }
+}

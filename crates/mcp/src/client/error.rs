@@ -1,0 +1,111 @@
+//! Why a server cannot be attached.
+
+use std::io;
+use std::time::Duration;
+
+use toolwright_core::ConfigError;
+
+use crate::pin::PinError;
+
+/// Why a server cannot be attached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// What was asked for makes no sense.
+    #[error("server `{server}`: {message}")]
+    Asked {
+        /// The server's name.
+        server: String,
+        /// What is wrong, and what to write instead.
+        message: String,
+    },
+    /// A setting cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A setting makes no sense.
+    #[error("setting `{key}`: {message}")]
+    Setting {
+        /// The key.
+        key: String,
+        /// What is wrong, and what to write instead.
+        message: String,
+    },
+    /// Another server of this registry has the prefix.
+    #[error(
+        "server `{server}` cannot have the prefix `{prefix}`: server `{holder}` has it; give one of them another with `.prefix(…)` or `prefix = \"…\"`"
+    )]
+    PrefixTaken {
+        /// The server's name.
+        server: String,
+        /// The prefix.
+        prefix: String,
+        /// The server that has it.
+        holder: String,
+    },
+    /// The program cannot be started.
+    #[error(
+        "server `{server}`: cannot start `{program}`; check that it is installed and on the PATH"
+    )]
+    Start {
+        /// The server's name.
+        server: String,
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The server cannot be reached, or does not speak MCP.
+    #[error("server `{server}` cannot be attached: {message}")]
+    Connect {
+        /// The server's name.
+        server: String,
+        /// What went wrong, as far as it is known.
+        message: String,
+    },
+    /// The server wants to know who asks.
+    #[error(
+        "server `{server}` wants authorization: {message}; give it with `.authorization(…)` or `.oauth(…)`"
+    )]
+    Unauthorized {
+        /// The server's name.
+        server: String,
+        /// What the server says.
+        message: String,
+    },
+    /// The server takes too long.
+    #[error("server `{server}` did not answer within {} s{message}", after.as_secs_f32())]
+    TimedOut {
+        /// The server's name.
+        server: String,
+        /// How long it was waited for.
+        after: Duration,
+        /// What it said meanwhile, if anything.
+        message: String,
+    },
+    /// The server lists more than is read.
+    #[error("server `{server}` lists more than {limit} {what}, which is as much as is read")]
+    TooMuch {
+        /// The server's name.
+        server: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is read.
+        limit: usize,
+    },
+    /// The definitions cannot be compared with their pins.
+    #[error("the tools of server `{server}` cannot be told from changed ones")]
+    Pins {
+        /// The server's name.
+        server: String,
+        /// Why not.
+        source: PinError,
+    },
+    /// No hidden tool or prompt has this name.
+    #[error("server `{server}` has no changed tool or prompt named `{name}`")]
+    NotChanged {
+        /// The server's name.
+        server: String,
+        /// The name as given.
+        name: String,
+    },
+}

@@ -1,0 +1,76 @@
+//! What a server wants to know before it answers.
+
+use reqwest::header::WWW_AUTHENTICATE;
+use reqwest::{Response, StatusCode};
+use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
+
+use super::Fault;
+
+/// A server's demand for authorization.
+#[derive(Clone, Debug)]
+pub(in crate::client) struct Challenge {
+    /// The `WWW-Authenticate` header; empty where there is none.
+    pub(in crate::client) header: String,
+    /// Whether we are known, but not allowed enough.
+    pub(in crate::client) wants_more: bool,
+}
+
+impl Challenge {
+    pub(super) fn of(response: &Response) -> Option<Self> {
+        let header = response.headers().get(WWW_AUTHENTICATE);
+        let header = header.and_then(|header| header.to_str().ok());
+        match (response.status(), header) {
+            (StatusCode::UNAUTHORIZED, header) => Some(Self {
+                header: header.unwrap_or_default().to_owned(),
+                wants_more: false,
+            }),
+            (StatusCode::FORBIDDEN, Some(header)) => Some(Self {
+                header: header.to_owned(),
+                wants_more: true,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Makes a challenge of what rmcp tells of a failed handshake.
+    pub(in crate::client) fn told(header: &str) -> Self {
+        Self {
+            header: header.to_owned(),
+            wants_more: header.contains("insufficient_scope"),
+        }
+    }
+
+    pub(super) fn into_fault(self) -> Fault {
+        match self.wants_more {
+            false => Fault::AuthRequired(AuthRequiredError::new(self.header)),
+            true => {
+                let scope = self.scope();
+                Fault::InsufficientScope(InsufficientScopeError::new(self.header, scope))
+            }
+        }
+    }
+
+    /// Returns the scopes that are asked for, as they are written: separated by blanks.
+    pub(in crate::client) fn scope(&self) -> Option<String> {
+        let (_, rest) = self.header.split_once("scope=")?;
+        let scope = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next()?,
+            None => rest.split([',', ' ']).next()?,
+        };
+        (!scope.is_empty()).then(|| scope.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scopes_that_are_asked_for_are_found() {
+        let scope = |header: &str| Challenge::told(header).scope();
+        let quoted = r#"Bearer error="insufficient_scope", scope="a:read b:write", x="y""#;
+        assert_eq!(scope(quoted).as_deref(), Some("a:read b:write"));
+        assert_eq!(scope("Bearer scope=a, error=x").as_deref(), Some("a"));
+        assert_eq!(scope("Bearer"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! A result as its server sent it in, ours out.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::Value;
+use toolwright_core::schema::{Schema, Tape};
+use toolwright_core::{Content, ToolResult};
+
+/// Turns a server's result into ours; `output` is what the tool declares.
+pub(crate) fn result(sent: CallToolResult, output: Option<&Schema>) -> ToolResult {
+    let mut notes = Vec::new();
+    let content: Vec<Content> = sent
+        .content
+        .iter()
+        .filter_map(|block| match content(block) {
+            Some(item) => Some(item),
+            None => {
+                notes.push("an item of a kind we do not know is left out".to_owned());
+                None
+            }
+        })
+        .collect();
+    finish(
+        content,
+        sent.structured_content,
+        sent.is_error == Some(true),
+        output,
+        notes,
+    )
+}
+
+/// Reads a result that has items of kinds from the future; `None` if it is nothing like a result.
+pub(crate) fn unknown_result(sent: &Value, output: Option<&Schema>) -> Option<ToolResult> {
+    let items = sent.get("content")?.as_array()?;
+    let known: Vec<Content> = items
+        .iter()
+        .filter_map(|item| serde_json::from_value(item.clone()).ok())
+        .collect();
+    let lost = items.len() - known.len();
+    let notes = match lost {
+        0 => Vec::new(),
+        lost => vec![format!("{lost} items of kinds we do not know are left out")],
+    };
+    let structured = sent.get("structuredContent").cloned();
+    let failed = sent.get("isError").and_then(Value::as_bool) == Some(true);
+    Some(finish(known, structured, failed, output, notes))
+}
+
+fn finish(
+    mut content: Vec<Content>,
+    structured: Option<Value>,
+    failed: bool,
+    output: Option<&Schema>,
+    mut notes: Vec<String>,
+) -> ToolResult {
+    let structured = structured.filter(|value| {
+        let fits = output.is_none_or(|output| output.is_valid(Tape::of(value).root_lenient()));
+        if !fits && !failed {
+            notes.push(
+                "the structured result is left out: it is not what the tool declares".to_owned(),
+            );
+        }
+        fits
+    });
+    // Whoever reads only the content must not read nothing.
+    if let (true, Some(value)) = (content.is_empty(), &structured) {
+        content.push(Content::text(value.to_string()));
+    }
+    let mut result = match failed {
+        true if content.is_empty() => {
+            ToolResult::failure("the server says that the tool failed, and nothing else")
+        }
+        true => ToolResult::failure(content),
+        false => ToolResult::success(content),
+    };
+    if let Some(value) = structured {
+        result = result.with_structured(value);
+    }
+    result.notes = notes;
+    result
+}
+
+/// Our content has the shape that MCP gives it on the wire.
+pub(super) fn content(block: &ContentBlock) -> Option<Content> {
+    serde_json::from_value(serde_json::to_value(block).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolwright_core::Outcome;
+
+    use super::*;
+
+    fn read(sent: Value, output: Option<Value>) -> ToolResult {
+        let output = output.map(|schema| Schema::check(schema).unwrap());
+        result(serde_json::from_value(sent).unwrap(), output.as_ref())
+    }
+
+    #[test]
+    fn every_kind_of_content_comes_through() {
+        let sent = json!([
+            {"type": "text", "text": "hello", "annotations": {"priority": 1.0}},
+            {"type": "image", "data": "iVBO", "mimeType": "image/png"},
+            {"type": "audio", "data": "UklG", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "a:b", "text": "body", "mimeType": "text/plain"}},
+            {"type": "resource", "resource": {"uri": "a:c", "blob": "AAAA"}},
+            {"type": "resource_link", "uri": "a:d", "name": "d"}
+        ]);
+        let result = read(json!({"content": sent}), None);
+        let kinds: Vec<&str> = result
+            .content
+            .iter()
+            .map(|item| match item {
+                Content::Text { .. } => "text",
+                Content::Image { .. } => "image",
+                Content::Audio { .. } => "audio",
+                Content::Resource { .. } => "resource",
+                Content::Link { .. } => "link",
+                _ => "other",
+            })
+            .collect();
+        assert_eq!(
+            kinds,
+            ["text", "image", "audio", "resource", "resource", "link"]
+        );
+    }
+
+    #[test]
+    fn a_failed_tool_is_a_failed_result() {
+        let result = read(
+            json!({"content": [{"type": "text", "text": "no paper"}], "isError": true}),
+            None,
+        );
+        assert_eq!(
+            (result.outcome, &*result.text()),
+            (Outcome::Failed, "no paper")
+        );
+        assert!(
+            !read(json!({"content": [], "isError": true}), None)
+                .text()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_structured_result_alone_is_content_too() {
+        let result = read(json!({"content": [], "structuredContent": {"n": 1}}), None);
+        assert_eq!(result.text(), r#"{"n":1}"#);
+        assert_eq!(result.structured.unwrap().as_str(), r#"{"n":1}"#);
+    }
+
+    #[test]
+    fn a_structured_result_that_breaks_its_word_is_left_out() {
+        let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        let sent =
+            json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"n": "one"}});
+        let result = read(sent, Some(output));
+        assert!(
+            result.structured.is_none() && result.notes.len() == 1,
+            "{result:?}"
+        );
+    }
+
+    #[test]
+    fn content_of_the_future_is_left_out_with_a_note() {
+        let sent = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}]});
+        let result = unknown_result(&sent, None).unwrap();
+        assert_eq!((&*result.text(), result.notes.len()), ("x", 1));
+        assert!(unknown_result(&json!({"answer": 42}), None).is_none());
+    }
+}

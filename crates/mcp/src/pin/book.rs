@@ -1,0 +1,75 @@
+//! The pins of all servers, wherever they are kept.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fingerprint, Verdict};
+
+/// Definitions by server and name.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Book(BTreeMap<String, BTreeMap<String, Pin>>);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pin {
+    pinned: Fingerprint,
+    /// What it was last seen to have become, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drifted: Option<Fingerprint>,
+}
+
+impl Book {
+    /// Judges definitions; also tells whether the book has changed.
+    pub(super) fn check(
+        &mut self,
+        server: &str,
+        seen: &[(String, Fingerprint)],
+    ) -> (Vec<Verdict>, bool) {
+        let mut changed = false;
+        let pins = self.0.entry(server.to_owned()).or_default();
+        let mut judge = |(name, now): &(String, Fingerprint)| match pins.entry(name.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(Pin {
+                    pinned: now.clone(),
+                    drifted: None,
+                });
+                changed = true;
+                Verdict::New
+            }
+            Entry::Occupied(mut place) => {
+                let pin = place.get_mut();
+                let drifted = (pin.pinned != *now).then(|| now.clone());
+                if pin.drifted != drifted {
+                    pin.drifted = drifted;
+                    changed = true;
+                }
+                match pin.pinned == *now {
+                    true => Verdict::Same,
+                    false => Verdict::Drifted {
+                        changed: pin.pinned.changes(now),
+                    },
+                }
+            }
+        };
+        let verdicts = seen.iter().map(&mut judge).collect();
+        (verdicts, changed)
+    }
+
+    /// Pins what a definition has become; `false` if it has not changed.
+    pub(super) fn accept(&mut self, server: &str, definition: &str) -> bool {
+        let pins = self.0.get_mut(server);
+        let Some(pin) = pins.and_then(|pins| pins.get_mut(definition)) else {
+            return false;
+        };
+        match pin.drifted.take() {
+            Some(drifted) => {
+                pin.pinned = drifted;
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A definition as its server wrote it in, a digest of it and of each of its parts out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use toolwright_core::schema::canonical;
+
+/// What a model and whoever approves are told of a definition.
+const PARTS: [&str; 7] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    // Those of a prompt.
+    "arguments",
+];
+
+/// A digest of a definition, and of each part, so that it can be told what has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    sha256: String,
+    parts: BTreeMap<String, String>,
+}
+
+impl Fingerprint {
+    /// Digests a definition as its server wrote it; the order of keys does not matter.
+    pub fn of(definition: &Map<String, Value>) -> Self {
+        let present = PARTS
+            .iter()
+            .filter_map(|part| Some(((*part).to_owned(), definition.get(*part)?.clone())));
+        let whole: Map<String, Value> = present.collect();
+        let parts = whole
+            .iter()
+            .map(|(part, value)| (part.clone(), digest(value)))
+            .collect();
+        Self {
+            sha256: digest(&Value::Object(whole)),
+            parts,
+        }
+    }
+
+    /// Returns the digest of the whole, as 64 hexadecimal digits.
+    pub fn as_str(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Returns the names of the parts that differ, or that only one of the two has.
+    pub fn changes(&self, other: &Self) -> Vec<String> {
+        let names = self.parts.keys().chain(other.parts.keys());
+        let mut changed: Vec<String> = names
+            .filter(|name| self.parts.get(*name) != other.parts.get(*name))
+            .cloned()
+            .collect();
+        changed.sort();
+        changed.dedup();
+        changed
+    }
+}
+
+fn digest(value: &Value) -> String {
+    let digest = Sha256::digest(canonical(value));
+    digest.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(definition: Value) -> Fingerprint {
+        Fingerprint::of(definition.as_object().unwrap())
+    }
+
+    #[test]
+    fn the_order_of_keys_and_what_nobody_is_shown_do_not_matter() {
+        let one = of(json!({"name": "a", "description": "x", "_meta": {"n": 1}}));
+        let other = of(json!({"description": "x", "name": "a"}));
+        assert_eq!(one, other);
+        assert_eq!(one.as_str().len(), 64);
+    }
+
+    #[test]
+    fn what_has_changed_is_named() {
+        let before =
+            of(json!({"name": "a", "description": "x", "inputSchema": {"type": "object"}}));
+        let after = of(
+            json!({"name": "a", "description": "y", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": true}}),
+        );
+        assert_eq!(before.changes(&after), ["annotations", "description"]);
+        assert_ne!(before.as_str(), after.as_str());
+    }
+}
