@@ -100,6 +100,18 @@ pub(crate) enum Command {
     /// Check that every provider accepts every tool, and show what is lost
     #[command(after_help = CHECK)]
     Check(Check),
+    /// Serve the tools over MCP on stdio; list the servers that the settings name
+    #[command(after_help = "\
+Examples:
+  mcp                            serve every linked tool; for the configuration of an MCP client
+  mcp list                       the servers of [mcp.servers.NAME] and MCP.*: revision, latency, tools
+  mcp accept NAME                take a tool back whose definition has changed since it was first seen
+
+Nothing but the protocol goes to stdout. The server ends when its parent does.")]
+    Mcp {
+        #[command(subcommand)]
+        command: Option<Mcp>,
+    },
     /// Show the settings in force
     #[command(subcommand)]
     Config(Settings),
@@ -110,6 +122,17 @@ pub(crate) enum Command {
         /// Depend on the published version even where a checkout is at hand
         #[arg(long)]
         published: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Mcp {
+    /// List the servers that the settings name, and their tools
+    List,
+    /// Accept a tool whose definition has changed
+    Accept {
+        /// The tool's name, as `mcp list` shows it
+        name: String,
     },
 }
 

@@ -46,6 +46,11 @@ impl Surroundings {
         })
     }
 
+    /// The project directory, or where we are.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.project_dir.clone().unwrap_or_else(|| ".".into())
+    }
+
     /// The settings.
     pub(crate) fn config(&self) -> &Config {
         &self.config

@@ -24,6 +24,7 @@ mod check;
 mod clean;
 mod config;
 mod failure;
+mod mcp;
 mod model;
 mod new;
 mod print;
@@ -117,6 +118,7 @@ fn execute(
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
+        Command::Mcp { command } => mcp::execute(command, json, &load()?, registry, setup),
         Command::Config(args::Settings::Show) => load()?.show(json),
         Command::New {
             directory,

@@ -14,8 +14,8 @@ mod import;
 mod pin;
 
 pub use client::{
-    Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed, OAuth,
-    Question, Status, Trust, Wanted,
+    Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed,
+    OAuth, Question, Status, Trust, Wanted,
 };
 pub use http::Bound;
 pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, Pins, Verdict};

@@ -11,6 +11,8 @@ pub use toolwright_core::*;
 pub use toolwright_demo as demo;
 #[cfg(feature = "macros")]
 pub use toolwright_macros::{prompt, tool, tools};
+#[cfg(feature = "mcp")]
+pub use toolwright_mcp as mcp;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
 #[cfg(feature = "otlp")]
