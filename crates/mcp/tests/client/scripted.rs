@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolwright_mcp::{Attach, Limits, Trust};
+use toolwright_mcp::{Attach, AttachLimits, Trust};
 
 /// Attaches the scripted server in one of its modes; an empty one is the well-behaved one.
 pub(crate) fn scripted(name: &str, mode: &str) -> Attach {
@@ -12,16 +12,16 @@ pub(crate) fn scripted(name: &str, mode: &str) -> Attach {
         .revision("2025-11-25")
 }
 
-/// Limits of which only the time is soon reached.
-pub(crate) fn hasty() -> Limits {
-    let mut limits = Limits::default();
+/// AttachLimits of which only the time is soon reached.
+pub(crate) fn hasty() -> AttachLimits {
+    let mut limits = AttachLimits::default();
     limits.connect = Duration::from_secs(2);
     limits
 }
 
-/// Limits that are soon reached, except the time.
-pub(crate) fn narrow() -> Limits {
-    let mut limits = Limits::default();
+/// AttachLimits that are soon reached, except the time.
+pub(crate) fn narrow() -> AttachLimits {
+    let mut limits = AttachLimits::default();
     limits.definitions = 50;
     limits.pages = 10;
     limits.list_bytes = 256 << 10;
