@@ -35,7 +35,7 @@ pub(crate) fn execute(
 /// Serves until stdin ends, which is when the parent does.
 fn serve(invoker: Invoker) -> Result<ExitCode, Failure> {
     let server = McpServer::builder(invoker)
-        .name(env!("CARGO_PKG_NAME"))
+        .name("toolwright")
         .version(env!("CARGO_PKG_VERSION"))
         .build()
         .map_err(|error| Failure::finding(&error))?;
