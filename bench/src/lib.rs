@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod floor;
 pub mod order;
 pub mod race;
+pub mod stream;
 pub mod sum;
 pub mod table;
 

@@ -33,6 +33,22 @@ impl Table {
         self
     }
 
+    /// The same for each of the parts that every row is made of.
+    #[must_use]
+    pub fn per(mut self, parts: usize) -> Self {
+        for (_, ns) in &mut self.rows {
+            *ns /= parts as f64;
+        }
+        self
+    }
+
+    /// The same under another title.
+    #[must_use]
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
     /// The times in the order of the rows.
     pub fn times(&self) -> impl Iterator<Item = f64> {
         self.rows.iter().map(|(_, ns)| *ns)

@@ -20,6 +20,9 @@ pub(crate) const MOST_ITEMS: usize = 16_384;
 /// The most labels that one call is remembered by.
 pub(crate) const MOST_LABELS: usize = 64;
 
+/// The longest name of the vendor's that ids are made of: each call gets one, so a long name would come back a thousand times.
+pub(crate) const LONGEST_SEED: usize = 128;
+
 pub(crate) fn frame_too_long() -> ModelError {
     broken(format!("a frame is longer than {LONGEST_FRAME} bytes"))
 }

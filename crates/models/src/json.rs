@@ -1,5 +1,7 @@
 //! What the protocols do alike with JSON: fields are read that may be anything, and added to what there is.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -17,6 +19,37 @@ where
         return Ok(None);
     }
     Ok(serde_json::from_str(raw.get()).ok())
+}
+
+/// The same JSON with whole letters only: half of one, escaped by itself, becomes the mark of what cannot be read.
+///
+/// Who cuts a text by its UTF-16 sends such halves. JSON may hold them; a text here may not, and would be lost.
+pub(crate) fn whole_letters(json: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::new();
+    let mut kept = 0;
+    let mut from = 0;
+    while let Some(place) = json.get(from..).and_then(|rest| rest.find('\\')) {
+        let at = from + place;
+        from = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at + 12,
+            (Some(0xd800..0xe000), _) => {
+                mended.push_str(json.get(kept..at).unwrap_or_default());
+                mended.push_str("\\ufffd");
+                kept = at + 6;
+                kept
+            }
+            _ => at + 2,
+        };
+    }
+    if kept == 0 {
+        return Cow::Borrowed(json);
+    }
+    mended.push_str(json.get(kept..).unwrap_or_default());
+    Cow::Owned(mended)
 }
 
 /// Adds fields as they are: to objects that are there already, else in place of what is there.
@@ -56,7 +89,27 @@ pub(crate) fn object(arguments: &str) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{number, object};
+    use super::{number, object, whole_letters};
+
+    #[test]
+    fn half_a_letter_becomes_the_mark_of_one() {
+        for (json, whole) in [
+            (r#""plain""#, r#""plain""#),
+            (
+                r#""\ud83c\udf0d \n \\ud83c""#,
+                r#""\ud83c\udf0d \n \\ud83c""#,
+            ),
+            (r#""a\ud83c""#, r#""a\ufffd""#),
+            (
+                r#""\uDF0D\ud83cé\ud83c\ud83c\udf0d""#,
+                r#""\ufffd\ufffdé\ufffd\ud83c\udf0d""#,
+            ),
+            (r#""\ud8"#, r#""\ud8"#),
+            (r"\é\", r"\é\"),
+        ] {
+            assert_eq!(whole_letters(json), whole);
+        }
+    }
 
     #[test]
     fn numbers_are_written_as_they_were_meant() {

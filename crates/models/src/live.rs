@@ -103,7 +103,8 @@ impl<P: Protocol> Model for Live<P> {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let answer = Answer::new(Arc::clone(&self.0), &request);
+        // Boxed, because it changes hands with every event.
+        let answer = Box::new(Answer::new(Arc::clone(&self.0), &request));
         stream::unfold(answer, |mut answer| async move {
             let event = answer.next().await?;
             Some((event, answer))

@@ -50,15 +50,14 @@ impl Decoder {
         }
     }
 
-    /// Takes the bytes that have arrived, and returns the frames they complete.
+    /// Takes the bytes that have arrived, and adds the frames they complete.
     ///
     /// # Errors
     ///
-    /// A frame is too long, or not UTF-8.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, ModelError> {
-        let mut frames = Vec::new();
+    /// A frame is too long, or not UTF-8; those before it are added all the same.
+    pub(crate) fn feed(&mut self, bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), ModelError> {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(end) = line_end(rest) {
             let (line, tail) = rest.split_at(end);
             let is_return = tail.first() == Some(&b'\r');
             let skipped = self.returned && line.is_empty() && !is_return && self.line.is_empty();
@@ -68,15 +67,19 @@ impl Decoder {
                 // The line feed of a carriage return that ended the line before.
                 continue;
             }
-            self.append(line)?;
-            let line = std::mem::take(&mut self.line);
-            frames.extend(self.line(&line)?);
+            if self.line.is_empty() {
+                self.check(line)?;
+                frames.extend(self.line(line)?);
+            } else {
+                self.append(line)?;
+                let line = std::mem::take(&mut self.line);
+                frames.extend(self.line(&line)?);
+            }
         }
         if !rest.is_empty() {
             self.returned = false;
         }
-        self.append(rest)?;
-        Ok(frames)
+        self.append(rest)
     }
 
     /// Nothing more comes: a last line that was not ended counts for lines, an open event does not.
@@ -84,21 +87,27 @@ impl Decoder {
     /// # Errors
     ///
     /// As [`Decoder::feed`].
-    pub(crate) fn end(&mut self) -> Result<Vec<Frame>, ModelError> {
+    pub(crate) fn end(&mut self, frames: &mut Vec<Frame>) -> Result<(), ModelError> {
         let line = std::mem::take(&mut self.line);
-        match self.framing {
-            Framing::Lines if !line.is_empty() => Ok(self.line(&line)?.into_iter().collect()),
-            _ => Ok(Vec::new()),
+        if self.framing == Framing::Lines {
+            frames.extend(self.line(&line)?);
         }
+        Ok(())
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
-        let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if held + bytes.len() > LONGEST_FRAME {
-            return Err(frame_too_long());
-        }
+        self.check(bytes)?;
         self.line.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// Refuses bytes with which the frame would be too long.
+    fn check(&self, bytes: &[u8]) -> Result<(), ModelError> {
+        let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
+        match held + bytes.len() > LONGEST_FRAME {
+            true => Err(frame_too_long()),
+            false => Ok(()),
+        }
     }
 
     /// One whole line, without its end.
@@ -139,6 +148,16 @@ impl Decoder {
         }
         None
     }
+}
+
+/// Where a line ends. Blocks are looked at as a whole, which is several times as fast as byte by byte.
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let has_none = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | ends(byte));
+    let passed = BLOCK * bytes.chunks_exact(BLOCK).take_while(has_none).count();
+    let place = bytes.get(passed..)?.iter().position(ends)?;
+    Some(passed + place)
 }
 
 #[cfg(test)]

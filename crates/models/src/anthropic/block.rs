@@ -7,7 +7,7 @@ use toolwright_chat::{Item, ItemKind, ModelEvent};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, ToolCall};
 
-use super::wire::{Fields, text};
+use super::wire::{Delta, Fields, text};
 use crate::anthropic::Anthropic;
 use crate::protocol::Protocol as _;
 
@@ -65,8 +65,8 @@ impl Block {
     }
 
     /// The block that a delta belongs to which has none, if it can be guessed.
-    pub(super) fn implied(delta: &Fields, place: usize) -> Option<Self> {
-        let name = match text(delta, "type") {
+    pub(super) fn implied(delta: &Delta<'_>, place: usize) -> Option<Self> {
+        let name = match delta.kind.as_str() {
             "text_delta" => "text",
             "thinking_delta" => "thinking",
             _ => return None,
@@ -108,15 +108,14 @@ impl Block {
     }
 
     /// Adds a delta, and says what there is to show of it.
-    pub(super) fn add(&mut self, delta: &Fields) -> Option<ModelEvent> {
-        match (self.kind, text(delta, "type")) {
+    pub(super) fn add(&mut self, delta: Delta<'_>) -> Option<ModelEvent> {
+        match (self.kind, delta.kind.as_str()) {
             (Kind::Text, "text_delta") => {
-                let piece = text(delta, "text");
-                append(&mut self.fields, "text", piece);
-                visible(ModelEvent::Text(piece.to_owned()))
+                append(&mut self.fields, "text", &delta.text);
+                visible(ModelEvent::Text(delta.text))
             }
             (Kind::Text, "citations_delta") => {
-                let citation = delta.get("citation")?.clone();
+                let citation = delta.fields().remove("citation")?;
                 match self.fields.get_mut("citations") {
                     Some(Value::Array(citations)) => citations.push(citation),
                     _ => {
@@ -127,22 +126,20 @@ impl Block {
                 None
             }
             (Kind::Thinking, "thinking_delta") => {
-                let piece = text(delta, "thinking");
-                append(&mut self.fields, "thinking", piece);
-                visible(ModelEvent::Reasoning(piece.to_owned()))
+                append(&mut self.fields, "thinking", &delta.thinking);
+                visible(ModelEvent::Reasoning(delta.thinking))
             }
             (Kind::Thinking, "signature_delta") => {
-                let signature = delta.get("signature")?.clone();
+                let signature = delta.fields().remove("signature")?;
                 self.fields.insert("signature".to_owned(), signature);
                 None
             }
             (Kind::Call | Kind::HostedCall | Kind::Other, "input_json_delta") => {
-                let piece = text(delta, "partial_json");
-                self.json.push_str(piece);
-                self.piece(piece.to_owned())
+                self.json.push_str(&delta.partial_json);
+                self.piece(delta.partial_json)
             }
             (Kind::Other, _) => {
-                merge(&mut self.fields, delta);
+                merge(&mut self.fields, &delta.fields());
                 None
             }
             _ => None,
@@ -202,9 +199,10 @@ impl Block {
         }
     }
 
-    fn found(&self, hosted: &HashMap<String, String>) -> ItemKind {
+    fn found(&self, hosted: &mut HashMap<String, String>) -> ItemKind {
         let kind = text(&self.fields, "type");
-        let tool = hosted.get(text(&self.fields, "tool_use_id")).cloned();
+        // A call has one result: whoever sends more does not get its name again and again.
+        let tool = hosted.remove(text(&self.fields, "tool_use_id"));
         let content = self.fields.get("content").unwrap_or(&Value::Null);
         let is_error = self.fields.get("is_error").and_then(Value::as_bool);
         ItemKind::Hosted {

@@ -10,7 +10,7 @@ use toolwright_core::wire::Plan;
 
 use super::block::Block;
 use super::error::in_stream;
-use super::wire::{Fields, Frame, Usage, Whole, text};
+use super::wire::{Delta, Frame, Usage, Whole, text};
 use crate::bounds::{MOST_ITEMS, too_many_items};
 use crate::protocol::Reader;
 use crate::told::excerpt;
@@ -68,10 +68,14 @@ impl Stream {
         Ok(events)
     }
 
-    fn delta(&mut self, index: Option<u64>, delta: &Fields) -> Result<Vec<ModelEvent>, ModelError> {
+    fn delta(
+        &mut self,
+        index: Option<u64>,
+        delta: Delta<'_>,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
         let mut events = Vec::new();
         if self.open(index).is_none() {
-            let Some(block) = Block::implied(delta, self.calls) else {
+            let Some(block) = Block::implied(&delta, self.calls) else {
                 return Ok(events);
             };
             events = self.start(index, block)?;
@@ -139,7 +143,7 @@ impl Reader for Stream {
         if self.finished || data.is_empty() || data == "[DONE]" {
             return Ok(Vec::new());
         }
-        let frame: Frame = match serde_json::from_str(data) {
+        let frame: Frame<'_> = match serde_json::from_str(data) {
             Ok(frame) => frame,
             Err(_) if !is_known(name) => return Ok(Vec::new()),
             Err(error) => return Err(garbage(data).with_source(error)),
@@ -157,7 +161,7 @@ impl Reader for Stream {
                 let block = Block::new(frame.content_block, self.calls);
                 self.start(frame.index, block)?
             }
-            "content_block_delta" => self.delta(frame.index, &frame.delta)?,
+            "content_block_delta" => self.delta(frame.index, Delta::read(frame.delta))?,
             "content_block_stop" => {
                 if let Some(streamed) = self.open(frame.index) {
                     streamed.ended = true;
@@ -166,11 +170,12 @@ impl Reader for Stream {
             }
             "message_delta" => {
                 self.usage.update(frame.usage);
-                let stop = text(&frame.delta, "stop_reason");
+                let delta = Delta::read(frame.delta).fields();
+                let stop = text(&delta, "stop_reason");
                 if !stop.is_empty() {
                     self.stop = stop.to_owned();
                 }
-                let details = frame.delta.get("stop_details");
+                let details = delta.get("stop_details");
                 if let Some(details) = details.and_then(|details| details.as_object()) {
                     self.refusal = text(details, "explanation").to_owned();
                 }

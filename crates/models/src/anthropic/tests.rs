@@ -45,7 +45,10 @@ fn body(request: &ModelRequest, model: &str) -> Value {
 
 /// Frames of a recorded text.
 fn frames(text: &str) -> Vec<Frame> {
-    Decoder::new(Framing::Events).feed(text.as_bytes()).unwrap()
+    let mut frames = Vec::new();
+    let mut decoder = Decoder::new(Framing::Events);
+    decoder.feed(text.as_bytes(), &mut frames).unwrap();
+    frames
 }
 
 /// Frames of JSON values, each named by its type.

@@ -1,15 +1,18 @@
 //! What the frames of the stream look like: everything may be missing, and nothing unknown is an error.
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use crate::json;
 
 /// An object whose fields depend on its type.
 pub(super) type Fields = Map<String, Value>;
 
 /// Any frame; the type says which fields to expect.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Frame {
+pub(super) struct Frame<'a> {
     #[serde(rename = "type", deserialize_with = "lenient")]
     pub(super) kind: String,
     /// Which content block it is about.
@@ -19,16 +22,48 @@ pub(super) struct Frame {
     pub(super) message: Message,
     #[serde(deserialize_with = "lenient")]
     pub(super) content_block: Fields,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) delta: Fields,
+    #[serde(borrow, deserialize_with = "lenient")]
+    pub(super) delta: Option<&'a RawValue>,
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Usage,
     #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<Error>,
 }
 
+/// More of a block, or of the message: what most of them bring, and the rest as it came.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Delta<'a> {
+    #[serde(rename = "type", deserialize_with = "lenient")]
+    pub(super) kind: String,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) text: String,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) thinking: String,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) partial_json: String,
+    #[serde(skip)]
+    raw: Option<&'a RawValue>,
+}
+
+impl<'a> Delta<'a> {
+    pub(super) fn read(raw: Option<&'a RawValue>) -> Self {
+        let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        Self {
+            raw,
+            ..read.unwrap_or_default()
+        }
+    }
+
+    /// All of its fields.
+    pub(super) fn fields(&self) -> Fields {
+        let read = self.raw.map(|raw| serde_json::from_str(raw.get()));
+        read.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
 /// A message that is not streamed; without content it is none.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct Whole {
     pub(super) content: Vec<Fields>,
     #[serde(default, deserialize_with = "lenient")]
@@ -40,7 +75,7 @@ pub(super) struct Whole {
 }
 
 /// The message as it starts, of which only the count of tokens is news.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message {
     #[serde(deserialize_with = "lenient")]
@@ -48,7 +83,7 @@ pub(super) struct Message {
 }
 
 /// Tokens so far: each count replaces the one before.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
     #[serde(deserialize_with = "lenient")]
@@ -63,7 +98,7 @@ pub(super) struct Usage {
     output_tokens_details: OutputDetails,
 }
 
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct OutputDetails {
     #[serde(deserialize_with = "lenient")]
@@ -105,7 +140,7 @@ impl Usage {
 }
 
 /// What went wrong, in a frame or in the body of a refused request.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Error {
     #[serde(rename = "type", deserialize_with = "lenient")]
@@ -120,9 +155,8 @@ pub(super) fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
 }
 
 /// A field of another type than expected counts as missing.
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).unwrap_or_default())
+    json::lenient(deserializer).map(Option::unwrap_or_default)
 }

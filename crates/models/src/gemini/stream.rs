@@ -11,7 +11,7 @@ use toolwright_core::wire::Plan;
 
 use super::item::{blocked, hosted, reasoning, said, searched, stop};
 use super::{Gemini, error, wire};
-use crate::bounds::{MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::bounds::{LONGEST_SEED, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::{Protocol as _, Reader};
 use crate::told::excerpt;
 
@@ -223,7 +223,9 @@ impl Reader for Answer {
         if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked) {
             return Err(ModelError::new(ModelErrorKind::ContentFilter, reason));
         }
-        if let Some(id) = chunk.response_id.filter(|id| !id.is_empty()) {
+        if let Some(id) = chunk.response_id
+            && (1..=LONGEST_SEED).contains(&id.len())
+        {
             self.response = Some(id);
         }
         if let Some(told) = chunk.usage_metadata {

@@ -16,6 +16,7 @@ use super::Shared;
 use super::body::{Body, Read};
 use super::wait::{Waits, retry_after};
 use crate::bounds::{LONGEST_REFUSAL, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::json::whole_letters;
 use crate::protocol::{Protocol, Reader};
 use crate::told::excerpt;
 use crate::transport::{WireRequest, WireResponse};
@@ -160,25 +161,30 @@ impl<P: Protocol> Answer<P> {
             .map_err(|_| late(what, wait))?
             .transpose()?;
         reading.begun = true;
-        let read = match &piece {
-            Some(bytes) => reading.body.feed(bytes)?,
-            None => reading.body.end()?,
+        let mut read = Vec::new();
+        let fed = match &piece {
+            Some(bytes) => reading.body.feed(bytes, &mut read),
+            None => reading.body.end(&mut read),
         };
         for read in read {
             let events = match read {
-                Read::Frame(frame) => reading.reader.frame(&frame.name, &frame.data)?,
-                Read::Whole(json) => reading.reader.whole(&json)?,
+                Read::Frame(frame) => {
+                    let data = whole_letters(&frame.data);
+                    reading.reader.frame(&frame.name, &data)?
+                }
+                Read::Whole(json) => reading.reader.whole(&whole_letters(&json))?,
             };
             self.counted.add(&events)?;
             self.events.extend(events);
             self.told |= !self.events.is_empty();
+            // Not everybody hangs up after the last word, and what comes after it is nothing to us.
+            let last = self.events.back();
+            if last.is_some_and(|event| matches!(event, ModelEvent::Finished { .. })) {
+                self.over = true;
+                return Ok(());
+            }
         }
-        // Not everybody hangs up after the last word.
-        let last = self.events.back();
-        if last.is_some_and(|event| matches!(event, ModelEvent::Finished { .. })) {
-            self.over = true;
-            return Ok(());
-        }
+        fed?;
         if piece.is_none() {
             let rest = match (reading.reader.end(), reading.body.nothing()) {
                 // Where nothing was in the protocol, that is what is wrong.

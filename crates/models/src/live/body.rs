@@ -55,8 +55,12 @@ impl Body {
         }
     }
 
-    /// Takes the bytes that have arrived, and returns what they complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Read>, ModelError> {
+    /// Takes the bytes that have arrived, and adds what they complete.
+    ///
+    /// # Errors
+    ///
+    /// The body is too long, or not what it should be; what came before is added all the same.
+    pub(super) fn feed(&mut self, bytes: &[u8], read: &mut Vec<Read>) -> Result<(), ModelError> {
         self.total = self.total.saturating_add(bytes.len());
         if self.total > LONGEST_ANSWER {
             return Err(answer_too_long());
@@ -65,26 +69,31 @@ impl Body {
         self.beginning.extend(bytes.iter().take(room));
         match &mut self.state {
             State::Undecided(held) => {
+                let seen = held.len();
                 held.extend_from_slice(bytes);
                 let held = std::mem::take(held);
-                let Some(state) = self.decide(&held) else {
+                let Some(state) = self.decide(&held, seen) else {
                     self.state = State::Undecided(held);
-                    return Ok(Vec::new());
+                    return Ok(());
                 };
                 self.state = state;
-                self.pass(&held)
+                self.pass(&held, read)
             }
-            _ => self.pass(bytes),
+            _ => self.pass(bytes, read),
         }
     }
 
-    /// What the first byte that says anything makes of it.
-    fn decide(&self, bytes: &[u8]) -> Option<State> {
+    /// What the first byte that says anything makes of it; those seen before said nothing.
+    fn decide(&self, bytes: &[u8], seen: usize) -> Option<State> {
         if MARK.starts_with(bytes) {
             return None;
         }
-        let first = bytes.strip_prefix(MARK).unwrap_or(bytes);
-        let first = first.trim_ascii_start().first()?;
+        // The beginning of a mark says something after all if no mark came of it.
+        let from = match bytes.starts_with(MARK) || seen >= MARK.len() {
+            true => seen.max(MARK.len()),
+            false => 0,
+        };
+        let first = bytes.get(from..)?.trim_ascii_start().first()?;
         Some(match (first, self.framing) {
             (b'<', _) => State::Page(Vec::new()),
             (b'{' | b'[', Framing::Events) => State::Whole(Vec::new()),
@@ -93,38 +102,46 @@ impl Body {
         })
     }
 
-    fn pass(&mut self, bytes: &[u8]) -> Result<Vec<Read>, ModelError> {
+    fn pass(&mut self, bytes: &[u8], read: &mut Vec<Read>) -> Result<(), ModelError> {
         match &mut self.state {
             State::Frames(decoder) => {
-                let frames = decoder.feed(bytes)?;
-                Ok(self.framed(frames))
+                let mut frames = Vec::new();
+                let fed = decoder.feed(bytes, &mut frames);
+                self.framed(frames, read);
+                fed
             }
             State::Whole(held) => {
                 held.extend_from_slice(bytes);
                 if held.len() > LONGEST_FRAME {
                     return Err(frame_too_long());
                 }
-                Ok(Vec::new())
+                Ok(())
             }
             State::Page(held) => {
                 held.extend_from_slice(bytes);
                 if held.len() >= PAGE {
                     return Err(page(held));
                 }
-                Ok(Vec::new())
+                Ok(())
             }
-            State::Undecided(_) => Ok(Vec::new()),
+            State::Undecided(_) => Ok(()),
         }
     }
 
     /// Nothing more comes.
-    pub(super) fn end(&mut self) -> Result<Vec<Read>, ModelError> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Body::feed`].
+    pub(super) fn end(&mut self, read: &mut Vec<Read>) -> Result<(), ModelError> {
         match &mut self.state {
-            State::Undecided(_) => Ok(Vec::new()),
+            State::Undecided(_) => Ok(()),
             State::Page(held) => Err(page(held)),
             State::Frames(decoder) => {
-                let frames = decoder.end()?;
-                Ok(self.framed(frames))
+                let mut frames = Vec::new();
+                decoder.end(&mut frames)?;
+                self.framed(frames, read);
+                Ok(())
             }
             State::Whole(held) => {
                 let held = std::mem::take(held);
@@ -135,19 +152,22 @@ impl Body {
                 let is_one = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
                 if self.framing == Framing::Lines && !is_one() {
                     let mut decoder = Decoder::new(Framing::Lines);
-                    let mut frames = decoder.feed(text.as_bytes())?;
-                    frames.extend(decoder.end()?);
-                    return Ok(self.framed(frames));
+                    let mut frames = Vec::new();
+                    decoder.feed(text.as_bytes(), &mut frames)?;
+                    decoder.end(&mut frames)?;
+                    self.framed(frames, read);
+                    return Ok(());
                 }
                 self.framed = true;
-                Ok(vec![Read::Whole(text)])
+                read.push(Read::Whole(text));
+                Ok(())
             }
         }
     }
 
-    fn framed(&mut self, frames: Vec<Frame>) -> Vec<Read> {
+    fn framed(&mut self, frames: Vec<Frame>, read: &mut Vec<Read>) {
         self.framed |= !frames.is_empty();
-        frames.into_iter().map(Read::Frame).collect()
+        read.extend(frames.into_iter().map(Read::Frame));
     }
 
     /// What is wrong, if nothing that came was a frame.

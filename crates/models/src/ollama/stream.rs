@@ -10,7 +10,7 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
 use super::{Ollama, error, wire};
-use crate::bounds::{MOST_CALLS, too_many_calls};
+use crate::bounds::{LONGEST_SEED, MOST_CALLS, too_many_calls};
 use crate::protocol::{Protocol as _, Reader};
 use crate::told::excerpt;
 
@@ -123,7 +123,8 @@ impl Answer {
 
     /// An id from the time of the line, so that it names one call of the conversation and is the same when read again.
     fn made_up(&self, at: &str, index: usize) -> Option<String> {
-        let digits: String = at.chars().filter(char::is_ascii_digit).collect();
+        let digits = at.chars().filter(char::is_ascii_digit);
+        let digits: String = digits.take(LONGEST_SEED).collect();
         let id = format!("call_{digits}_{index}");
         (!digits.is_empty() && !self.ids.contains(&id)).then_some(id)
     }

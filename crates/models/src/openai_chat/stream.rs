@@ -53,6 +53,24 @@ impl Chunks {
         }
     }
 
+    /// Reads a frame that is an error, or no chunk at first sight.
+    fn strange(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let value: Value = serde_json::from_str(data).map_err(|error| {
+            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
+            ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
+        })?;
+        let is_error = value.get("object").and_then(Value::as_str) == Some("error");
+        if is_error || name == "error" {
+            return Err(of_value(0, &value));
+        }
+        // Of a field that came twice, this text has the last.
+        match serde_json::from_str(&value.to_string()) {
+            Ok(chunk) => self.chunk(chunk),
+            // JSON, but nothing that a chunk could be.
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
     fn chunk(&mut self, chunk: Chunk) -> Result<Vec<ModelEvent>, ModelError> {
         let groq = chunk.x_groq.unwrap_or_default();
         for error in [&chunk.error, &groq.error] {
@@ -303,18 +321,11 @@ impl Reader for Chunks {
         if data == DONE {
             return Ok(self.finish());
         }
-        let value: Value = serde_json::from_str(data).map_err(|error| {
-            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
-            ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
-        })?;
-        let is_error = value.get("object").and_then(Value::as_str) == Some("error");
-        if is_error || name == "error" {
-            return Err(of_value(0, &value));
-        }
-        match serde_json::from_value(value) {
-            Ok(chunk) => self.chunk(chunk),
-            // JSON, but nothing that a chunk could be.
-            Err(_) => Ok(Vec::new()),
+        match serde_json::from_str::<Chunk>(data) {
+            Ok(chunk) if name != "error" && chunk.object.as_deref() != Some("error") => {
+                self.chunk(chunk)
+            }
+            _ => self.strange(name, data),
         }
     }
 

@@ -1,8 +1,11 @@
 //! What a chunk looks like: every field may be missing, or be something else than it should.
 
-use serde::de::DeserializeOwned;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use crate::json::lenient;
 
 /// One frame of the stream.
 #[derive(Debug, Default, Deserialize)]
@@ -10,6 +13,9 @@ use serde_json::{Map, Value};
 pub(super) struct Chunk {
     #[serde(deserialize_with = "lenient")]
     pub(super) id: Option<String>,
+    /// What it is, which may be an error.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) object: Option<String>,
     #[serde(deserialize_with = "list")]
     pub(super) choices: Vec<Choice>,
     #[serde(deserialize_with = "lenient")]
@@ -60,7 +66,7 @@ pub(super) struct Delta {
     pub(super) function_call: Option<Function>,
     /// Always the assistant's.
     #[serde(rename = "role")]
-    pub(super) _role: Value,
+    pub(super) _role: IgnoredAny,
     #[serde(flatten)]
     pub(super) rest: Map<String, Value>,
 }
@@ -142,24 +148,18 @@ impl From<Usage> for toolwright_chat::Usage {
     }
 }
 
-/// Reads what is as expected, and nothing otherwise.
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).ok())
-}
-
 /// Reads those elements that are as expected; one that stands alone is a list too.
-fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
-    let values = match Value::deserialize(deserializer)? {
-        Value::Array(values) => values,
-        Value::Null => Vec::new(),
-        alone => vec![alone],
-    };
-    let read = values.into_iter().map(serde_json::from_value);
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" {
+        return Ok(Vec::new());
+    }
+    let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
+    let read = elements
+        .into_iter()
+        .map(|raw: &RawValue| serde_json::from_str(raw.get()));
     Ok(read.filter_map(Result::ok).collect())
 }
 

@@ -20,10 +20,10 @@ fn cut(framing: Framing, text: &[u8], places: &[usize]) -> Vec<(String, String)>
     places.sort_unstable();
     places.push(text.len());
     for to in places {
-        frames.extend(decoder.feed(&text[from..to]).unwrap());
+        decoder.feed(&text[from..to], &mut frames).unwrap();
         from = to;
     }
-    frames.extend(decoder.end().unwrap());
+    decoder.end(&mut frames).unwrap();
     frames
         .into_iter()
         .map(|frame| (frame.name, frame.data))
@@ -76,14 +76,17 @@ fn a_mark_at_the_beginning_is_no_data() {
 fn what_never_ends_is_refused() {
     let mut decoder = Decoder::new(Framing::Events);
     let piece = vec![b'x'; 1 << 20];
-    let refused = (0..20).find_map(|_| decoder.feed(&piece).err());
+    let refused = (0..20).find_map(|_| decoder.feed(&piece, &mut Vec::new()).err());
     assert!(refused.unwrap().message.contains("longer than"));
 }
 
 #[test]
 fn what_is_not_text_is_refused() {
-    let error = Decoder::new(Framing::Lines).feed(b"\xff\n").unwrap_err();
+    let mut frames = Vec::new();
+    let mut decoder = Decoder::new(Framing::Lines);
+    let error = decoder.feed(b"{}\n\xff\n", &mut frames).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert_eq!(frames.len(), 1, "what came before it counts");
 }
 
 proptest! {

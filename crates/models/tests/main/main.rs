@@ -10,6 +10,7 @@
 #[macro_use]
 mod conformance;
 mod canned;
+mod corpus;
 mod http;
 mod recordings;
 mod said;

@@ -7,17 +7,17 @@ fn read(framing: Framing, content_type: &str, body: &str, length: usize) -> Vec<
     let mut reading = Body::new(framing, content_type, true);
     let mut read = Vec::new();
     for piece in body.as_bytes().chunks(length) {
-        read.extend(reading.feed(piece).unwrap());
+        reading.feed(piece, &mut read).unwrap();
     }
-    read.extend(reading.end().unwrap());
+    reading.end(&mut read).unwrap();
     read
 }
 
 fn fails(framing: Framing, body: &str, length: usize) -> String {
     let mut reading = Body::new(framing, "", true);
     let mut pieces = body.as_bytes().chunks(length);
-    let fed = pieces.try_for_each(|piece| reading.feed(piece).map(drop));
-    let ended = fed.and_then(|()| reading.end().map(drop));
+    let fed = pieces.try_for_each(|piece| reading.feed(piece, &mut Vec::new()));
+    let ended = fed.and_then(|()| reading.end(&mut Vec::new()));
     match ended {
         Err(error) => error.message,
         Ok(()) => reading.nothing().unwrap().message,
@@ -102,14 +102,14 @@ fn an_answer_without_end_is_not_read_to_its_end() {
     let piece = [b' '; 1 << 20];
     let mut frames = Body::new(Framing::Events, "", true);
     let event = format!("data: {}\n\n", "x".repeat(1 << 20));
-    let told = (0..64).find_map(|_| frames.feed(event.as_bytes()).err());
+    let told = (0..64).find_map(|_| frames.feed(event.as_bytes(), &mut Vec::new()).err());
     assert!(told.unwrap().message.starts_with("the answer is longer"));
     let mut whole = Body::new(Framing::Events, "", true);
-    whole.feed(b"{").unwrap();
-    let told = (0..64).find_map(|_| whole.feed(&piece).err());
+    whole.feed(b"{", &mut Vec::new()).unwrap();
+    let told = (0..64).find_map(|_| whole.feed(&piece, &mut Vec::new()).err());
     assert!(told.unwrap().message.starts_with("a frame is longer"));
     let mut line = Body::new(Framing::Events, "", true);
-    line.feed(b"data: x").unwrap();
-    let told = (0..64).find_map(|_| line.feed(&piece).err());
+    line.feed(b"data: x", &mut Vec::new()).unwrap();
+    let told = (0..64).find_map(|_| line.feed(&piece, &mut Vec::new()).err());
     assert!(told.unwrap().message.starts_with("a frame is longer"));
 }

@@ -1,0 +1,52 @@
+//! A transport without a network: the same answers over and over.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures::{FutureExt as _, future::BoxFuture, stream};
+use toolwright::{
+    Secret,
+    chat::{Model, ModelError},
+    models::{Bytes, Transport, Vendor, WireRequest, WireResponse},
+};
+
+/// Answers in turn; the first comes after the last.
+pub(crate) struct Line {
+    answers: Vec<Vec<Bytes>>,
+    asked: AtomicUsize,
+}
+
+/// A vendor's model, and the pieces that its answers come in.
+pub(crate) fn model(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
+    let line = Line {
+        answers,
+        asked: AtomicUsize::new(0),
+    };
+    let connect = Vendor::named(vendor).unwrap().model("m");
+    let connect = connect.key(Secret::new("a key")).transport(line);
+    connect.build().unwrap()
+}
+
+/// An answer as a fast network brings it.
+pub(crate) fn packed(frames: &[String]) -> Vec<Bytes> {
+    const PIECE: usize = 4096;
+    let bytes = frames.concat().into_bytes();
+    bytes.chunks(PIECE).map(Bytes::copy_from_slice).collect()
+}
+
+impl Transport for Line {
+    fn send(&self, _: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        let pieces = self.answers.get(asked % self.answers.len());
+        let pieces = pieces.unwrap().clone();
+        async {
+            Ok(WireResponse::streamed(
+                200,
+                stream::iter(pieces.into_iter().map(Ok)),
+            ))
+        }
+        .boxed()
+    }
+}

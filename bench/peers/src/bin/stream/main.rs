@@ -1,0 +1,38 @@
+//! The same streamed answer through several libraries, each from a socket to the text and the call it says.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a benchmark stops at the first surprise"
+)]
+
+mod rows;
+mod server;
+
+use tokio::runtime::Builder;
+use toolwright_bench::{Race, stream::record::record};
+
+fn main() {
+    #[cfg(feature = "toolwright")]
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let frames = record("openai-chat", true);
+    let bytes = frames.concat().into_bytes();
+    let title = format!(
+        "OpenAI Chat over HTTP: {} frames, {} kB; per answer",
+        frames.len(),
+        bytes.len() / 1000
+    );
+    let base = server::start(&bytes);
+    let race = rows::floor::row(Race::new(title, &runtime), &base);
+    #[cfg(feature = "toolwright")]
+    let race = rows::toolwright::row(race, &base);
+    #[cfg(feature = "async-openai")]
+    let race = rows::async_openai::row(race, &base);
+    #[cfg(feature = "genai")]
+    let race = rows::genai::row(race, &base);
+    let table = race.run();
+    println!("{table}");
+    println!("{}", table.per(frames.len()).titled("per frame"));
+}

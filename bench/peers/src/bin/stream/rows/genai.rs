@@ -1,0 +1,55 @@
+//! genai's chat stream, which puts the call together when it is told to capture it.
+
+use futures::StreamExt as _;
+use genai::{
+    Client, ModelIden, ServiceTarget,
+    adapter::AdapterKind,
+    chat::{ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent},
+    resolver::{AuthData, Endpoint, Error, ServiceTargetResolver},
+};
+use serde_json::Value;
+use toolwright_bench::{Race, stream::Said};
+
+use super::{QUESTION, client};
+
+/// Adds the row.
+pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+    let base = format!("{base}/");
+    let resolver = ServiceTargetResolver::from_resolver_fn(
+        move |target: ServiceTarget| -> Result<ServiceTarget, Error> {
+            Ok(ServiceTarget {
+                endpoint: Endpoint::from_owned(base.clone()),
+                auth: AuthData::from_single("a key"),
+                model: ModelIden::new(AdapterKind::OpenAI, target.model.model_name),
+            })
+        },
+    );
+    let client = Client::builder()
+        .with_reqwest(client())
+        .with_service_target_resolver(resolver)
+        .build()
+        .unwrap();
+    let options = ChatOptions::default().with_capture_tool_calls(true);
+    race.future("genai", async move || {
+        let request = ChatRequest::new(vec![ChatMessage::user(QUESTION)]);
+        let mut said = Said::default();
+        let answer = client.exec_chat_stream("gpt-5", request, Some(&options));
+        let mut events = answer.await.unwrap().stream;
+        while let Some(event) = events.next().await {
+            match event.unwrap() {
+                ChatStreamEvent::Chunk(chunk) => said.text.push_str(&chunk.content),
+                ChatStreamEvent::End(end) => {
+                    for call in end.captured_into_tool_calls().into_iter().flatten() {
+                        said.tool.push_str(&call.fn_name);
+                        match call.fn_arguments {
+                            Value::String(text) => said.arguments.push_str(&text),
+                            value => said.arguments.push_str(&value.to_string()),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        said.told()
+    })
+}

@@ -1,0 +1,37 @@
+//! Toolwright's model over its own transport: events as they come, and every item kept as the vendor wants it back.
+
+use futures::StreamExt as _;
+use toolwright::{
+    Content, Secret,
+    chat::{ItemKind, Message, Model as _, ModelEvent, ModelRequest},
+    models::Vendor,
+};
+use toolwright_bench::{Race, stream::Said};
+
+use super::QUESTION;
+
+/// Adds the row.
+pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+    let connect = Vendor::named("openai-chat").unwrap().model("gpt-5");
+    let connect = connect.key(Secret::new("a key")).base(base);
+    let model = connect.build().unwrap();
+    race.future("Toolwright", async move || {
+        let mut request = ModelRequest::default();
+        request.messages = vec![Message::User(vec![Content::text(QUESTION)])];
+        let mut said = Said::default();
+        let mut events = model.stream(request);
+        while let Some(event) = events.next().await {
+            match event.unwrap() {
+                ModelEvent::Text(text) => said.text.push_str(&text),
+                ModelEvent::Item(item) => {
+                    if let ItemKind::Call { call } = item.kind {
+                        said.tool.push_str(call.name.as_str());
+                        said.arguments.push_str(call.arguments.as_str());
+                    }
+                }
+                _ => {}
+            }
+        }
+        said.told()
+    })
+}

@@ -1,0 +1,203 @@
+//! Bytes of an answer in, what it says out with nothing between but `serde_json`: what no library can go below.
+//!
+//! The bytes are cut into frames, and each frame is read into a struct of just those fields that say something.
+//! Nothing is kept for the next request, nothing unexpected is survived.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::Said;
+
+/// The name of its row.
+pub const NAME: &str = "frames, serde_json";
+
+/// Reads an answer.
+pub fn read(vendor: &str, bytes: &[u8]) -> Said {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut said = Said::default();
+    match vendor {
+        "openai" => events(text, |data| responses(data, &mut said)),
+        "openai-chat" => events(text, |data| chat(data, &mut said)),
+        "anthropic" => events(text, |data| anthropic(data, &mut said)),
+        "gemini" => events(text, |data| gemini(data, &mut said)),
+        _ => text.lines().for_each(|data| ollama(data, &mut said)),
+    }
+    said
+}
+
+fn events<'a>(text: &'a str, read: impl FnMut(&'a str)) {
+    text.lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .for_each(read);
+}
+
+fn parse<T: DeserializeOwned>(data: &str) -> T {
+    serde_json::from_str(data).unwrap()
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    delta: Option<String>,
+    item: Option<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    name: Option<String>,
+}
+
+fn responses(data: &str, said: &mut Said) {
+    let event: Event = parse(data);
+    let delta = event.delta.as_deref().unwrap_or_default();
+    match event.kind.as_str() {
+        "response.output_text.delta" => said.text.push_str(delta),
+        "response.function_call_arguments.delta" => said.arguments.push_str(delta),
+        "response.output_item.added" => {
+            if let Some(name) = event.item.and_then(|item| item.name) {
+                said.tool.push_str(&name);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Delta,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Vec<Piece>,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: Option<String>,
+    arguments: String,
+}
+
+fn chat(data: &str, said: &mut Said) {
+    if data == "[DONE]" {
+        return;
+    }
+    let chunk: Chunk = parse(data);
+    for Choice { delta } in chunk.choices {
+        said.text
+            .push_str(delta.content.as_deref().unwrap_or_default());
+        for Piece { function } in delta.tool_calls {
+            said.tool
+                .push_str(function.name.as_deref().unwrap_or_default());
+            said.arguments.push_str(&function.arguments);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Message {
+    delta: Option<BlockDelta>,
+    content_block: Option<Item>,
+}
+
+#[derive(Deserialize)]
+struct BlockDelta {
+    text: Option<String>,
+    partial_json: Option<String>,
+}
+
+fn anthropic(data: &str, said: &mut Said) {
+    let message: Message = parse(data);
+    if let Some(delta) = message.delta {
+        said.text
+            .push_str(delta.text.as_deref().unwrap_or_default());
+        let piece = delta.partial_json.as_deref();
+        said.arguments.push_str(piece.unwrap_or_default());
+    }
+    if let Some(name) = message.content_block.and_then(|block| block.name) {
+        said.tool.push_str(&name);
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Deserialize)]
+struct Candidate {
+    content: Content,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    text: Option<String>,
+    function_call: Option<Called>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    name: String,
+    #[serde(alias = "arguments")]
+    args: Box<RawValue>,
+}
+
+fn gemini(data: &str, said: &mut Said) {
+    let answer: Answer = parse(data);
+    for part in answer
+        .candidates
+        .into_iter()
+        .flat_map(|candidate| candidate.content.parts)
+    {
+        said.text.push_str(part.text.as_deref().unwrap_or_default());
+        if let Some(call) = part.function_call {
+            said.tool.push_str(&call.name);
+            said.arguments.push_str(call.args.get());
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    message: Spoken,
+}
+
+#[derive(Deserialize)]
+struct Spoken {
+    content: String,
+    #[serde(default)]
+    tool_calls: Vec<Wish>,
+}
+
+#[derive(Deserialize)]
+struct Wish {
+    function: Called,
+}
+
+fn ollama(data: &str, said: &mut Said) {
+    let line: Line = parse(data);
+    said.text.push_str(&line.message.content);
+    for Wish { function } in line.message.tool_calls {
+        said.tool.push_str(&function.name);
+        said.arguments.push_str(function.args.get());
+    }
+}
