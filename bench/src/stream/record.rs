@@ -1,5 +1,10 @@
 //! What is said in, the bytes of a protocol out, with every field that its vendor sends.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "JSON that is written here has the fields that are written here"
+)]
+
 use serde_json::{Value, json};
 
 use super::{ARGUMENTS, CALL, TOOL, arguments, pieces};

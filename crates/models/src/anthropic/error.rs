@@ -13,7 +13,7 @@ const LONGEST: usize = 300;
 pub(super) fn error(status: u16, body: &str) -> ModelError {
     let parsed: Value = serde_json::from_str(body).unwrap_or_default();
     let told = parsed.get("error").unwrap_or(&parsed);
-    let mut error: wire::Error = serde_json::from_value(told.clone()).unwrap_or_default();
+    let mut error: wire::Error = serde_json::from_str(&told.to_string()).unwrap_or_default();
     if error.message.is_empty() {
         error.message = match told.as_str() {
             Some(text) => text.to_owned(),
