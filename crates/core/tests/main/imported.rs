@@ -22,7 +22,7 @@ fn echo(description: &str, imported: bool) -> Result<Tool, DefineError> {
 async fn received(imported: bool, sent: Value) -> (Outcome, String) {
     let registry = Registry::new();
     registry.add(echo("Echoes.", imported).unwrap()).unwrap();
-    let invoker = Invoker::builder(&registry).project_dir("/home/ada");
+    let invoker = Invoker::builder(&registry).project_dir("/project/ada");
     let result = invoker
         .build()
         .unwrap()
@@ -46,7 +46,7 @@ async fn an_imported_tool_receives_what_was_sent_and_nothing_of_ours() {
     assert_eq!(theirs, r#"{"name":"x"}"#);
     let (_, ours) = received(false, json!({"name": "x"})).await;
     assert!(
-        ours.contains("/home/ada") && ours.contains("red") && ours.contains("process-"),
+        ours.contains("/project/ada") && ours.contains("red") && ours.contains("process-"),
         "{ours}"
     );
 }
@@ -66,7 +66,7 @@ async fn the_text_of_an_imported_prompt_is_not_filled_in() {
     let tool = tool.run(|_, _| "Hello ${name} of ${project_dir}").unwrap();
     let registry = Registry::new();
     registry.add(Prompt::from_tool(tool, Role::User)).unwrap();
-    let invoker = Invoker::builder(&registry).project_dir("/home/ada");
+    let invoker = Invoker::builder(&registry).project_dir("/project/ada");
     let rendered = invoker
         .build()
         .unwrap()

@@ -90,7 +90,7 @@ async fn a_server_is_told_neither_the_project_nor_the_session_nor_its_own_defaul
         .await
         .unwrap();
     let invoker = Invoker::builder(&registry)
-        .project_dir("/home/ada/secret")
+        .project_dir("/project/ada/secret")
         .build()
         .unwrap();
     let result = invoker.invoke(&ToolCall::new("shop_nosy", "{}")).await;
@@ -98,12 +98,12 @@ async fn a_server_is_told_neither_the_project_nor_the_session_nor_its_own_defaul
     let sent = invoker
         .invoke(&ToolCall::new(
             "shop_nosy",
-            r#"{"project_dir": "/tmp", "size": null}"#,
+            r#"{"project_dir": "/project", "size": null}"#,
         ))
         .await;
     assert_eq!(
         sent.text(),
-        r#"{"project_dir":"/tmp"} ${project_dir}"#,
+        r#"{"project_dir":"/project"} ${project_dir}"#,
         "{sent:?}"
     );
     attached.detach().await;

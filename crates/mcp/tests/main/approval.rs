@@ -6,14 +6,14 @@ use crate::support::{Wire, modern_with, open, post, request, send, serve, writte
 use crate::tools::{kit, server, text};
 
 fn erase() -> Value {
-    json!({ "name": "erase", "arguments": { "path": "/tmp/x" } })
+    json!({ "name": "erase", "arguments": { "path": "/project/x" } })
 }
 
 #[tokio::test]
 async fn in_a_session_the_person_is_asked_while_the_call_waits() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     for (action, expected) in [
-        ("accept", "erased /tmp/x"),
+        ("accept", "erased /project/x"),
         ("decline", "the call was denied: the person declined"),
         ("cancel", "the call was denied: the person did not decide"),
     ] {
@@ -24,7 +24,7 @@ async fn in_a_session_the_person_is_asked_while_the_call_waits() {
         wire.send(written("POST", &headers, &call)).await;
         let asked = wire.until("\"requestedSchema\"").await;
         assert!(asked.contains("Erases something for good."), "{asked}");
-        assert!(asked.contains("/tmp/x"), "{asked}");
+        assert!(asked.contains("/project/x"), "{asked}");
         let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": action } });
         assert_eq!(post(served.addr, &headers, &answer).await.status, 202);
         let said = wire.until("\"id\":4").await + &wire.until("}}").await;
@@ -55,7 +55,7 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
     let question = &said["result"]["inputRequests"]["toolwright/approval"];
     assert_eq!(question["method"], "elicitation/create");
     let message = question["params"]["message"].as_str().unwrap();
-    assert!(message.contains("/tmp/x"), "{message}");
+    assert!(message.contains("/project/x"), "{message}");
     let with = |params: Value, state: &Value, action: &str| {
         let mut params = params;
         params["requestState"] = state.clone();
@@ -83,7 +83,7 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
     let accepted = send(served.addr, ask(with(erase(), state, "accept")))
         .await
         .json();
-    assert_eq!(text(&accepted["result"]), "erased /tmp/x");
+    assert_eq!(text(&accepted["result"]), "erased /project/x");
     let again = send(served.addr, ask(with(erase(), state, "accept")))
         .await
         .json();
