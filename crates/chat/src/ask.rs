@@ -17,6 +17,7 @@ use crate::perform::perform;
 use crate::response::Response;
 use crate::stream::{ChatStream, Listener};
 use crate::turn::TurnLimits;
+use crate::window::Window;
 
 /// A prompt; sent with [`call`](Ask::call), [`stream`](Ask::stream) or [`extract`](Ask::extract).
 ///
@@ -172,6 +173,12 @@ impl Ask {
     /// Says how far the turn may go.
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.terms.limits = limits;
+        self
+    }
+
+    /// Says how much of the conversation the model is told.
+    pub fn window(mut self, window: Window) -> Self {
+        self.terms.window = window;
         self
     }
 

@@ -1,8 +1,7 @@
 //! Questions in, answers out: a model, the tools it may call, and the terms of their conversation.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
@@ -13,10 +12,12 @@ use toolwright_core::{
 use crate::ask::Ask;
 use crate::error::ChatError;
 use crate::event::Decided;
+use crate::lease::Queues;
 use crate::model::{Hosted, Model, Options, ToolChoice};
 use crate::price::Prices;
-use crate::store::{MemoryStore, Store};
+use crate::store::{Lease, MemoryStore, Store, random};
 use crate::turn::TurnLimits;
+use crate::window::Window;
 
 /// How long a decision may take, unless said otherwise.
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -62,7 +63,9 @@ pub(crate) struct Shared {
     approvals: OnceCell<Arc<Approvals>>,
     /// The tools of the last snapshot as a request carries them: the same list means the same plan.
     listed: Mutex<Option<Listed>>,
-    turns: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+    pub(crate) queues: Queues,
+    /// Under which name it holds leases.
+    pub(crate) holder: OnceLock<String>,
 }
 
 type Listed = (Arc<Snapshot>, Arc<[ToolEntry]>);
@@ -76,6 +79,7 @@ pub(crate) struct Terms {
     pub(crate) choice: ToolChoice,
     pub(crate) options: Options,
     pub(crate) limits: TurnLimits,
+    pub(crate) window: Window,
     pub(crate) errors: Option<ErrorPolicy>,
     pub(crate) ask_each: bool,
     pub(crate) manual: bool,
@@ -122,6 +126,7 @@ impl Chat {
                 choice: ToolChoice::Auto,
                 options: Options::default(),
                 limits: TurnLimits::default(),
+                window: Window::default(),
                 errors: None,
                 ask_each: false,
                 manual: false,
@@ -129,7 +134,8 @@ impl Chat {
             patience: DEFAULT_PATIENCE,
             approvals: OnceCell::new(),
             listed: Mutex::default(),
-            turns: Mutex::default(),
+            queues: Queues::default(),
+            holder: OnceLock::new(),
         })
     }
 
@@ -181,6 +187,18 @@ impl Chat {
         made.await.cloned()
     }
 
+    /// The lease of a conversation, in this chat's name.
+    pub(crate) fn lease(&self, conversation: &str) -> Result<Lease, ChatError> {
+        let holder = match self.0.holder.get() {
+            Some(holder) => holder,
+            None => {
+                let drawn = random(8)?;
+                self.0.holder.get_or_init(|| drawn)
+            }
+        };
+        Ok(Lease::new(conversation, holder))
+    }
+
     /// The tools that a caller may see, in one list per snapshot.
     pub(crate) fn list(
         &self,
@@ -201,21 +219,6 @@ impl Chat {
                 Ok(tools)
             }
         }
-    }
-
-    /// Waits until no other turn of the conversation runs.
-    pub(crate) async fn alone(&self, conversation: &str) -> tokio::sync::OwnedMutexGuard<()> {
-        let turn = {
-            let mut turns = self.0.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            turns.retain(|_, turn| turn.strong_count() > 0);
-            let known = turns.get(conversation).and_then(Weak::upgrade);
-            known.unwrap_or_else(|| {
-                let turn = Arc::default();
-                turns.insert(conversation.to_owned(), Arc::downgrade(&turn));
-                turn
-            })
-        };
-        turn.lock_owned().await
     }
 }
 
@@ -263,6 +266,13 @@ impl ChatBuilder {
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.0.terms.limits = limits;
+        self
+    }
+
+    /// Says how much of a conversation the model is told; the default is 30 messages before the current turn.
+    #[must_use]
+    pub fn window(mut self, window: Window) -> Self {
+        self.0.terms.window = window;
         self
     }
 

@@ -136,6 +136,12 @@ pub enum ChatError {
         /// Why.
         reason: String,
     },
+    /// The conversation is in use, and too many wait for it already.
+    #[error("the conversation is busy: {reason}")]
+    Busy {
+        /// Who has it.
+        reason: String,
+    },
     /// There is nothing to ask, and no turn to go on with.
     #[error("nothing was said: add `.user(…)`")]
     Silent,

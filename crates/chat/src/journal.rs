@@ -6,14 +6,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use toolwright_core::{CallId, Grant};
 
+use crate::chat::Terms;
 use crate::entry::{Entry, What};
-use crate::store::{Store, StoreError, random};
-use crate::turn::{Turn, TurnLimits};
+use crate::store::{Lease, Store, StoreError, random};
+use crate::turn::Turn;
+
+/// How many entries are read at first: more than the usual window has.
+const PAGE: usize = 128;
 
 /// The journal of one conversation.
 pub(crate) struct Journal {
     pub(crate) conversation: String,
     store: Arc<dyn Store>,
+    lease: Lease,
     /// Held while something is appended: calls that run at the same time tell one after the other.
     /// Once something was perhaps not kept, nothing may follow it; why.
     order: tokio::sync::Mutex<Option<String>>,
@@ -26,18 +31,30 @@ pub(crate) struct Told {
 }
 
 impl Journal {
-    /// Reads what a store has of a conversation.
+    /// Reads as much of a conversation as a model may be told, which is what it costs: not how long it is.
     pub(crate) async fn open(
         store: Arc<dyn Store>,
-        conversation: String,
-        limits: TurnLimits,
+        lease: Lease,
+        terms: &Terms,
     ) -> Result<Self, StoreError> {
-        let entries = store.load(&conversation).await?;
-        let mut turn = Turn::new(limits);
+        let conversation = lease.conversation.clone();
+        let mut entries = store.tail(&conversation, None, PAGE).await?;
+        let mut more = entries.len() == PAGE;
+        while more && !terms.window.is_full(&entries) {
+            let first = entries.first().map(|entry| entry.id.clone());
+            let mut before = store
+                .tail(&conversation, first.as_deref(), entries.len())
+                .await?;
+            more = before.len() == entries.len();
+            before.append(&mut entries);
+            entries = before;
+        }
+        let mut turn = Turn::new(terms.limits.clone());
         entries.iter().for_each(|entry| turn.apply(entry));
         Ok(Self {
             conversation,
             store,
+            lease,
             order: tokio::sync::Mutex::default(),
             told: Mutex::new(Told { entries, turn }),
         })
@@ -58,7 +75,7 @@ impl Journal {
             .collect();
         let entries = entries?;
         *lost = Some("nobody waited until what came before was kept".to_owned());
-        let appended = self.store.append(&self.conversation, &entries).await;
+        let appended = self.store.append(&self.lease, &entries).await;
         *lost = appended.as_ref().err().map(ToString::to_string);
         appended?;
         let mut told = self.told();
@@ -67,6 +84,10 @@ impl Journal {
             told.entries.push(entry);
         }
         Ok(())
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
     }
 
     /// What a call was asked about with, last.

@@ -12,6 +12,7 @@ mod entry;
 mod event;
 mod history;
 mod journal;
+mod lease;
 mod store;
 mod turn;
 mod window;
@@ -40,7 +41,7 @@ pub use model::{
 };
 pub use price::{Price, Prices};
 pub use response::Response;
-pub use store::{MemoryStore, Store, StoreError};
+pub use store::{Lease, MemoryStore, Store, StoreError, Summary, title};
 pub use stream::ChatStream;
 pub use turn::{Next, Turn, TurnLimits};
 pub use usage::{Stop, Usage};

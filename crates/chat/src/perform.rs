@@ -17,10 +17,11 @@ use crate::event::{Asked, ChatEvent};
 use crate::history::unknown;
 use crate::item::{ItemKind, Step};
 use crate::journal::{Journal, now};
+use crate::lease::Held;
 use crate::model::ToolChoice;
 use crate::response::{Response, State};
 use crate::select::select;
-use crate::store::{MemoryStore, Store, random};
+use crate::store::{Lease, MemoryStore, Store, random};
 use crate::stream::Listener;
 use crate::turn::Next;
 
@@ -36,21 +37,36 @@ pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response
         (None, Some(journal)) => journal.conversation.clone(),
         (None, None) => random(8)?,
     };
-    let _alone = ask.chat.alone(&conversation).await;
-    let limits = ask.terms.limits.clone();
-    let journal = match (&ask.conversation, ask.journal.take()) {
-        (None, Some(journal)) => journal,
-        (kept, _) => {
-            let store: Arc<dyn Store> = match kept {
-                // Somebody else may have gone on with it since: what counts is what the store has.
-                Some(_) => Arc::clone(&ask.chat.0.store),
-                // Nobody can come back to it: it is kept as long as the response.
-                None => Arc::new(MemoryStore::new()),
-            };
-            Arc::new(Journal::open(store, conversation, limits.clone()).await?)
-        }
+    let _place = ask.chat.0.queues.wait(&conversation).await?;
+    let kept = ask.journal.take().filter(|_| ask.conversation.is_none());
+    let store: Arc<dyn Store> = match (&ask.conversation, &kept) {
+        // Somebody else may have gone on with it since: what counts is what the store has.
+        (Some(_), _) => Arc::clone(&ask.chat.0.store),
+        (None, Some(journal)) => journal.store(),
+        // Nobody can come back to it: it is kept as long as the response.
+        (None, None) => Arc::new(MemoryStore::new()),
     };
-    journal.told().turn.wake(limits, now());
+    let lease = ask.chat.lease(&conversation)?;
+    let held = Held::take(Arc::clone(&store), lease).await?;
+    let work = go_on(ask, kept, store, &held.lease, listener);
+    let done = held.during(work).await;
+    held.release().await;
+    done
+}
+
+/// Takes a prompt as far as it goes, in a conversation that nobody else goes on with.
+async fn go_on(
+    mut ask: Ask,
+    kept: Option<Arc<Journal>>,
+    store: Arc<dyn Store>,
+    lease: &Lease,
+    listener: Listener,
+) -> Result<Response, ChatError> {
+    let journal = match kept {
+        Some(journal) => journal,
+        None => Arc::new(Journal::open(store, lease.clone(), &ask.terms).await?),
+    };
+    journal.told().turn.wake(ask.terms.limits.clone(), now());
     let invoker = select(&ask, &guarded(&ask, &journal)).await?;
     let scope = ask.scope.clone().session(&*journal.conversation);
     let scope = scope.cancel_on(ask.cancel.clone());

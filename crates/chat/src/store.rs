@@ -1,43 +1,171 @@
 //! Where journals are kept.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt as _, ready};
-use toolwright_core::Secret;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use toolwright_core::{Content, Secret};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, What};
+
+mod memory;
+
+pub use memory::MemoryStore;
 
 /// Somebody who keeps journals: append-only, in order, nothing twice.
+///
+/// Whoever appends holds the conversation's [`Lease`], so that one of many nodes runs a turn. A lease ends by itself when its
+/// holder does not renew it, and what a former holder still wants to append is refused.
 pub trait Store: Send + Sync + 'static {
-    /// Adds entries to a conversation, all of them or none; durable when it returns.
+    /// Takes a conversation's lease, or renews it, for so long; `false` if another holds it.
+    fn lease<'a>(
+        &'a self,
+        lease: &'a Lease,
+        life: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Gives a lease back; nothing happens if it is not held.
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Adds entries to a conversation whose lease is held, all of them or none; durable when it returns.
     ///
     /// An entry whose id is there already is the same one, and is not added again.
     fn append<'a>(
         &'a self,
-        conversation: &'a str,
+        lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Returns everything that was appended to a conversation, in order; nothing if nobody knows it.
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>>;
+    /// Returns the last entries of a conversation, at most so many, those before the entry of this id; in order, and
+    /// nothing if nobody knows the conversation.
+    fn tail<'a>(
+        &'a self,
+        conversation: &'a str,
+        before: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>>;
+
+    /// Returns what conversations there are, the latest first, at most so many.
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+
+    /// Forgets a conversation whose lease is held; tells whether there was one.
+    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Returns the key that approvals are signed with: as long-lived as the journals.
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
+
+    /// Returns everything that was appended to a conversation, in order; nothing if nobody knows it.
+    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.tail(conversation, None, usize::MAX)
+    }
+}
+
+/// The right to append to one conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lease {
+    /// To which.
+    pub conversation: String,
+    /// Whose: a node, or whoever else acts on its own.
+    pub holder: String,
+}
+
+impl Lease {
+    /// Names a conversation and who wants it.
+    pub fn new(conversation: impl Into<String>, holder: impl Into<String>) -> Self {
+        Self {
+            conversation: conversation.into(),
+            holder: holder.into(),
+        }
+    }
+}
+
+/// What a list of conversations shows of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Which.
+    pub conversation: String,
+    /// The beginning of what was said first.
+    pub title: String,
+    /// How many entries it has.
+    pub entries: u64,
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// When something happened in it last.
+    pub last: u64,
+}
+
+impl Summary {
+    /// Sums a journal up by its first and last entries.
+    pub fn new(conversation: impl Into<String>, first: &Entry, last: u64, entries: u64) -> Self {
+        Self {
+            conversation: conversation.into(),
+            title: title(first),
+            entries,
+            began: first.at,
+            last,
+        }
+    }
+}
+
+/// How many characters of what was said make a title.
+const TITLE: usize = 80;
+
+/// The beginning of what an entry says, on one line.
+pub fn title(entry: &Entry) -> String {
+    let (What::User { content } | What::Assistant { content }) = &entry.what else {
+        return String::new();
+    };
+    let said = content.iter().find_map(|item| match item {
+        Content::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let words: Vec<&str> = said
+        .unwrap_or_default()
+        .split_whitespace()
+        .take(TITLE)
+        .collect();
+    words.join(" ").chars().take(TITLE).collect()
 }
 
 impl<S: Store + ?Sized> Store for Arc<S> {
-    fn append<'a>(
+    fn lease<'a>(
         &'a self,
-        conversation: &'a str,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        (**self).append(conversation, entries)
+        lease: &'a Lease,
+        life: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        (**self).lease(lease, life)
     }
 
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        (**self).load(conversation)
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        (**self).release(lease)
+    }
+
+    fn append<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        (**self).append(lease, entries)
+    }
+
+    fn tail<'a>(
+        &'a self,
+        conversation: &'a str,
+        before: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        (**self).tail(conversation, before, most)
+    }
+
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        (**self).list(most)
+    }
+
+    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        (**self).forget(lease)
     }
 
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
@@ -62,6 +190,14 @@ impl StoreError {
         }
     }
 
+    /// Says that the conversation is in another's hands.
+    pub fn taken(lease: &Lease) -> Self {
+        Self::new(format!(
+            "conversation `{}` is in the hands of another process; try again when it is done",
+            lease.conversation
+        ))
+    }
+
     /// Adds what it comes from.
     #[must_use]
     pub fn with_source(
@@ -70,70 +206,6 @@ impl StoreError {
     ) -> Self {
         self.source = Some(source.into());
         self
-    }
-}
-
-/// Keeps journals for as long as the process lives.
-#[derive(Default)]
-pub struct MemoryStore {
-    kept: Mutex<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    journals: HashMap<String, Vec<Entry>>,
-    key: Option<Secret>,
-}
-
-impl MemoryStore {
-    /// Makes an empty store.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Store for MemoryStore {
-    fn append<'a>(
-        &'a self,
-        conversation: &'a str,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
-        let journal = kept.journals.entry(conversation.to_owned()).or_default();
-        for entry in entries {
-            // What is appended twice was appended just now.
-            if !journal.iter().rev().any(|held| held.id == entry.id) {
-                journal.push(entry.clone());
-            }
-        }
-        ready(Ok(())).boxed()
-    }
-
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        let journal = self.kept().journals.get(conversation).cloned();
-        ready(Ok(journal.unwrap_or_default())).boxed()
-    }
-
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        let mut kept = self.kept();
-        let key = match &kept.key {
-            Some(key) => Ok(key.clone()),
-            None => random(32).map(Secret::new),
-        };
-        if let Ok(key) = &key {
-            kept.key = Some(key.clone());
-        }
-        ready(key).boxed()
-    }
-}
-
-impl fmt::Debug for MemoryStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.kept().journals.keys()).finish()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::Message;
 /// How much of a conversation a model is told; what is not set does not limit.
 ///
 /// A user message, a step of the model and each tool result count as one message. The current turn is always told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Window {
@@ -25,10 +25,21 @@ pub struct Window {
     pub tokens: Option<usize>,
 }
 
+impl Default for Window {
+    /// Tells 30 messages before the current turn.
+    fn default() -> Self {
+        Self::all().messages(30)
+    }
+}
+
 impl Window {
     /// Tells everything.
     pub fn all() -> Self {
-        Self::default()
+        Self {
+            messages: None,
+            turns: None,
+            tokens: None,
+        }
     }
 
     /// Tells so many messages before the current turn.
@@ -63,6 +74,14 @@ impl Window {
             shrink(current, most);
         }
         told
+    }
+
+    /// Whether nothing that came before these entries would be told.
+    pub(crate) fn is_full(&self, entries: &[Entry]) -> bool {
+        let (from, _) = self.cut(entries);
+        beginnings(entries)
+            .first()
+            .is_some_and(|first| *first < from)
     }
 
     /// Where to begin, and where the current turn begins.

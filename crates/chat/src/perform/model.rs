@@ -17,7 +17,6 @@ use super::Performance;
 use crate::entry::{CallFacts, End, What};
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::event::ChatEvent;
-use crate::history::history;
 use crate::item::{Item, ItemKind, Step};
 use crate::journal::now;
 use crate::model::{ModelEvent, ModelRequest, ToolChoice};
@@ -88,7 +87,7 @@ impl Performance {
         let hosted = terms.hosted.iter();
         ModelRequest {
             system: terms.system.clone(),
-            messages: history(&told.entries),
+            messages: terms.window.tell(&told.entries),
             tools: Arc::clone(&self.tools),
             hosted: hosted
                 .filter(|hosted| terms.model.hosts(hosted))

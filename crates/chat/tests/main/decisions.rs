@@ -207,9 +207,15 @@ async fn a_token_that_has_expired_is_refused() {
             *held = serde_json::from_value(token.clone()).unwrap();
         }
     }
-    toolwright::chat::Store::append(&late.store, ROOM, &entries)
+    let lease = toolwright::chat::Lease::new(ROOM, "test");
+    let life = std::time::Duration::MAX;
+    let held = toolwright::chat::Store::lease(&late.store, &lease, life).await;
+    assert!(held.unwrap());
+    toolwright::chat::Store::append(&late.store, &lease, &entries)
         .await
         .unwrap();
+    let released = toolwright::chat::Store::release(&late.store, &lease).await;
+    released.unwrap();
     let mut decided = paused.asked()[0].approve();
     decided.token = serde_json::from_value(token).unwrap();
     late.assert_refused(vec![decided], "has expired").await;

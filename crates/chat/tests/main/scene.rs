@@ -195,3 +195,59 @@ pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
         other => panic!("the turn was not ended: {other:?}"),
     }
 }
+
+/// Implements what a store for a test does not do differently: another store does it.
+macro_rules! rest_of_store {
+    ($inner:tt, tail) => {
+        fn tail<'a>(
+            &'a self,
+            conversation: &'a str,
+            before: Option<&'a str>,
+            most: usize,
+        ) -> futures::future::BoxFuture<'a, Result<Vec<toolwright::chat::Entry>, toolwright::chat::StoreError>> {
+            self.$inner.tail(conversation, before, most)
+        }
+
+        crate::scene::rest_of_store!($inner);
+    };
+    ($inner:tt) => {
+        fn lease<'a>(
+            &'a self,
+            lease: &'a toolwright::chat::Lease,
+            life: std::time::Duration,
+        ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
+            self.$inner.lease(lease, life)
+        }
+
+        fn release<'a>(
+            &'a self,
+            lease: &'a toolwright::chat::Lease,
+        ) -> futures::future::BoxFuture<'a, Result<(), toolwright::chat::StoreError>> {
+            self.$inner.release(lease)
+        }
+
+        fn list(
+            &self,
+            most: usize,
+        ) -> futures::future::BoxFuture<
+            '_,
+            Result<Vec<toolwright::chat::Summary>, toolwright::chat::StoreError>,
+        > {
+            self.$inner.list(most)
+        }
+
+        fn forget<'a>(
+            &'a self,
+            lease: &'a toolwright::chat::Lease,
+        ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
+            self.$inner.forget(lease)
+        }
+
+        fn key(
+            &self,
+        ) -> futures::future::BoxFuture<'_, Result<toolwright::Secret, toolwright::chat::StoreError>> {
+            self.$inner.key()
+        }
+    };
+}
+pub(crate) use rest_of_store;

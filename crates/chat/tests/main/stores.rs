@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
+use toolwright::Content;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
-    Chat, ChatError, Entry, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, What,
+    Chat, ChatError, Entry, Lease, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, What,
 };
-use toolwright::{Content, Secret};
 
-use crate::scene::{Log, assert_whole, builder, kept, look, none, pay, write};
+use crate::scene::{Log, assert_whole, builder, kept, look, none, pay, rest_of_store, write};
 
 fn entry(id: &str, text: &str) -> Entry {
     let content = vec![Content::text(text)];
@@ -20,18 +21,18 @@ fn entry(id: &str, text: &str) -> Entry {
 #[tokio::test]
 async fn an_entry_that_is_appended_again_is_the_same_one() {
     let store = MemoryStore::new();
+    let (room, other) = (Lease::new("room", "me"), Lease::new("other", "me"));
+    for lease in [&room, &other] {
+        assert!(store.lease(lease, Duration::MAX).await.unwrap());
+    }
     let entries = [entry("a", "one"), entry("b", "two"), entry("a", "other")];
     for _ in 0..2 {
-        store.append("room", &entries).await.unwrap();
+        store.append(&room, &entries).await.unwrap();
     }
-    store
-        .append("room", &[entry("c", "three"), entry("b", "four")])
-        .await
-        .unwrap();
-    store
-        .append("other", &[entry("a", "elsewhere")])
-        .await
-        .unwrap();
+    let more = [entry("c", "three"), entry("b", "four")];
+    store.append(&room, &more).await.unwrap();
+    let elsewhere = [entry("a", "elsewhere")];
+    store.append(&other, &elsewhere).await.unwrap();
     let loaded = store.load("room").await.unwrap();
     let ids: Vec<&str> = loaded.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "c"]);
@@ -63,13 +64,13 @@ struct Failing {
 impl Store for Failing {
     fn append<'a>(
         &'a self,
-        conversation: &'a str,
+        lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let left = self.left.fetch_sub(1, Ordering::SeqCst);
         Box::pin(async move {
             if left != 1 || self.after {
-                self.kept.append(conversation, entries).await?;
+                self.kept.append(lease, entries).await?;
             }
             match left {
                 1 => Err(StoreError::new("the disk is full")),
@@ -78,13 +79,7 @@ impl Store for Failing {
         })
     }
 
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.kept.load(conversation)
-    }
-
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.kept.key()
-    }
+    rest_of_store!(kept, tail);
 }
 
 fn model() -> ScriptedModel {
@@ -156,24 +151,29 @@ async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes
 
 #[tokio::test]
 async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
-    struct Unreadable;
+    struct Unreadable(MemoryStore);
     impl Store for Unreadable {
         fn append<'a>(
             &'a self,
-            _: &'a str,
+            _: &'a Lease,
             _: &'a [Entry],
         ) -> BoxFuture<'a, Result<(), StoreError>> {
             panic!("nothing was read")
         }
-        fn load<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        fn tail<'a>(
+            &'a self,
+            _: &'a str,
+            _: Option<&'a str>,
+            _: usize,
+        ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
             Box::pin(async { Err(StoreError::new("locked").with_source("by somebody else")) })
         }
-        fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-            Box::pin(async { Ok(Secret::new("key")) })
-        }
+        rest_of_store!(0);
     }
     let model = ScriptedModel::new();
-    let chat = builder(model.clone(), none()).store(Unreadable).build();
+    let chat = builder(model.clone(), none())
+        .store(Unreadable(MemoryStore::new()))
+        .build();
     let error = chat
         .prompt()
         .conversation("room")

@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::task::yield_now;
+use toolwright::ToolCall;
 use toolwright::chat::testing::Reply;
 use toolwright::chat::{
-    Entry, Item, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream, Stop,
-    Store, StoreError,
+    Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream,
+    Stop, Store, StoreError,
 };
-use toolwright::{Secret, ToolCall};
 
 use super::dice::Dice;
 use super::watch::Watch;
+use crate::scene::rest_of_store;
 
 /// Counts calls over all cases, so that no two have one id.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -94,22 +95,16 @@ impl Hesitant {
 impl Store for Hesitant {
     fn append<'a>(
         &'a self,
-        conversation: &'a str,
+        lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             yield_now().await;
-            self.0.append(conversation, entries).await?;
+            self.0.append(lease, entries).await?;
             yield_now().await;
             Ok(())
         })
     }
 
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.0.load(conversation)
-    }
-
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.0.key()
-    }
+    rest_of_store!(0, tail);
 }

@@ -1,0 +1,159 @@
+//! One turn of a conversation at a time: in this process by queueing, among processes by a lease.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, sleep};
+
+use crate::error::ChatError;
+use crate::store::{Lease, Store, StoreError};
+
+/// How long a lease lasts when its holder dies.
+const LIFE: Duration = Duration::from_secs(30);
+
+/// How long another process is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Prompts that wait for their conversation, at most; more would only grow old.
+pub(crate) const MOST_WAITING: usize = 16;
+
+/// The conversations whose turns run, each with a line of prompts that wait.
+#[derive(Default)]
+pub(crate) struct Queues(Mutex<HashMap<String, Weak<Line>>>);
+
+#[derive(Default)]
+struct Line {
+    turn: Arc<tokio::sync::Mutex<()>>,
+    waiting: AtomicUsize,
+}
+
+/// The turn that runs now.
+pub(crate) struct Place {
+    _turn: OwnedMutexGuard<()>,
+    _line: Arc<Line>,
+}
+
+impl Queues {
+    /// Waits until it is this prompt's turn; refuses where too many wait already.
+    pub(crate) async fn wait(&self, conversation: &str) -> Result<Place, ChatError> {
+        let line = {
+            let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.retain(|_, line| line.strong_count() > 0);
+            let known = lines.get(conversation).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let line = Arc::default();
+                lines.insert(conversation.to_owned(), Arc::downgrade(&line));
+                line
+            })
+        };
+        if let Ok(turn) = Arc::clone(&line.turn).try_lock_owned() {
+            return Ok(Place {
+                _turn: turn,
+                _line: line,
+            });
+        }
+        let _waiting = Waiting::join(&line)?;
+        let turn = Arc::clone(&line.turn).lock_owned().await;
+        Ok(Place {
+            _turn: turn,
+            _line: Arc::clone(&line),
+        })
+    }
+}
+
+/// One who waits; who gives up waiting makes room.
+struct Waiting<'a>(&'a Line);
+
+impl<'a> Waiting<'a> {
+    fn join(line: &'a Line) -> Result<Self, ChatError> {
+        let before = line.waiting.fetch_add(1, Ordering::SeqCst);
+        let waiting = Self(line);
+        match before < MOST_WAITING {
+            true => Ok(waiting),
+            false => Err(ChatError::Busy {
+                reason: format!("{MOST_WAITING} prompts wait for this conversation already"),
+            }),
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A lease that is held.
+pub(crate) struct Held {
+    store: Arc<dyn Store>,
+    pub(crate) lease: Lease,
+    released: bool,
+}
+
+impl Held {
+    /// Takes a conversation, as soon as no other process has it.
+    pub(crate) async fn take(store: Arc<dyn Store>, lease: Lease) -> Result<Self, ChatError> {
+        let began = Instant::now();
+        let mut wait = Duration::from_millis(20);
+        while !store.lease(&lease, LIFE).await? {
+            if began.elapsed() >= PATIENCE {
+                let reason = StoreError::taken(&lease).to_string();
+                return Err(ChatError::Busy { reason });
+            }
+            sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_secs(1));
+        }
+        Ok(Self {
+            store,
+            lease,
+            released: false,
+        })
+    }
+
+    /// Does something while the lease is renewed; stops when it is lost.
+    pub(crate) async fn during<T>(
+        &self,
+        work: impl Future<Output = Result<T, ChatError>>,
+    ) -> Result<T, ChatError> {
+        let renew = async {
+            loop {
+                sleep(LIFE / 3).await;
+                match self.store.lease(&self.lease, LIFE).await {
+                    Ok(true) => {}
+                    Ok(false) => return StoreError::taken(&self.lease),
+                    // It may come back before the lease is over; appending says so if it does not.
+                    Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
+                }
+            }
+        };
+        tokio::select! {
+            done = work => done,
+            lost = renew => Err(lost.into()),
+        }
+    }
+}
+
+impl Held {
+    /// Gives it back.
+    pub(crate) async fn release(mut self) {
+        self.released = true;
+        if let Err(error) = self.store.release(&self.lease).await {
+            tracing::warn!(%error, "a lease could not be given back; it ends by itself");
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Whoever drops a turn cannot wait; without a runtime the lease ends by itself.
+        if !self.released
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (store, lease) = (Arc::clone(&self.store), self.lease.clone());
+            runtime.spawn(async move { store.release(&lease).await });
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Journals that live as long as the process.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use toolwright_core::Secret;
+
+use super::{Lease, Store, StoreError, Summary, random};
+use crate::entry::Entry;
+
+/// Keeps journals for as long as the process lives.
+#[derive(Default)]
+pub struct MemoryStore {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    journals: HashMap<String, Journal>,
+    /// Who holds which conversation, and until when.
+    leases: HashMap<String, (String, Instant)>,
+    key: Option<Secret>,
+}
+
+#[derive(Default)]
+struct Journal {
+    entries: Vec<Entry>,
+    ids: HashSet<String>,
+}
+
+impl MemoryStore {
+    /// Makes an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn is_held(&self, lease: &Lease) -> bool {
+        let held = self.leases.get(&lease.conversation);
+        held.is_some_and(|(holder, until)| *holder == lease.holder && Instant::now() < *until)
+    }
+}
+
+impl Store for MemoryStore {
+    fn lease<'a>(
+        &'a self,
+        lease: &'a Lease,
+        life: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let mut kept = self.kept();
+        let now = Instant::now();
+        let held = kept.leases.get(&lease.conversation);
+        let free = held.is_none_or(|(holder, until)| *holder == lease.holder || *until <= now);
+        if free {
+            // Longer than anybody counts is for ever.
+            let until = now
+                .checked_add(life)
+                .unwrap_or(now + Duration::from_secs(1 << 30));
+            let held = (lease.holder.clone(), until);
+            kept.leases.insert(lease.conversation.clone(), held);
+        }
+        ready(Ok(free)).boxed()
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        if kept.is_held(lease) {
+            kept.leases.remove(&lease.conversation);
+        }
+        ready(Ok(())).boxed()
+    }
+
+    fn append<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let mut kept = self.kept();
+        if !kept.is_held(lease) {
+            return ready(Err(StoreError::taken(lease))).boxed();
+        }
+        let journal = kept.journals.entry(lease.conversation.clone());
+        let journal = journal.or_default();
+        for entry in entries {
+            if journal.ids.insert(entry.id.clone()) {
+                journal.entries.push(entry.clone());
+            }
+        }
+        ready(Ok(())).boxed()
+    }
+
+    fn tail<'a>(
+        &'a self,
+        conversation: &'a str,
+        before: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        let kept = self.kept();
+        let journal = kept.journals.get(conversation);
+        let entries = journal.map_or(&[][..], |journal| &journal.entries);
+        let end = before.map(|before| entries.iter().rposition(|entry| entry.id == before));
+        // An entry that is not there has nothing before it.
+        let end = end.map_or(entries.len(), Option::unwrap_or_default);
+        let from = end.saturating_sub(most);
+        let tail = entries.get(from..end).unwrap_or_default().to_vec();
+        ready(Ok(tail)).boxed()
+    }
+
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        let kept = self.kept();
+        let summaries = kept.journals.iter().filter_map(|(conversation, journal)| {
+            let (first, last) = (journal.entries.first()?, journal.entries.last()?);
+            let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
+            Some(Summary::new(conversation, first, last.at, count))
+        });
+        let mut summaries: Vec<Summary> = summaries.collect();
+        summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
+        summaries.truncate(most);
+        ready(Ok(summaries)).boxed()
+    }
+
+    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let mut kept = self.kept();
+        let forgotten = match kept.is_held(lease) {
+            true => Ok(kept.journals.remove(&lease.conversation).is_some()),
+            false => Err(StoreError::taken(lease)),
+        };
+        ready(forgotten).boxed()
+    }
+
+    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        let mut kept = self.kept();
+        let key = match &kept.key {
+            Some(key) => Ok(key.clone()),
+            None => random(32).map(Secret::new),
+        };
+        if let Ok(key) = &key {
+            kept.key = Some(key.clone());
+        }
+        ready(key).boxed()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.kept().journals.keys()).finish()
+    }
+}
