@@ -21,6 +21,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "toolwright-models",
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
     ),
+    (
+        "toolwright-memory",
+        &["toolwright-chat", "toolwright-core", "toolwright-schema"],
+    ),
     ("toolwright-telemetry", &[]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
     (

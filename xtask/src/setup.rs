@@ -41,6 +41,15 @@ const NEEDS: &[Need] = &[
         ],
     },
     Need {
+        program: "PostgreSQL",
+        probe: &["sh", "-c", "ls /usr/lib/postgresql/*/bin/initdb"],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y --no-install-recommends postgresql",
+        ],
+    },
+    Need {
         program: "MCP servers, SDKs and the schema test suite",
         probe: &["python3", "tests/real/install.py", "--check"],
         install: &["python3", "tests/real/install.py"],

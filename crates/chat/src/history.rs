@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
 use crate::entry::{CallFacts, Entry, What};
+use crate::item::{ItemKind, Step};
 use crate::model::Message;
 
 /// Writes what has been said, for a model to read.
@@ -27,10 +28,12 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
             What::Step { step, calls, .. } => {
                 open.close(&mut messages);
                 messages.push(Message::Step(step.clone()));
-                open.calls.clone_from(calls);
+                open.calls = asked_for(step, calls);
             }
             What::Finished { result } => {
-                open.results.insert(result.call.clone(), result.clone());
+                // What comes after a result changes nothing.
+                let first = open.results.entry(result.call.clone());
+                first.or_insert_with(|| result.clone());
             }
             What::Started { .. }
             | What::Asked { .. }
@@ -45,7 +48,7 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
 /// The calls of the newest step, and what came of them.
 #[derive(Default)]
 struct Open {
-    calls: Vec<CallFacts>,
+    calls: Vec<(CallId, ToolName)>,
     results: HashMap<CallId, ToolResult>,
 }
 
@@ -54,9 +57,9 @@ impl Open {
         let results: Vec<ToolResult> = self
             .calls
             .drain(..)
-            .map(|facts| match self.results.remove(&facts.call) {
+            .map(|(call, tool)| match self.results.remove(&call) {
                 Some(result) => result,
-                None => unknown(facts.call, facts.tool),
+                None => unknown(call, tool),
             })
             .collect();
         self.results.clear();
@@ -64,6 +67,29 @@ impl Open {
             messages.push(Message::Results(results));
         }
     }
+}
+
+/// The calls of a step, each once, and what their tools are called.
+///
+/// The step says which there are: a call that the turn was told nothing about has to have a result all the same, and what is
+/// no call must have none.
+pub(crate) fn asked_for(step: &Step, facts: &[CallFacts]) -> Vec<(CallId, ToolName)> {
+    let mut calls = Vec::<(CallId, ToolName)>::new();
+    for item in &step.items {
+        let (call, name) = match &item.kind {
+            ItemKind::Call { call } => (call.id.clone(), call.name.clone()),
+            ItemKind::HostedApproval {
+                id, server, tool, ..
+            } => (id.as_str().into(), format!("{server}.{tool}").into()),
+            _ => continue,
+        };
+        if !calls.iter().any(|(known, _)| *known == call) {
+            let known = facts.iter().find(|facts| facts.call == call);
+            let name = known.map_or(name, |facts| facts.tool.clone());
+            calls.push((call, name));
+        }
+    }
+    calls
 }
 
 /// The result of a call whose end nobody saw.

@@ -1,6 +1,7 @@
 //! One turn of a conversation at a time: in this process by queueing, among processes by a lease.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -90,12 +91,17 @@ impl Drop for Waiting<'_> {
 pub(crate) struct Held {
     store: Arc<dyn Store>,
     pub(crate) lease: Lease,
-    released: bool,
+    /// Kept until the lease is given back: whoever comes next has the same name, and would lose it to a late release.
+    place: Option<Place>,
 }
 
 impl Held {
     /// Takes a conversation, as soon as no other process has it.
-    pub(crate) async fn take(store: Arc<dyn Store>, lease: Lease) -> Result<Self, ChatError> {
+    pub(crate) async fn take(
+        store: Arc<dyn Store>,
+        lease: Lease,
+        place: Place,
+    ) -> Result<Self, ChatError> {
         let began = Instant::now();
         let mut wait = Duration::from_millis(20);
         while !store.lease(&lease, LIFE).await? {
@@ -109,7 +115,7 @@ impl Held {
         Ok(Self {
             store,
             lease,
-            released: false,
+            place: Some(place),
         })
     }
 
@@ -118,42 +124,52 @@ impl Held {
         &self,
         work: impl Future<Output = Result<T, ChatError>>,
     ) -> Result<T, ChatError> {
-        let renew = async {
-            loop {
-                sleep(LIFE / 3).await;
-                match self.store.lease(&self.lease, LIFE).await {
-                    Ok(true) => {}
-                    Ok(false) => return StoreError::taken(&self.lease),
-                    // It may come back before the lease is over; appending says so if it does not.
-                    Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
-                }
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = sleep(LIFE / 3) => {}
             }
-        };
-        tokio::select! {
-            done = work => done,
-            lost = renew => Err(lost.into()),
+            let mut renewal = self.store.lease(&self.lease, LIFE);
+            let renewed = tokio::select! {
+                done = &mut work => {
+                    // If it is still under way when the lease is given back, it takes it again.
+                    let _ = renewal.await;
+                    return done;
+                }
+                renewed = &mut renewal => renewed,
+            };
+            match renewed {
+                Ok(true) => {}
+                Ok(false) => return Err(StoreError::taken(&self.lease).into()),
+                // It may come back before the lease is over; appending says so if it does not.
+                Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
+            }
         }
+    }
+
+    /// Gives it back.
+    pub(crate) async fn release(mut self) {
+        let place = self.place.take();
+        give_back(&*self.store, &self.lease, place).await;
     }
 }
 
-impl Held {
-    /// Gives it back.
-    pub(crate) async fn release(mut self) {
-        self.released = true;
-        if let Err(error) = self.store.release(&self.lease).await {
-            tracing::warn!(%error, "a lease could not be given back; it ends by itself");
-        }
+async fn give_back(store: &dyn Store, lease: &Lease, place: Option<Place>) {
+    if let Err(error) = store.release(lease).await {
+        tracing::warn!(%error, "a lease could not be given back; it ends by itself");
     }
+    drop(place);
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         // Whoever drops a turn cannot wait; without a runtime the lease ends by itself.
-        if !self.released
+        if let Some(place) = self.place.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             let (store, lease) = (Arc::clone(&self.store), self.lease.clone());
-            runtime.spawn(async move { store.release(&lease).await });
+            runtime.spawn(async move { give_back(&*store, &lease, Some(place)).await });
         }
     }
 }

@@ -13,6 +13,7 @@ mod event;
 mod history;
 mod journal;
 mod lease;
+mod repair;
 mod store;
 mod turn;
 mod window;
@@ -40,6 +41,7 @@ pub use model::{
     ToolChoice,
 };
 pub use price::{Price, Prices};
+pub use repair::repair;
 pub use response::Response;
 pub use store::{Lease, MemoryStore, Store, StoreError, Summary, title};
 pub use stream::ChatStream;

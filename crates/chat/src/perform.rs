@@ -37,7 +37,7 @@ pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response
         (None, Some(journal)) => journal.conversation.clone(),
         (None, None) => random(8)?,
     };
-    let _place = ask.chat.0.queues.wait(&conversation).await?;
+    let place = ask.chat.0.queues.wait(&conversation).await?;
     let kept = ask.journal.take().filter(|_| ask.conversation.is_none());
     let store: Arc<dyn Store> = match (&ask.conversation, &kept) {
         // Somebody else may have gone on with it since: what counts is what the store has.
@@ -47,7 +47,7 @@ pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response
         (None, None) => Arc::new(MemoryStore::new()),
     };
     let lease = ask.chat.lease(&conversation)?;
-    let held = Held::take(Arc::clone(&store), lease).await?;
+    let held = Held::take(Arc::clone(&store), lease, place).await?;
     let work = go_on(ask, kept, store, &held.lease, listener);
     let done = held.during(work).await;
     held.release().await;

@@ -98,6 +98,17 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Sums up a conversation in which nothing was said.
+    pub fn of(conversation: impl Into<String>) -> Self {
+        Self {
+            conversation: conversation.into(),
+            title: String::new(),
+            entries: 0,
+            began: 0,
+            last: 0,
+        }
+    }
+
     /// Sums a journal up by its first and last entries.
     pub fn new(conversation: impl Into<String>, first: &Entry, last: u64, entries: u64) -> Self {
         Self {

@@ -76,6 +76,11 @@ impl Window {
         told
     }
 
+    /// Estimates how many tokens messages are, as a limit of tokens counts them.
+    pub fn estimate(messages: &[Message]) -> usize {
+        messages.iter().map(weigh).sum()
+    }
+
     /// Whether nothing that came before these entries would be told.
     pub(crate) fn is_full(&self, entries: &[Entry]) -> bool {
         let (from, _) = self.cut(entries);
@@ -91,12 +96,12 @@ impl Window {
             return (0, 0);
         };
         let turn = |from, to| history(entries.get(from..to).unwrap_or_default());
-        let mut tokens = weight(&turn(current, entries.len()));
+        let mut tokens = Window::estimate(&turn(current, entries.len()));
         let (mut messages, mut from) = (0, current);
         for (kept, &begin) in earlier.iter().rev().enumerate() {
             let turn = turn(begin, from);
             messages += count(&turn);
-            tokens += weight(&turn);
+            tokens += Window::estimate(&turn);
             let fits = |most: Option<usize>, is: usize| most.is_none_or(|most| is <= most);
             if !fits(self.turns, kept + 1)
                 || !fits(self.messages, messages)
@@ -148,11 +153,6 @@ fn count(messages: &[Message]) -> usize {
     count.sum()
 }
 
-/// About how many tokens messages are.
-fn weight(messages: &[Message]) -> usize {
-    messages.iter().map(weigh).sum()
-}
-
 /// A few bytes make a token; each message costs a few besides.
 fn weigh(message: &Message) -> usize {
     let bytes = match message {
@@ -175,7 +175,7 @@ fn size(content: &[Content]) -> usize {
 
 /// Shrinks a turn that is too much: the results of tools from the oldest on, then what was said.
 fn shrink(messages: &mut [Message], most: usize) {
-    let mut total = weight(messages);
+    let mut total = Window::estimate(messages);
     for results in [true, false] {
         for at in 0..messages.len() {
             if total <= most {

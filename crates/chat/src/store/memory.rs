@@ -87,6 +87,9 @@ impl Store for MemoryStore {
         if !kept.is_held(lease) {
             return ready(Err(StoreError::taken(lease))).boxed();
         }
+        if entries.is_empty() {
+            return ready(Ok(())).boxed();
+        }
         let journal = kept.journals.entry(lease.conversation.clone());
         let journal = journal.or_default();
         for entry in entries {

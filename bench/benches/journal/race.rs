@@ -1,0 +1,99 @@
+//! What is raced: the store against the same bytes by plain sqlx, and a long conversation against a short one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use toolwright::chat::{Entry, Lease, Store};
+use toolwright_bench::{Race, Table};
+
+use crate::floor::Floor;
+use crate::room;
+
+/// One entry, durable when it is told.
+pub(crate) fn append(
+    runtime: &Runtime,
+    name: &str,
+    floor: Option<&Floor>,
+    store: &Arc<dyn Store>,
+) -> Table {
+    let lease = Lease::new("appending", "bench");
+    let held = store.lease(&lease, Duration::from_secs(6_000));
+    assert!(runtime.block_on(held).unwrap());
+    let mut race = Race::new(format!("{name}: one entry appended"), runtime);
+    if let Some(floor) = floor {
+        let text = room::text(0);
+        race = race.future("plain sqlx insert", async move || {
+            floor.insert(0, &text).await;
+            "ok"
+        });
+    }
+    let (kind, mut n) = (room::entry(4).what, 0_usize);
+    race.future("append", async move || {
+        n += 1;
+        let entry = Entry::new(format!("{n:016x}"), n as u64, kind.clone());
+        store.append(&lease, &[entry]).await.unwrap();
+        "ok"
+    })
+    .run()
+}
+
+/// A conversation of 1,000 turns, read as a whole.
+pub(crate) fn load(
+    runtime: &Runtime,
+    name: &str,
+    floor: Option<&Floor>,
+    store: &Arc<dyn Store>,
+) -> Table {
+    let turns = 1_000;
+    runtime.block_on(room::fill(store, "loading", turns));
+    let title = format!(
+        "{name}: {} entries of {turns} turns read",
+        turns * room::ENTRIES
+    );
+    let mut race = Race::new(title, runtime);
+    if let Some(floor) = floor {
+        let texts = (0..turns * room::ENTRIES).map(room::entry);
+        let texts: Vec<String> = texts
+            .map(|entry| serde_json::to_string(&entry).unwrap())
+            .collect();
+        runtime.block_on(floor.fill(&texts));
+        race = race.future("plain sqlx select, serde_json", async move || {
+            let texts = floor.select().await;
+            let entries = texts.iter().map(|text| serde_json::from_str(text).unwrap());
+            entries.collect::<Vec<Entry>>().len().to_string()
+        });
+    }
+    race.future("load", async move || {
+        store.load("loading").await.unwrap().len().to_string()
+    })
+    .run()
+}
+
+/// How often a turn is timed: few enough that a short conversation stays one.
+const ROUNDS: usize = 20;
+
+/// A whole turn with a call, after so many others; the best of some.
+pub(crate) fn grow(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+    let chat = room::chat(store);
+    let mut rows = [10, 100, 1_000, 10_000].map(|turns| {
+        let room = format!("after {turns}");
+        runtime.block_on(room::fill(store, &room, turns));
+        (turns, room, f64::INFINITY)
+    });
+    for _ in 0..ROUNDS {
+        for (_, room, best) in &mut rows {
+            let turn = async {
+                let start = Instant::now();
+                let ask = chat.prompt().conversation(room.as_str());
+                ask.user("And now?").call().await.unwrap();
+                start.elapsed().as_nanos() as f64
+            };
+            *best = best.min(runtime.block_on(turn));
+        }
+    }
+    let table = Table::new(format!("{name}: one more turn, with a call"));
+    rows.iter().fold(table, |table, (turns, _, best)| {
+        table.row(format!("after {turns} turns"), *best)
+    })
+}

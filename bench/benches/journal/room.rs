@@ -1,0 +1,81 @@
+//! A conversation of any length, and a chat that goes on with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolwright::chat::testing::{FnModel, Reply};
+use toolwright::chat::{
+    CallFacts, Chat, End, Entry, Item, Lease, Message, ModelId, Step, Stop, Store, Usage, What,
+};
+use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
+
+/// What one turn leaves in a journal.
+pub(crate) const ENTRIES: usize = 6;
+
+const ARGUMENTS: &str = r#"{"city": "Reykjavík", "units": "celsius", "days": 3}"#;
+const WEATHER: &str = "Reykjavík: cloudy, 9C / 48F, 80% humidity; tomorrow rain, 8C / 46F, 95% humidity; the day after clear, 11C / 52F, 60% humidity";
+
+/// Entry number n of a conversation in which a tool is called in every turn.
+pub(crate) fn entry(n: usize) -> Entry {
+    let call = format!("call_{}", n / ENTRIES);
+    let what = match n % ENTRIES {
+        0 => What::User {
+            content: vec![Content::text("What will the weather be in Reykjavík?")],
+        },
+        1 => {
+            let made = ToolCall::new("weather", ARGUMENTS).with_id(call.as_str());
+            let facts = CallFacts::new(call, "weather", "digest");
+            step(vec![Item::call(made)], Stop::Calls, vec![facts])
+        }
+        2 => What::Started { call: call.into() },
+        3 => {
+            let mut result = ToolResult::success(WEATHER);
+            (result.call, result.tool) = (call.into(), "weather".into());
+            What::Finished { result }
+        }
+        4 => step(vec![Item::text(WEATHER)], Stop::End, Vec::new()),
+        _ => What::Ended { end: End::Answered },
+    };
+    Entry::new(format!("{n:016x}"), 1_700_000_000_000 + n as u64, what)
+}
+
+fn step(items: Vec<Item>, stop: Stop, calls: Vec<CallFacts>) -> What {
+    let step = Step::new(
+        ModelId::new("script", "one"),
+        items,
+        stop,
+        Usage::new(400, 60),
+    );
+    What::Step {
+        step: step.into(),
+        calls,
+        cost: Some(0.00123),
+    }
+}
+
+/// The largest of its entries, as it is kept.
+pub(crate) fn text(turn: usize) -> String {
+    serde_json::to_string(&entry(turn * ENTRIES + 4)).unwrap()
+}
+
+/// Makes a conversation of so many turns.
+pub(crate) async fn fill(store: &dyn Store, name: &str, turns: usize) {
+    let lease = Lease::new(name, "bench");
+    assert!(store.lease(&lease, Duration::from_secs(600)).await.unwrap());
+    let entries: Vec<Entry> = (0..turns * ENTRIES).map(entry).collect();
+    store.append(&lease, &entries).await.unwrap();
+    store.release(&lease).await.unwrap();
+}
+
+/// A chat whose model calls a tool once per question.
+pub(crate) fn chat(store: &Arc<dyn Store>) -> Chat {
+    let registry = Registry::new();
+    let weather = Tool::builder("weather", "Looks at the sky.");
+    registry.add(weather.run(|_, _| WEATHER).unwrap()).unwrap();
+    let model = FnModel::new(|request| match request.messages.last() {
+        Some(Message::User(_)) => Reply::call(ToolCall::new("weather", "{}")),
+        _ => Reply::text(WEATHER),
+    });
+    let chat = Chat::builder(model, &Invoker::new(&registry).unwrap());
+    chat.store(Arc::clone(store)).build()
+}

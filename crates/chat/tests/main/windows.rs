@@ -1,0 +1,242 @@
+//! How much of a conversation a model is told: whole turns, every call with its result, within what is allowed.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{Entry, Message, What, Window, history, repair};
+
+mod journal;
+
+use journal::{Piece, journal, piece, turns};
+
+use crate::scene::{builder, saying, unpaired};
+
+/// More than what is left of a text or a result that was left out.
+const NOTE: usize = 64;
+
+/// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
+fn config(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(cases)
+    };
+    match config.rng_seed {
+        RngSeed::Random => ProptestConfig {
+            rng_seed: RngSeed::Fixed(7),
+            ..config
+        },
+        RngSeed::Fixed(_) => config,
+    }
+}
+
+fn window() -> impl Strategy<Value = Window> {
+    let most = |most: usize| proptest::option::of(0..most);
+    (most(25), most(6), most(600)).prop_map(|(messages, turns, tokens)| {
+        let mut window = Window::all();
+        (window.messages, window.turns, window.tokens) = (messages, turns, tokens);
+        window
+    })
+}
+
+fn count(messages: &[Message]) -> usize {
+    let count = messages.iter().map(|message| match message {
+        Message::Results(results) => results.len(),
+        _ => 1,
+    });
+    count.sum()
+}
+
+/// Where the window has to begin: as early as all limits allow.
+fn begin(window: Window, entries: &[Entry]) -> usize {
+    let begins = turns(entries);
+    let Some(&current) = begins.last() else {
+        return 0;
+    };
+    let mut from = current;
+    for (kept, &begin) in begins.iter().rev().enumerate().skip(1) {
+        let before = count(&history(&entries[begin..current]));
+        let tokens = Window::estimate(&history(&entries[begin..current]))
+            + Window::estimate(&history(&entries[current..]));
+        let fits = |most: Option<usize>, is| most.is_none_or(|most| is <= most);
+        if !fits(window.turns, kept)
+            || !fits(window.messages, before)
+            || !fits(window.tokens, tokens)
+        {
+            break;
+        }
+        from = begin;
+    }
+    from
+}
+
+/// What is left of a turn when nothing more can be left out.
+fn least(messages: &[Message]) -> usize {
+    let least = messages.iter().map(|message| {
+        let whole = Window::estimate(std::slice::from_ref(message));
+        match message {
+            Message::Step(_) => whole,
+            Message::Results(results) => whole.min(results.len() * NOTE / 4 + 5),
+            _ => whole.min(NOTE / 4 + 5),
+        }
+    });
+    least.sum()
+}
+
+fn left_out(message: &Message) -> bool {
+    format!("{message:?}").contains("[left out: ")
+}
+
+proptest! {
+    #![proptest_config(config(600))]
+
+    #[test]
+    fn whatever_the_journal_and_the_window_no_call_is_told_without_its_result(
+        pieces in vec(piece(), 0..30),
+        window in window(),
+    ) {
+        let entries = journal(&pieces);
+        let told = window.tell(&entries);
+        prop_assert_eq!(unpaired(&told), None);
+
+        // Whole turns, as many as fit.
+        let from = begin(window, &entries);
+        let whole = history(&entries[from..]);
+        let current = turns(&entries).last().copied().unwrap_or_default();
+        let current = history(&entries[current..]);
+        prop_assert_eq!(told.len(), whole.len());
+        let earlier = whole.len() - current.len();
+        prop_assert_eq!(format!("{:?}", &told[..earlier]), format!("{:?}", &whole[..earlier]));
+        if window.tokens.is_none() {
+            prop_assert_eq!(format!("{told:?}"), format!("{whole:?}"));
+        }
+        if let Some(most) = window.messages {
+            prop_assert!(count(&told[..earlier]) <= most);
+        }
+        if let Some(most) = window.tokens {
+            let is = Window::estimate(&told);
+            prop_assert!(is <= most.max(least(&current)), "{is} of {most}: {told:?}");
+            // What a tool returned goes before a word of what was said does.
+            let shortened = told.iter().any(|it| !matches!(it, Message::Results(_)) && left_out(it));
+            let mut results = told[earlier..].iter().filter(|it| matches!(it, Message::Results(_)));
+            if shortened {
+                prop_assert!(results.all(|it| left_out(it) || Window::estimate(std::slice::from_ref(it)) <= least(std::slice::from_ref(it))));
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_journal_is_repaired_and_says_so(pieces in vec(piece(), 0..30)) {
+        let entries = journal(&pieces);
+        let (repaired, remarks) = repair(entries.clone());
+        let (again, nothing) = repair(repaired.clone());
+        prop_assert_eq!(nothing, Vec::<String>::new());
+        prop_assert_eq!(texts(&again), texts(&repaired));
+        prop_assert_eq!(remarks.is_empty(), texts(&entries) == texts(&repaired));
+        assert_answered(&repaired);
+        prop_assert_eq!(unpaired(&history(&repaired)), None);
+        if pieces.iter().all(Piece::is_whole) {
+            prop_assert_eq!(remarks, Vec::<String>::new());
+        }
+    }
+}
+
+fn texts(entries: &[Entry]) -> Vec<String> {
+    let text = |entry| serde_json::to_string(entry).unwrap();
+    entries.iter().map(text).collect()
+}
+
+/// Asserts that every call has one result before something else is said, except those that are waited for.
+fn assert_answered(entries: &[Entry]) {
+    let mut open: Vec<String> = Vec::new();
+    for entry in entries {
+        match &entry.what {
+            What::Step { step, calls, .. } => {
+                assert_eq!(open, Vec::<String>::new());
+                open = step.calls().map(|call| call.id.to_string()).collect();
+                let known: Vec<String> = calls.iter().map(|it| it.call.to_string()).collect();
+                assert_eq!(open, known);
+            }
+            What::Finished { result } => {
+                let at = open.iter().position(|id| result.call == id.as_str());
+                open.remove(at.unwrap());
+            }
+            What::Started { call } => assert!(open.contains(&call.to_string())),
+            _ => assert_eq!(open, Vec::<String>::new()),
+        }
+    }
+}
+
+#[test]
+fn what_was_repaired_is_said_in_words() {
+    let entries = journal(&[
+        Piece::User(1),
+        Piece::Step {
+            calls: 2,
+            known: true,
+        },
+        Piece::Finished { call: 0, size: 3 },
+        Piece::Finished { call: 0, size: 4 },
+        Piece::User(1),
+        Piece::Finished { call: 1, size: 3 },
+        Piece::Started(7),
+        Piece::Step {
+            calls: 1,
+            known: false,
+        },
+    ]);
+    let twice = [entries.clone(), vec![entries[0].clone()]].concat();
+    let (repaired, remarks) = repair(twice);
+    assert_eq!(
+        remarks,
+        [
+            "entry `3` tells a result of call `call-0`, which is not open: it is left out",
+            "entry `1`: call `call-1` has no result; its outcome is told as unknown",
+            "entry `5` tells a result of call `call-1`, which is not open: it is left out",
+            "entry `6` tells something of call `call-7`, which is not open: it is left out",
+            "entry `7`: what is known about its calls was not about these calls; it is now",
+            "entry `0` is there twice: the second one is left out",
+        ]
+    );
+    let ids: Vec<&str> = repaired.iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(ids, ["0", "1", "2", "1:call-1", "4", "7"]);
+}
+
+#[tokio::test]
+async fn the_system_prompt_is_kept_however_small_the_window() {
+    let model = ScriptedModel::new()
+        .calls("temperature", "{}")
+        .says("20 °C.")
+        .says("68 °F.");
+    let tools = vec![saying("temperature", "20 °C")];
+    let chat = builder(model.clone(), tools).system("Be brief.");
+    let chat = chat
+        .window(Window::all().messages(0).turns(0).tokens(0))
+        .build();
+    for question in ["How warm is it?", "Convert that temperature!"] {
+        let ask = chat.prompt().conversation("room").user(question);
+        ask.call().await.unwrap();
+    }
+    for request in model.requests() {
+        assert_eq!(request.system.as_deref(), Some("Be brief."));
+        assert!(!request.messages.is_empty());
+    }
+    assert_eq!(model.requests().last().unwrap().messages.len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_tool_returned_is_remembered_in_the_next_turn() {
+    let model = ScriptedModel::new()
+        .calls("temperature", "{}")
+        .says("Warm.")
+        .says("68 °F.");
+    let tools = vec![saying("temperature", "20 °C")];
+    let chat = builder(model.clone(), tools).build();
+    for question in ["How warm is it?", "Convert that temperature!"] {
+        let ask = chat.prompt().conversation("room").user(question);
+        ask.call().await.unwrap();
+    }
+    let told = model.requests().remove(2).messages;
+    let remembered = |message: &Message| matches!(message, Message::Results(results) if results[0].text() == "20 °C");
+    assert!(told.iter().any(remembered), "{told:?}");
+}

@@ -1,0 +1,151 @@
+//! Journals of all kinds: whole, and damaged in every way.
+
+use proptest::prelude::*;
+use toolwright::chat::{CallFacts, End, Entry, Item, ModelId, Step, Stop, Usage, What};
+use toolwright::{Content, ToolCall, ToolResult};
+
+/// One piece of a journal.
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    /// A turn as it should be: so many calls, results of such a size.
+    Turn {
+        calls: usize,
+        size: usize,
+    },
+    User(usize),
+    Assistant(usize),
+    /// An answer with so many calls, of which the turn knows, or not.
+    Step {
+        calls: usize,
+        known: bool,
+    },
+    /// What the turn knows is about another call.
+    Foreign,
+    Started(usize),
+    Finished {
+        call: usize,
+        size: usize,
+    },
+    Ended,
+}
+
+pub(super) fn piece() -> impl Strategy<Value = Piece> {
+    prop_oneof![
+        4 => (0..3_usize, 0..900_usize).prop_map(|(calls, size)| Piece::Turn { calls, size }),
+        2 => (0..900_usize).prop_map(Piece::User),
+        1 => (0..300_usize).prop_map(Piece::Assistant),
+        2 => (0..4_usize, any::<bool>()).prop_map(|(calls, known)| Piece::Step { calls, known }),
+        1 => Just(Piece::Foreign),
+        1 => (0..8_usize).prop_map(Piece::Started),
+        3 => (0..8_usize, 0..900_usize).prop_map(|(call, size)| Piece::Finished { call, size }),
+        1 => Just(Piece::Ended),
+    ]
+}
+
+impl Piece {
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Turn { .. } | Self::User(_))
+    }
+}
+
+/// Puts a journal together; calls are numbered, and some numbers come again.
+pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
+    let mut told = Vec::new();
+    let mut next = 0;
+    for piece in pieces {
+        match *piece {
+            Piece::Turn { calls, size } => {
+                told.push(user(10));
+                let ids: Vec<usize> = (0..calls).map(|n| 100 + n).collect();
+                told.push(step(&ids, &ids));
+                told.extend(ids.iter().map(|id| What::Started { call: call(*id) }));
+                told.extend(ids.iter().map(|id| finished(*id, size)));
+                if calls > 0 {
+                    told.push(step(&[], &[]));
+                }
+                told.push(What::Ended { end: End::Answered });
+            }
+            Piece::User(size) => told.push(user(size)),
+            Piece::Assistant(size) => told.push(What::Assistant {
+                content: text(size),
+            }),
+            Piece::Step { calls, known } => {
+                let ids: Vec<usize> = (0..calls).map(|n| (next + n) % 8).collect();
+                next += calls;
+                told.push(step(&ids, if known { &ids } else { &[] }));
+            }
+            Piece::Foreign => told.push(step(&[0], &[9])),
+            Piece::Started(id) => told.push(What::Started { call: call(id) }),
+            Piece::Finished { call, size } => told.push(finished(call, size)),
+            Piece::Ended => told.push(What::Ended {
+                end: End::Cancelled,
+            }),
+        }
+    }
+    let entries = told.into_iter().enumerate();
+    let entries = entries.map(|(n, what)| Entry::new(n.to_string(), n as u64, what));
+    entries.collect()
+}
+
+fn call(id: usize) -> toolwright::CallId {
+    format!("call-{id}").into()
+}
+
+fn text(size: usize) -> Vec<Content> {
+    vec![Content::text("é".repeat(size / 2))]
+}
+
+fn user(size: usize) -> What {
+    What::User {
+        content: text(size),
+    }
+}
+
+fn step(calls: &[usize], known: &[usize]) -> What {
+    let items = calls.iter().map(|id| {
+        let made = ToolCall::new("look", r#"{"n": 1}"#);
+        Item::call(made.with_id(format!("call-{id}")))
+    });
+    let mut items: Vec<Item> = items.collect();
+    items.push(Item::text("So."));
+    let stop = if calls.is_empty() {
+        Stop::End
+    } else {
+        Stop::Calls
+    };
+    let step = Step::new(ModelId::new("any", ""), items, stop, Usage::default());
+    let facts = known.iter().map(|id| CallFacts::new(call(*id), "look", ""));
+    What::Step {
+        step: step.into(),
+        calls: facts.collect(),
+        cost: None,
+    }
+}
+
+fn finished(id: usize, size: usize) -> What {
+    let mut result = ToolResult::success("x".repeat(size).as_str());
+    (result.call, result.tool) = (call(id), "look".into());
+    What::Finished { result }
+}
+
+/// Where turns begin: with what somebody says, once the one before has ended or was answered.
+pub(super) fn turns(entries: &[Entry]) -> Vec<usize> {
+    let (mut begins, mut over, mut answered) = (Vec::new(), true, false);
+    for (at, entry) in entries.iter().enumerate() {
+        let begin = match entry.what {
+            What::User { .. } => over || answered,
+            What::Assistant { .. } => over,
+            _ => false,
+        };
+        if begin {
+            begins.push(at);
+            (over, answered) = (false, false);
+        }
+        match entry.what {
+            What::Step { .. } => answered = true,
+            What::Ended { .. } => over = true,
+            _ => {}
+        }
+    }
+    begins
+}

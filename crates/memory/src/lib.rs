@@ -1,0 +1,22 @@
+//! Conversations that outlive the process: journals in a SQLite file, or in PostgreSQL for many nodes.
+//!
+//! Both keep an entry as the JSON text it was written as, add it in one transaction with the check of the lease, and bring
+//! their tables up to date when they are opened.
+
+mod open;
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod text;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod version;
+
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+pub use open::open;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;

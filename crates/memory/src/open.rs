@@ -1,0 +1,73 @@
+//! Where conversations are kept, in one line, in; the store out.
+
+use std::sync::Arc;
+
+use toolwright_chat::{MemoryStore, Store, StoreError};
+
+/// Opens the store that a URL names: `memory:`, `sqlite:FILE` or `postgres://USER@HOST/DATABASE`.
+///
+/// What is missing is made: the file, its directory, the tables.
+///
+/// # Errors
+///
+/// When nobody knows the scheme, or the store cannot be opened; what to do about it. A password in the URL is not repeated.
+///
+/// # Examples
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = toolwright_memory::open("memory:").await?;
+/// assert!(store.list(10).await?.is_empty());
+///
+/// let error = toolwright_memory::open("papyrus:").await.err().unwrap();
+/// assert!(error.to_string().contains("sqlite:FILE"));
+/// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
+/// ```
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
+    match scheme {
+        "memory" if rest.is_empty() => Ok(Arc::new(MemoryStore::new())),
+        "sqlite" => sqlite(rest).await,
+        "postgres" | "postgresql" => postgres(url).await,
+        _ => Err(StoreError::new(format!(
+            "no store is called `{scheme}:`; there are `memory:`, `sqlite:FILE` and `postgres://USER@HOST/DATABASE`"
+        ))),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+async fn sqlite(file: &str) -> Result<Arc<dyn Store>, StoreError> {
+    // `sqlite://FILE` is how others write it.
+    let file = file.strip_prefix("//").unwrap_or(file);
+    match file {
+        "" => Err(StoreError::new(
+            "`sqlite:` names no file: write `sqlite:FILE`",
+        )),
+        ":memory:" => Err(StoreError::new(
+            "what is kept in memory needs no SQLite: write `memory:`",
+        )),
+        _ => Ok(Arc::new(crate::SqliteStore::open(file).await?)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(Arc::new(crate::PostgresStore::connect(url).await?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn sqlite(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Err(left_out("sqlite"))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Err(left_out("postgres"))
+}
+
+#[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+fn left_out(feature: &str) -> StoreError {
+    StoreError::new(format!(
+        "this program was built without `{feature}:`; build it with the feature `{feature}` of toolwright-memory"
+    ))
+}

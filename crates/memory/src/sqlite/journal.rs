@@ -1,0 +1,140 @@
+//! What is in the journals: added, read, listed, forgotten.
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection as _, Row as _};
+use toolwright_chat::{Entry, Lease, Summary, title};
+
+use super::SqliteStore;
+use super::lease::held;
+use crate::text::{signed, unsigned};
+
+impl SqliteStore {
+    /// Adds entries; `false` if the lease is not held.
+    pub(super) async fn add(
+        &self,
+        lease: &Lease,
+        entries: &[Entry],
+        texts: &[String],
+    ) -> Result<bool, sqlx::Error> {
+        let mut connection = self.writer.acquire().await?;
+        let mut work = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let Some(number) = held(&mut work, lease).await? else {
+            return Ok(false);
+        };
+        let mut added: (i64, Option<&Entry>, Option<&Entry>) = (0, None, None);
+        for (entry, text) in entries.iter().zip(texts) {
+            let row = sqlx::query(
+                "INSERT INTO entries (conversation, id, entry) VALUES (?, ?, ?)
+                 ON CONFLICT (conversation, id) DO NOTHING",
+            )
+            .bind(number)
+            .bind(&entry.id)
+            .bind(text)
+            .execute(&mut *work)
+            .await?;
+            if row.rows_affected() > 0 {
+                added = (added.0 + 1, added.1.or(Some(entry)), Some(entry));
+            }
+        }
+        if let (count, Some(first), Some(last)) = added {
+            sqlx::query(
+                "UPDATE conversations SET
+                     title = iif(entries = 0, ?, title), began = iif(entries = 0, ?, began),
+                     entries = entries + ?, last = ?
+                 WHERE number = ?",
+            )
+            .bind(title(first))
+            .bind(signed(first.at))
+            .bind(count)
+            .bind(signed(last.at))
+            .bind(number)
+            .execute(&mut *work)
+            .await?;
+        }
+        work.commit().await?;
+        Ok(true)
+    }
+
+    pub(super) async fn texts(
+        &self,
+        conversation: &str,
+        before: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        let query = match before {
+            None => sqlx::query(
+                "SELECT entry FROM entries
+                 WHERE conversation = (SELECT number FROM conversations WHERE name = ?)
+                 ORDER BY seq DESC LIMIT ?",
+            )
+            .bind(conversation),
+            Some(before) => sqlx::query(
+                "SELECT entry FROM entries
+                 WHERE conversation = (SELECT number FROM conversations WHERE name = ?1)
+                 AND seq < (
+                     SELECT seq FROM entries
+                     WHERE conversation = (SELECT number FROM conversations WHERE name = ?1) AND id = ?2
+                 )
+                 ORDER BY seq DESC LIMIT ?3",
+            )
+            .bind(conversation)
+            .bind(before),
+        };
+        query.bind(signed(most)).fetch_all(&self.readers).await
+    }
+
+    pub(super) async fn summaries(&self, most: usize) -> Result<Vec<Summary>, sqlx::Error> {
+        let rows = sqlx::query(
+            "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
+             ORDER BY last DESC, name LIMIT ?",
+        )
+        .bind(signed(most))
+        .fetch_all(&self.readers)
+        .await?;
+        let summaries = rows.iter().map(|row| {
+            let mut summary = Summary::of(row.try_get::<String, _>(0)?);
+            summary.title = row.try_get(1)?;
+            summary.entries = row.try_get(2).map(unsigned)?;
+            summary.began = row.try_get(3).map(unsigned)?;
+            summary.last = row.try_get(4).map(unsigned)?;
+            Ok(summary)
+        });
+        summaries.collect()
+    }
+
+    /// Forgets; whether there was something, unless the lease is not held.
+    pub(super) async fn drop_all(&self, lease: &Lease) -> Result<Option<bool>, sqlx::Error> {
+        let mut connection = self.writer.acquire().await?;
+        let mut work = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let Some(number) = held(&mut work, lease).await? else {
+            return Ok(None);
+        };
+        let gone = sqlx::query("DELETE FROM entries WHERE conversation = ?")
+            .bind(number)
+            .execute(&mut *work)
+            .await?;
+        sqlx::query(
+            "UPDATE conversations SET entries = 0, title = '', began = 0, last = 0 WHERE number = ?",
+        )
+        .bind(number)
+        .execute(&mut *work)
+        .await?;
+        work.commit().await?;
+        // What was forgotten is still in the log that precedes the file; a reader may keep it there for a while.
+        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+            .execute(&mut *connection)
+            .await;
+        Ok(Some(gone.rows_affected() > 0))
+    }
+
+    pub(super) async fn kept_key(&self, drawn: &str) -> Result<String, sqlx::Error> {
+        sqlx::query("INSERT INTO key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING")
+            .bind(drawn)
+            .execute(&self.writer)
+            .await?;
+        let row = sqlx::query("SELECT key FROM key")
+            .fetch_one(&self.writer)
+            .await?;
+        row.try_get(0)
+    }
+}

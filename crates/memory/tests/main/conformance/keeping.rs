@@ -1,0 +1,137 @@
+//! What is kept stays as it was.
+
+use serde_json::value::RawValue;
+use toolwright::ToolCall;
+use toolwright::chat::{CallFacts, Entry, Item, ModelId, Step, Stop, Usage, Verdict, What};
+
+use crate::place::Place;
+use crate::scene::{hold, ids, said, tell, texts};
+
+/// JSON that whoever reads and writes it again would change.
+const ODD: &[&str] = &[
+    r#"{ "z" :1 ,	"a":[ 1 , 2],"m":{  } }"#,
+    "{\"line\":\r\n\t1\n}",
+    "12345678901234567890123456789012345678901234567890",
+    r#"{"n":0.1000000000000000055511151231257827021181583404541015625,"e":1E400,"minus":-0.0,"plus":1e+2}"#,
+    r#"{"same":1,"same":2}"#,
+    r#""\u0041\u0000\ud83d\ude00\/é€\u20ac""#,
+    r#"["\u2028","'';DROP TABLE entries;--","$1","?1",":name"]"#,
+    "null",
+];
+
+pub(crate) async fn json_stays_as_it_was_written(place: &Place) {
+    let store = place.open().await;
+    let entries: Vec<Entry> = ODD
+        .iter()
+        .enumerate()
+        .map(|(n, json)| step(n, json))
+        .collect();
+    tell(&store, "room", &entries).await;
+    for store in [store, place.open().await] {
+        let loaded = store.load("room").await.unwrap();
+        assert_eq!(texts(&loaded), texts(&entries));
+        for (entry, json) in loaded.iter().zip(ODD) {
+            let What::Step { step, .. } = &entry.what else {
+                panic!("{entry:?}")
+            };
+            let raw = step.items[0].raw_of("odd").unwrap();
+            assert_eq!(raw.get(), *json);
+            let call = step.calls().next().unwrap();
+            assert_eq!(call.arguments.as_str(), *json);
+        }
+    }
+}
+
+fn step(n: usize, json: &str) -> Entry {
+    let raw = RawValue::from_string(json.to_owned()).unwrap();
+    let call = ToolCall::new("look", json).with_id("call");
+    let items = vec![Item::call(call).with_raw("odd", raw)];
+    let step = Step::new(
+        ModelId::new("odd", ""),
+        items,
+        Stop::Calls,
+        Usage::new(1, 2),
+    );
+    let what = What::Step {
+        step: step.into(),
+        calls: vec![CallFacts::new("call", "look", "digest")],
+        cost: Some(0.1),
+    };
+    Entry::new(format!("{n}"), 0, what)
+}
+
+pub(crate) async fn names_and_ids_may_be_anything(place: &Place) {
+    let names = [
+        "",
+        " ",
+        "\0",
+        "a\0b",
+        "a",
+        "A",
+        "ä",
+        "a\u{308}",
+        "🦀 \u{202e}\n'\"\\;--%_",
+        "%",
+        "room/1?x=y#z",
+        &"long ".repeat(200),
+    ];
+    let store = place.open().await;
+    for name in names {
+        let lease = toolwright::chat::Lease::new(name, name);
+        assert!(store.lease(&lease, crate::scene::LONG).await.unwrap());
+        let entries = names.map(|id| said(id, 1, name));
+        store.append(&lease, &entries).await.unwrap();
+    }
+    let store = place.open().await;
+    for name in names {
+        let loaded = store.load(name).await.unwrap();
+        assert_eq!(ids(&loaded), names, "{name:?}");
+        assert_eq!(texts(&loaded), texts(&names.map(|id| said(id, 1, name))));
+        let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
+        assert_eq!(ids(&before), ["", " ", "\0"]);
+        let other = toolwright::chat::Lease::new(name, "other");
+        assert!(!store.lease(&other, crate::scene::LONG).await.unwrap());
+    }
+    let mut expected = names.map(str::to_owned);
+    expected.sort();
+    let listed = store.list(100).await.unwrap();
+    let listed: Vec<String> = listed.into_iter().map(|it| it.conversation).collect();
+    assert_eq!(listed, expected, "those of one time by name");
+}
+
+pub(crate) async fn the_key_stays_the_same(place: &Place) {
+    let (one, two) = (place.open().await, place.open().await);
+    let (first, second) = tokio::join!(one.key(), two.key());
+    let key = first.unwrap();
+    assert_eq!(key.expose(), second.unwrap().expose());
+    assert!(key.expose().len() >= 64);
+    let later = place.open().await.key().await.unwrap();
+    assert_eq!(key.expose(), later.expose());
+    let elsewhere = Place::memory().open().await.key().await.unwrap();
+    assert_ne!(key.expose(), elsewhere.expose());
+}
+
+pub(crate) async fn numbers_are_the_same_when_they_are_read_again(place: &Place) {
+    let store = place.open().await;
+    let room = hold(&store, "room").await;
+    let mut entries = vec![said("a", u64::MAX, ""), said("b", 0, "")];
+    // Reading decimal digits carelessly changes every tenth of such numbers.
+    for n in 0..100_u32 {
+        let cost = f64::from(n).sqrt() / 7.0;
+        let arguments = serde_json::json!({"x": cost, "big": u64::MAX, "small": i64::MIN});
+        let verdict = Verdict::Edit { arguments };
+        let call = "call".into();
+        let what = What::Decided { call, verdict };
+        entries.push(Entry::new(format!("{n}"), 0, what));
+        let mut step = step(0, "null");
+        step.id = format!("step {n}");
+        if let What::Step { cost: paid, .. } = &mut step.what {
+            *paid = Some(cost);
+        }
+        entries.push(step);
+    }
+    store.append(&room, &entries).await.unwrap();
+    let loaded = place.open().await.load("room").await.unwrap();
+    assert_eq!(texts(&loaded), texts(&entries));
+    assert_eq!(store.list(usize::MAX).await.unwrap().len(), 1);
+}

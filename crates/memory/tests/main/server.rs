@@ -1,0 +1,166 @@
+//! A PostgreSQL server that belongs to the tests: in a temporary directory, reached by a socket in it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+/// Starts and ends the server as it is told, and ends it when nobody is left to tell: then its input ends.
+const KEEPER: &str = r#"
+bin=$1; dir=$2; shift 2
+"$bin/initdb" -D "$dir/data" -U toolwright -A trust -E UTF8 --locale=C --no-sync >"$dir/log" 2>&1 || exit 1
+start() {
+    "$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c max_connections=300 "$@" >>"$dir/log" 2>&1 &
+    pid=$!
+    until "$bin/pg_isready" -q -h "$dir" -d postgres -U toolwright; do
+        kill -0 "$pid" || exit 1
+        sleep 0.05
+    done
+}
+while read -r word; do
+    case $word in
+        start) start "$@" ;;
+        stop) kill -INT "$pid"; wait "$pid"; pid= ;;
+    esac
+    echo "$word"
+done
+if [ -n "$pid" ]; then kill -INT "$pid"; wait "$pid"; fi
+rm -rf "$dir"
+"#;
+
+pub(crate) struct Server {
+    directory: tempfile::TempDir,
+    keeper: Mutex<Keeper>,
+    databases: AtomicUsize,
+}
+
+struct Keeper {
+    child: Child,
+    /// Closed before the child is waited for.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+/// The server that all tests share; nothing where PostgreSQL is not installed.
+pub(crate) fn shared() -> Option<&'static Server> {
+    static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+    // It may lose everything when the machine does; the tests do not take that long.
+    SHARED
+        .get_or_init(|| Server::start(&["-c", "fsync=off"]))
+        .as_ref()
+}
+
+impl Server {
+    /// Starts a server of its own; nothing where PostgreSQL is not installed.
+    pub(crate) fn start(settings: &[&str]) -> Option<Self> {
+        let Some(programs) = programs() else {
+            let ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+            assert!(!ci, "needs postgresql: install Debian's package");
+            eprintln!("skipped: needs postgresql");
+            return None;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = match as_somebody(&directory) {
+            Some(command) => command,
+            None => Command::new("sh"),
+        };
+        command.args(["-c", KEEPER, "keeper"]).arg(programs);
+        command.arg(directory.path()).args(settings);
+        command.current_dir("/").env("LC_ALL", "C");
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let server = Self {
+            directory,
+            keeper: Mutex::new(Keeper {
+                child,
+                input,
+                output,
+            }),
+            databases: AtomicUsize::new(0),
+        };
+        server.tell("start");
+        Some(server)
+    }
+
+    /// Tells the keeper `start` or `stop`, and waits until it is done.
+    pub(crate) fn tell(&self, word: &str) {
+        let mut keeper = self.keeper.lock().unwrap();
+        writeln!(keeper.input.as_mut().unwrap(), "{word}").unwrap();
+        let mut done = String::new();
+        keeper.output.read_line(&mut done).unwrap();
+        let log = || std::fs::read_to_string(self.directory.path().join("log"));
+        assert_eq!(done.trim(), word, "{:?}", log());
+    }
+
+    /// The URL of a database.
+    pub(crate) fn url(&self, database: &str) -> String {
+        let directory = self.directory.path().display();
+        format!("postgres:///{database}?host={directory}&user=toolwright")
+    }
+
+    /// A connection beside those of a store.
+    pub(crate) async fn connect(&self, database: &str) -> PgConnection {
+        PgConnection::connect(&self.url(database)).await.unwrap()
+    }
+
+    /// Makes a database that nobody else uses; its URL.
+    pub(crate) async fn create_database(&self) -> String {
+        let name = format!("t{}", self.databases.fetch_add(1, Ordering::SeqCst));
+        let mut connection = self.connect("postgres").await;
+        let create = AssertSqlSafe(format!("CREATE DATABASE {name}"));
+        sqlx::raw_sql(create)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        self.url(&name)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let keeper = self.keeper.get_mut().unwrap();
+        keeper.input = None;
+        let _ = keeper.child.wait();
+    }
+}
+
+/// Where the newest server of Debian's packages is.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let programs = versions.filter_map(|version| {
+        let path = version.ok()?.path();
+        let number: u32 = path.file_name()?.to_str()?.parse().ok()?;
+        let programs = path.join("bin");
+        programs
+            .join("initdb")
+            .is_file()
+            .then_some((number, programs))
+    });
+    programs.max().map(|(_, programs)| programs)
+}
+
+/// A shell of the user that Debian's package makes, where this is root: a server refuses to run as root.
+fn as_somebody(directory: &tempfile::TempDir) -> Option<Command> {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    if id.stdout.trim_ascii() != b"0" {
+        return None;
+    }
+    let owned = Command::new("chown")
+        .arg("postgres")
+        .arg(directory.path())
+        .status();
+    assert!(owned.unwrap().success());
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--reuid=postgres",
+        "--regid=postgres",
+        "--clear-groups",
+        "sh",
+    ]);
+    Some(command)
+}
