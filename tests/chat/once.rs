@@ -160,8 +160,8 @@ fn what_cannot_be_asked_is_a_usage_error() {
         ),
         (&["--once", "x", "--model", "mistral"], "write mistral:NAME"),
         (
-            &["--once", "x", "--store", "sqlite:x.db"],
-            "only `memory:` is there yet",
+            &["--once", "x", "--store", "papyrus:x"],
+            "there are `memory:`, `sqlite:FILE`",
         ),
         (&["--once", "  "], "the question is empty"),
         (&["--json"], "pass --once"),

@@ -63,7 +63,9 @@ fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
     assert!(told.err.contains("a.jsonl is there already"), "{told:?}");
     let read = |name: &str| std::fs::read_to_string(home.0.path().join(name)).unwrap();
     for (file, said) in [("a.jsonl", "Hi"), ("b.jsonl", "Ho")] {
-        let entries = events(&read(file));
+        let mut entries = events(&read(file));
+        let header = entries.remove(0);
+        assert_eq!(header["toolwright"], "journal");
         let kind =
             |entry: &serde_json::Value| entry["what"].as_object().unwrap().keys().next().cloned();
         let kinds: Vec<String> = entries.iter().filter_map(kind).collect();

@@ -12,7 +12,7 @@ use toolwright_core::{
 use crate::ask::Ask;
 use crate::error::ChatError;
 use crate::event::Decided;
-use crate::lease::Queues;
+use crate::lease::{LIFE, Queues};
 use crate::model::{Hosted, Model, Options, ToolChoice};
 use crate::price::Prices;
 use crate::store::{Lease, MemoryStore, Store, random};
@@ -66,6 +66,7 @@ pub(crate) struct Shared {
     pub(crate) queues: Queues,
     /// Under which name it holds leases.
     pub(crate) holder: OnceLock<String>,
+    pub(crate) lease_life: Duration,
 }
 
 type Listed = (Arc<Snapshot>, Arc<[ToolEntry]>);
@@ -136,6 +137,7 @@ impl Chat {
             listed: Mutex::default(),
             queues: Queues::default(),
             holder: OnceLock::new(),
+            lease_life: LIFE,
         })
     }
 
@@ -273,6 +275,25 @@ impl ChatBuilder {
     #[must_use]
     pub fn window(mut self, window: Window) -> Self {
         self.0.terms.window = window;
+        self
+    }
+
+    /// Names the node that this process is: restarted under the same name, it takes its conversations back at once.
+    ///
+    /// Give the name to one process at a time. Without one, a process is known by a random name, and whoever comes after it
+    /// when it dies waits until its leases have ended.
+    #[must_use]
+    pub fn node(mut self, name: impl Into<String>) -> Self {
+        self.0.holder = OnceLock::from(name.into());
+        self
+    }
+
+    /// Sets how long conversations stay in the hands of a process that died; the default is 30 seconds.
+    ///
+    /// While a turn runs the lease is renewed three times in this time, and a process that falls behind that loses it.
+    #[must_use]
+    pub fn lease_life(mut self, life: Duration) -> Self {
+        self.0.lease_life = life;
         self
     }
 

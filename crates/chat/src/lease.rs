@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep};
 use crate::error::ChatError;
 use crate::store::{Lease, Store, StoreError};
 
-/// How long a lease lasts when its holder dies.
-const LIFE: Duration = Duration::from_secs(30);
+/// How long a lease lasts when its holder dies, unless said otherwise.
+pub(crate) const LIFE: Duration = Duration::from_secs(30);
 
 /// How long another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -91,6 +91,7 @@ impl Drop for Waiting<'_> {
 pub(crate) struct Held {
     store: Arc<dyn Store>,
     pub(crate) lease: Lease,
+    life: Duration,
     /// Kept until the lease is given back: whoever comes next has the same name, and would lose it to a late release.
     place: Option<Place>,
 }
@@ -100,11 +101,12 @@ impl Held {
     pub(crate) async fn take(
         store: Arc<dyn Store>,
         lease: Lease,
+        life: Duration,
         place: Place,
     ) -> Result<Self, ChatError> {
         let began = Instant::now();
         let mut wait = Duration::from_millis(20);
-        while !store.lease(&lease, LIFE).await? {
+        while !store.lease(&lease, life).await? {
             if began.elapsed() >= PATIENCE {
                 let reason = StoreError::taken(&lease).to_string();
                 return Err(ChatError::Busy { reason });
@@ -115,6 +117,7 @@ impl Held {
         Ok(Self {
             store,
             lease,
+            life,
             place: Some(place),
         })
     }
@@ -128,9 +131,9 @@ impl Held {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                () = sleep(LIFE / 3) => {}
+                () = sleep(self.life / 3) => {}
             }
-            let mut renewal = self.store.lease(&self.lease, LIFE);
+            let mut renewal = self.store.lease(&self.lease, self.life);
             let renewed = tokio::select! {
                 done = &mut work => {
                     // If it is still under way when the lease is given back, it takes it again.

@@ -47,7 +47,8 @@ pub(crate) async fn perform(mut ask: Ask, listener: Listener) -> Result<Response
         (None, None) => Arc::new(MemoryStore::new()),
     };
     let lease = ask.chat.lease(&conversation)?;
-    let held = Held::take(Arc::clone(&store), lease, place).await?;
+    let life = ask.chat.0.lease_life;
+    let held = Held::take(Arc::clone(&store), lease, life, place).await?;
     let work = go_on(ask, kept, store, &held.lease, listener);
     let done = held.during(work).await;
     held.release().await;

@@ -38,6 +38,7 @@ Examples:
   chat --once 'What time is it in Tokyo?'          one question; the answer alone on stdout
   chat --once 'Convert 100 C' --json               everything that happens, one JSON object per line
   git diff | chat --once - --system 'Review it'    the question from stdin
+  chat --conversation ID                           go on with one; `conversations list` shows them
 
 Models: demo (no key, no network), or VENDOR:NAME. Without --model: what the setting `model` says, else the
 first of openai, anthropic, gemini whose key is set, else Ollama where it runs, else demo. The first line on
@@ -47,8 +48,21 @@ stderr says which, and why. A VENDOR is one of:
 Settings: model, system, models.VENDOR.model; WebSearchTool.* and MCP.* for what the vendor runs; [[prices]]
 with model, input and output, of a million tokens, for what it costs.
 
+A session is kept where `conversations` finds it; one question only with --conversation or --store.
 Calls that need approval are asked about in a terminal, and are denied where there is none.
 Exit codes: 0 answered, 1 the model failed or a limit ended the turn, 2 the command line was wrong, 130 Ctrl-C.";
+
+const CONVERSATIONS: &str = "\
+Examples:
+  conversations list                            every conversation that is kept, the latest first
+  conversations show chat-018f2c-1a2b           who said what, what was called, what came of it
+  conversations export chat-018f2c-1a2b a.jsonl a file of JSON lines; without one, on stdout
+  conversations import a.jsonl --as copy        the same conversation under another name
+  chat --conversation chat-018f2c-1a2b          go on with it
+
+`chat` keeps conversations in toolwright/conversations.sqlite in $XDG_DATA_HOME, else in ~/.local/share.
+--store or the setting `store` names another place. Exit codes: 0 done, 1 something is wrong, 2 the command
+line was wrong, an unknown ID included.";
 
 fn chat_help() -> String {
     let vendors: Vec<&str> = vendors().filter(|name| *name != "demo").collect();
@@ -78,7 +92,7 @@ pub(crate) struct Global {
     /// Who answers: `demo`, VENDOR:NAME or VENDOR [default: by the first key that is set, else demo]
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Where conversations are kept; only `memory:` is there yet
+    /// Where conversations are kept: `memory:`, `sqlite:FILE` or `postgres://…` [default: a file of the user's]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// The config file [default: toolwright.toml or toolwright.properties in the project directory]
@@ -91,6 +105,9 @@ pub(crate) enum Command {
     /// Chat with a model that may call the tools
     #[command(after_help = chat_help())]
     Chat(Chat),
+    /// List, show, export, import and delete conversations
+    #[command(subcommand, after_help = CONVERSATIONS)]
+    Conversations(Conversations),
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(Tools),
@@ -143,6 +160,40 @@ pub(crate) enum Settings {
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
 for each dot); toolwright.toml, else toolwright.properties; defaults.")]
     Show,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Conversations {
+    /// List every conversation: its ID, when it went on last, how many entries it has, how it began
+    List,
+    /// Show who said what, what was called and what came of it; with --json, every entry
+    Show {
+        /// The conversation's ID
+        id: String,
+    },
+    /// Write one as JSON lines
+    Export {
+        /// The conversation's ID
+        id: String,
+        /// A new file [default: stdout]
+        file: Option<PathBuf>,
+    },
+    /// Read one that was exported
+    Import {
+        /// The file; `-` reads stdin
+        file: PathBuf,
+        /// Under which ID [default: the one it was exported under]
+        #[arg(long = "as", value_name = "ID")]
+        id: Option<String>,
+    },
+    /// Delete one for good
+    Delete {
+        /// The conversation's ID
+        id: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Subcommand)]

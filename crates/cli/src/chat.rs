@@ -9,16 +9,18 @@ use crate::call;
 use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::model;
+use crate::store::{Kept, Otherwise};
 
 mod command;
 mod input;
 mod interrupt;
 mod once;
 mod prices;
+mod resume;
 mod screen;
 mod session;
 mod setup;
-mod tally;
+pub(crate) mod tally;
 mod trouble;
 mod turn;
 mod typing;
@@ -33,7 +35,7 @@ pub(crate) struct Chat {
     /// Ask this one question and leave; `-` reads it from stdin
     #[arg(long, value_name = "QUESTION")]
     once: Option<String>,
-    /// Go on with a conversation, or begin one under this name
+    /// Go on with a conversation, or begin one under this name; a turn that was interrupted is finished first
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
     /// What the model should keep to [default: the setting `system`]
@@ -71,9 +73,15 @@ pub(crate) fn execute(
     let question = command.once.as_deref().map(once::question).transpose()?;
     let builder = setup(surroundings.apply(toolwright_core::Invoker::builder(registry)));
     let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
-    let setup = Setup::new(command, surroundings.config().clone(), invoker)?;
-    let chosen = model::choose(&setup.config)?;
+    let config = surroundings.config().clone();
+    let chosen = model::choose(&config)?;
     let runtime = call::runtime()?;
+    let otherwise = match (&question, &command.conversation) {
+        (Some(_), None) => Otherwise::Memory,
+        _ => Otherwise::Data,
+    };
+    let store = runtime.block_on(Kept::open(&config, otherwise))?;
+    let setup = Setup::new(command, config, invoker, store)?;
     let interrupts = Interrupts::watch(&runtime);
     let done = match question {
         Some(question) => once::execute(&setup, &chosen, question, format, &interrupts, &runtime),

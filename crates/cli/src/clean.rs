@@ -46,10 +46,14 @@ pub(crate) fn indented<T: Serialize + ?Sized>(value: &T) -> String {
 }
 
 fn escaped(written: serde_json::Result<String>) -> String {
-    let written = match written {
-        Ok(written) => written,
-        Err(error) => return format!("(no JSON: {error})"),
-    };
+    match written {
+        Ok(written) => escape(written),
+        Err(error) => format!("(no JSON: {error})"),
+    }
+}
+
+/// Makes JSON in which no such character stands for itself, of JSON.
+pub(crate) fn escape(written: String) -> String {
     if !written.contains(is_obeyed) {
         return written;
     }

@@ -23,6 +23,8 @@ mod chat;
 mod check;
 mod clean;
 mod config;
+mod conversations;
+mod data;
 mod failure;
 mod mcp;
 mod model;
@@ -117,6 +119,7 @@ fn execute(
         Command::Chat(command) => chat::execute(&command, json, &load()?, registry, setup),
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
+        Command::Conversations(command) => conversations::execute(command, json, &load()?),
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
         Command::Mcp { command } => mcp::execute(command, json, &load()?, registry, setup),
         Command::Config(args::Settings::Show) => load()?.show(json),

@@ -2,50 +2,94 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use toolwright_chat::{Entry, MemoryStore, Store, StoreError};
-use toolwright_core::{Config, Origin, Secret};
+use toolwright_chat::{Store, StoreError};
+use toolwright_core::{Config, Origin};
 
-use crate::failure::Failure;
+use crate::data;
+use crate::failure::{Failure, chain};
+
+const MEMORY: &str = "memory:";
+
+/// Every address that can be opened, by how it begins.
+const SCHEMES: [&str; 4] = [MEMORY, "sqlite:", "postgres:", "postgresql:"];
+
+/// Where conversations are kept when nobody says where.
+#[derive(Clone, Copy)]
+pub(crate) enum Otherwise {
+    /// For as long as the process lives.
+    Memory,
+    /// In a SQLite file among the user's data.
+    Data,
+}
 
 /// The store that a chat and its commands share.
 #[derive(Clone)]
-pub(crate) struct Kept(Arc<dyn Store>);
+pub(crate) struct Kept {
+    store: Arc<dyn Store>,
+    url: String,
+}
 
 impl Kept {
-    /// Opens the store that `--store` or the settings name; without, conversations are kept in memory.
-    pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
-        let url: Option<String> = config
+    /// Opens the store that `--store` or the settings name.
+    pub(crate) async fn open(config: &Config, otherwise: Otherwise) -> Result<Self, Failure> {
+        let named: Option<String> = config
             .find("store")
             .map_err(|error| Failure::finding(&error))?;
-        match url.as_deref() {
-            None | Some("memory:") => Ok(Self(Arc::new(MemoryStore::new()))),
-            Some(other) => {
-                let message = format!("there is no store `{other}`: only `memory:` is there yet");
-                Err(match config.origin("store") {
-                    Some(Origin::Flag { name }) => Failure::usage(format!("{name}: {message}")),
-                    Some(origin) => Failure::told(format!("{origin}: {message}")),
-                    None => Failure::told(message),
-                })
-            }
+        let url = match (named, otherwise) {
+            (Some(url), _) => url,
+            (None, Otherwise::Memory) => MEMORY.to_owned(),
+            (None, Otherwise::Data) => file()?,
+        };
+        match toolwright_memory::open(&url).await {
+            Ok(store) => Ok(Self { store, url }),
+            Err(error) => Err(refused(config.origin("store"), &url, &error)),
+        }
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Whether anything is left when the process ends.
+    pub(crate) fn keeps(&self) -> bool {
+        self.url != MEMORY
+    }
+
+    /// Where that is, without the passwords that an address may have.
+    pub(crate) fn place(&self) -> &str {
+        match self.url.strip_prefix("sqlite:") {
+            Some(file) => file,
+            None if self.keeps() => "PostgreSQL",
+            None => "memory",
         }
     }
 }
 
-impl Store for Kept {
-    fn append<'a>(
-        &'a self,
-        conversation: &'a str,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.0.append(conversation, entries)
+/// The address of the file among the user's data; memory where this program has no SQLite.
+fn file() -> Result<String, Failure> {
+    if !cfg!(feature = "sqlite") {
+        return Ok(MEMORY.to_owned());
     }
-
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.0.load(conversation)
+    let file = data::place("conversations.sqlite");
+    let file = file.as_deref().and_then(|file| file.to_str());
+    match file {
+        Some(file) => Ok(format!("sqlite:{file}")),
+        None => Err(Failure::told(
+            "there is no home to keep conversations in: set HOME, or pass --store sqlite:FILE or --store memory:",
+        )),
     }
+}
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.0.key()
+/// Says who named the store that cannot be opened; one that nobody could open is a wrong command line.
+fn refused(origin: Option<&Origin>, url: &str, error: &StoreError) -> Failure {
+    let known = SCHEMES.iter().any(|scheme| url.starts_with(scheme));
+    let message = chain(error);
+    match origin {
+        Some(Origin::Flag { name }) if !known => Failure::usage(format!("{name}: {message}")),
+        Some(origin) => Failure::told(format!("{origin}: {message}")),
+        None => Failure::told(format!(
+            "{message}; --store names another store, and --store memory: keeps nothing"
+        )),
     }
 }

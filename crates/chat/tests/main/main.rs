@@ -19,6 +19,7 @@ mod journals;
 mod limits;
 mod manual;
 mod models;
+mod nodes;
 mod orphans;
 mod parallel;
 mod policies;

@@ -3,7 +3,7 @@
 use toolwright_core::schema::nearest;
 
 /// Each command, what it takes, and what it does.
-const COMMANDS: [(&str, &str, &str); 8] = [
+const COMMANDS: [(&str, &str, &str); 9] = [
     ("help", "", "what there is to type here"),
     ("tools", "", "the tools that the model may call"),
     ("model", "[VENDOR:NAME]", "who answers, or choose another"),
@@ -13,6 +13,11 @@ const COMMANDS: [(&str, &str, &str); 8] = [
         "prompt",
         "NAME key=value…",
         "insert a prompt; `prompts list` shows them",
+    ),
+    (
+        "conversations",
+        "[ID]",
+        "the conversations that are kept, or go on with another",
     ),
     ("clear", "", "begin a new conversation"),
     ("quit", "", "leave, as Ctrl-D does"),
@@ -30,6 +35,7 @@ pub(crate) enum Command {
         name: String,
         arguments: Vec<String>,
     },
+    Conversations(Option<String>),
     Clear,
     Quit,
 }
@@ -47,6 +53,8 @@ impl Command {
             ("model", "") => Self::Model(None),
             ("model", model) => Self::Model(Some(model.to_owned())),
             ("usage", "") => Self::Usage,
+            ("conversations", "") => Self::Conversations(None),
+            ("conversations", id) => Self::Conversations(Some(id.to_owned())),
             ("clear", "") => Self::Clear,
             ("quit" | "exit", "") => Self::Quit,
             ("save", file) if !file.is_empty() => Self::Save(file.to_owned()),

@@ -12,6 +12,7 @@ use rustyline::{Cmd, Config, Editor, KeyCode, KeyEvent, Modifiers};
 use super::interrupt::Interrupts;
 use super::typing::{Typing, read_from, unfolded};
 use crate::approve::{Lines, Stdin};
+use crate::data;
 
 const PROMPT: &str = "> ";
 
@@ -49,7 +50,7 @@ impl Input {
         editor.set_helper(Some(typing));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         // A history that cannot be kept is no reason not to talk.
-        input.history = place().filter(|place| make_private(place).is_ok());
+        input.history = data::place("history").filter(|place| make_private(place).is_ok());
         if let Some(history) = &input.history {
             let _ = editor.load_history(history);
         }
@@ -105,15 +106,6 @@ impl Lines for Input {
 
 fn locked<T>(editor: &Mutex<T>) -> MutexGuard<'_, T> {
     editor.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The history's place among the user's data; none without a home.
-fn place() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).map(PathBuf::from);
-    let data = set("XDG_DATA_HOME").filter(|data| data.is_absolute());
-    let home = || set("HOME").filter(|home| home.is_absolute());
-    let data = data.or_else(|| Some(home()?.join(".local/share")))?;
-    Some(data.join("toolwright/history"))
 }
 
 /// Makes sure that the file is there, and that nobody but its owner reads it.

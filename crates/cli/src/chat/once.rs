@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::runtime::Runtime;
-use toolwright_chat::{ChatError, ChatEvent, End};
+use toolwright_chat::{Chat, ChatError, ChatEvent, End};
 
 use super::interrupt::{INTERRUPTED, Interrupts};
+use super::resume::{self, Standing};
 use super::screen::Screen;
 use super::setup::Setup;
 use super::trouble;
@@ -59,13 +60,13 @@ pub(crate) fn execute(
     let mut screen = Screen::new();
     let chat = setup.chat(&chosen.model, Arc::new(Stdin));
     screen.begin(chosen, setup, &chat);
+    if setup.store.keeps() && finish(setup, &chat, format, interrupts, runtime)? {
+        screen.note("cancelled");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     let ask = chat.prompt().conversation(&setup.conversation);
     let ask = ask.user(question).cancel_on(interrupts.begin());
-    let mut show = |event: &ChatEvent| match format {
-        Format::Text => screen.show(event),
-        Format::Json { wire: false } if matches!(event, ChatEvent::Sent { .. }) => Ok(()),
-        Format::Json { .. } => line(event),
-    };
+    let mut show = |event: &ChatEvent| shown(event, format, &mut screen);
     let over = runtime.block_on(play(ask, &mut show));
     match over {
         Over::Ended(End::Cancelled) => {
@@ -90,6 +91,45 @@ pub(crate) fn execute(
         }
         Over::Unread(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Over::Unread(error) => Err(Failure::finding(&error)),
+    }
+}
+
+/// Finishes the conversation's last turn if that was interrupted, aside from the answer; tells whether it was cancelled.
+fn finish(
+    setup: &Setup,
+    chat: &Chat,
+    format: Format,
+    interrupts: &Interrupts,
+    runtime: &Runtime,
+) -> Result<bool, Failure> {
+    let mut screen = Screen::aside();
+    let mut busy = || screen.note("another process has this conversation: waiting for it");
+    let standing = runtime.block_on(resume::take(setup, &setup.conversation, &mut busy));
+    let standing = standing.map_err(|error| Failure::finding(&error))?;
+    if !matches!(standing, Standing::Interrupted) {
+        return Ok(false);
+    }
+    screen.note(resume::FINISHING);
+    let ask = chat.resume(&setup.conversation);
+    let ask = ask.cancel_on(interrupts.begin());
+    let mut show = |event: &ChatEvent| shown(event, format, &mut screen);
+    let over = runtime.block_on(play(ask, &mut show));
+    match over {
+        Over::Ended(End::Cancelled) => return Ok(true),
+        Over::Ended(_) => {}
+        // The question is asked all the same: what is wrong now, its answer says.
+        Over::Failed(error) => screen.error(&trouble::told(&error)),
+        Over::Unread(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Over::Unread(error) => return Err(Failure::finding(&error)),
+    }
+    Ok(false)
+}
+
+fn shown(event: &ChatEvent, format: Format, screen: &mut Screen) -> io::Result<()> {
+    match format {
+        Format::Text => screen.show(event),
+        Format::Json { wire: false } if matches!(event, ChatEvent::Sent { .. }) => Ok(()),
+        Format::Json { .. } => line(event),
     }
 }
 

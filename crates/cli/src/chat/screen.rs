@@ -51,6 +51,12 @@ impl Screen {
         Self::on(Box::new(io::stdout()), Box::new(io::stderr()), colours)
     }
 
+    /// Shows all of it on stderr: what nobody has asked for just now.
+    pub(crate) fn aside() -> Self {
+        let screen = Self::new();
+        Self::on(Box::new(io::stderr()), screen.err, screen.colours)
+    }
+
     fn on(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, colours: bool) -> Self {
         Self {
             out,

@@ -10,13 +10,14 @@ use toolwright_chat::{Ask, Chat, End};
 use super::command::{self, Command};
 use super::input::{Input, Line};
 use super::interrupt::Interrupts;
+use super::resume::{self, Standing};
 use super::screen::Screen;
 use super::setup::Setup;
 use super::tally::Tally;
 use super::trouble;
 use super::turn::{Over, play};
 use super::typing::Typing;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::model::{self, Chosen};
 
 mod act;
@@ -83,6 +84,7 @@ impl Session<'_> {
         if self.input.is_terminal() {
             self.screen.note("/help says what to type; Ctrl-D leaves");
         }
+        self.go_on()?;
         let mut interrupted = false;
         loop {
             let line = match self.input.next()? {
@@ -109,6 +111,43 @@ impl Session<'_> {
                 Err(wrong) => self.screen.error(&wrong),
             }
         }
+    }
+
+    /// Says which conversation this is, and finishes its last turn if that was interrupted.
+    fn go_on(&mut self) -> io::Result<()> {
+        let conversation = self.conversation.clone();
+        let screen = &mut self.screen;
+        let mut busy = || screen.note("another process has this conversation: waiting for it");
+        let taking = resume::take(self.setup, &conversation, &mut busy);
+        let standing = match self.runtime.block_on(taking) {
+            Ok(standing) => standing,
+            Err(error) => {
+                self.screen.error(&chain(&error));
+                return Ok(());
+            }
+        };
+        let kept = &self.setup.store;
+        match standing {
+            Standing::New if kept.keeps() => {
+                let place = kept.place();
+                self.screen
+                    .note(&format!("conversation {conversation}, kept in {place}"));
+            }
+            Standing::New => self.screen.note("this conversation is not kept"),
+            Standing::Over => self
+                .screen
+                .note(&format!("going on with conversation {conversation}")),
+            Standing::Interrupted => {
+                self.screen.note(resume::FINISHING);
+                let ask = self.chat.resume(&conversation);
+                return self.play(ask);
+            }
+        }
+        let given_back = resume::give_back(self.setup, &conversation);
+        if let Err(error) = self.runtime.block_on(given_back) {
+            self.screen.error(&chain(&error));
+        }
+        Ok(())
     }
 
     /// Asks a question; whatever comes of it, the session goes on.

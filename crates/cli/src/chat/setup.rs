@@ -1,18 +1,22 @@
 //! Flags and settings in, chats out: what stays the same while models and conversations change.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use toolwright_chat::{Chat, Hosted, Model, Prices, TurnLimits};
 use toolwright_core::{Config, Invoker, McpMode};
 
 use super::prices::prices;
 use crate::approve::{Lines, Terminal};
+use crate::conversations::holder;
 use crate::failure::Failure;
 use crate::store::Kept;
 
 const SYSTEM: &str = "You are a helpful assistant. Use the tools when they help to answer. \
     Say so when you do not know something or when a tool failed; never make up a result.";
+
+/// How long a conversation stays with a process that died: whoever comes back after a crash does not want to wait long.
+pub(super) const LEASE: Duration = Duration::from_secs(10);
 
 /// What every chat of this process is made with.
 pub(crate) struct Setup {
@@ -20,6 +24,8 @@ pub(crate) struct Setup {
     pub(crate) invoker: Invoker,
     pub(crate) store: Kept,
     pub(crate) conversation: String,
+    /// Under which name this process holds conversations.
+    pub(crate) node: String,
     /// What is odd about the settings, in words for a person.
     pub(crate) warnings: Vec<String>,
     system: String,
@@ -36,6 +42,7 @@ impl Setup {
         command: &super::Chat,
         config: Config,
         invoker: Invoker,
+        store: Kept,
     ) -> Result<Self, Failure> {
         let unreadable = |error| Failure::finding(&error);
         let system = match &command.system {
@@ -61,8 +68,9 @@ impl Setup {
             }
         }
         Ok(Self {
-            store: Kept::open(&config)?,
+            store,
             conversation: command.conversation.clone().unwrap_or_else(fresh),
+            node: holder(),
             prices: prices(&config)?,
             config,
             invoker,
@@ -80,7 +88,9 @@ impl Setup {
         let yes = self.yes;
         let mut builder = Chat::builder(Arc::clone(model), &self.invoker)
             .system(&self.system)
-            .store(self.store.clone())
+            .store(Arc::clone(self.store.store()))
+            .node(&self.node)
+            .lease_life(LEASE)
             .limits(self.limits.clone())
             .prices(self.prices.clone())
             .approver(Terminal { yes, lines });

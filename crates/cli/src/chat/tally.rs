@@ -16,11 +16,16 @@ impl Tally {
     /// Counts what an event says.
     pub(crate) fn count(&mut self, event: &ChatEvent) {
         if let ChatEvent::Step { usage, cost, .. } = event {
-            self.steps += 1;
-            self.usage += *usage;
-            self.cost += cost.unwrap_or_default();
-            self.unpriced += usize::from(cost.is_none());
+            self.add(*usage, *cost);
         }
+    }
+
+    /// Adds what one step took.
+    pub(crate) fn add(&mut self, usage: Usage, cost: Option<f64>) {
+        self.steps += 1;
+        self.usage += usage;
+        self.cost += cost.unwrap_or_default();
+        self.unpriced += usize::from(cost.is_none());
     }
 
     /// Says it in words.

@@ -1,17 +1,17 @@
 //! What the commands of a session do.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use toolwright_chat::Store as _;
 use toolwright_core::{Entry, Role, Scope};
 
 use super::Session;
 use crate::chat::command::{self, Command};
 use crate::chat::setup::fresh;
+use crate::conversations::{journal, listing, unknown};
 use crate::failure::chain;
-use crate::{call, clean, model, tools};
+use crate::{call, model, tools};
 
 impl Session<'_> {
     /// Does what a command says; what goes wrong is told, and the session goes on.
@@ -24,6 +24,8 @@ impl Session<'_> {
             Command::Tools => self.list()?,
             Command::Save(file) => self.save(&file),
             Command::Prompt { name, arguments } => self.insert(&name, &arguments)?,
+            Command::Conversations(None) => self.list_conversations()?,
+            Command::Conversations(Some(id)) => self.turn_to(id)?,
             Command::Clear => {
                 self.conversation = fresh();
                 self.inserted.clear();
@@ -63,26 +65,40 @@ impl Session<'_> {
     }
 
     fn save(&mut self, file: &str) -> Result<(), String> {
-        let entries = self
-            .runtime
-            .block_on(self.setup.store.load(&self.conversation));
+        let store = self.setup.store.store();
+        let entries = self.runtime.block_on(store.load(&self.conversation));
         let entries = entries.map_err(|error| chain(&error))?;
-        let mut text = String::new();
-        for entry in &entries {
-            text.push_str(&clean::json(entry));
-            text.push('\n');
-        }
-        let opened = OpenOptions::new().write(true).create_new(true).open(file);
-        let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
-        written.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                format!("{file} is there already: choose another name, or remove it first")
-            }
-            _ => format!("{file}: {error}"),
-        })?;
+        let text = journal::write(&self.conversation, &entries).map_err(|error| chain(&error))?;
+        journal::save(Path::new(file), &text)?;
         self.screen
             .note(&format!("{} entries written to {file}", entries.len()));
         Ok(())
+    }
+
+    fn list_conversations(&mut self) -> io::Result<Result<(), String>> {
+        let store = self.setup.store.store();
+        match self.runtime.block_on(store.list(usize::MAX)) {
+            Ok(summaries) => self.screen.print(&listing(&summaries)).map(Ok),
+            Err(error) => Ok(Err(chain(&error))),
+        }
+    }
+
+    /// Goes on with another conversation.
+    fn turn_to(&mut self, id: String) -> io::Result<Result<(), String>> {
+        let store = self.setup.store.store();
+        let found = self.runtime.block_on(async {
+            match store.tail(&id, None, 1).await?.is_empty() {
+                true => unknown(&**store, &id).await.map(Some),
+                false => Ok(None),
+            }
+        });
+        match found {
+            Err(error) => return Ok(Err(chain(&error))),
+            Ok(Some(wrong)) => return Ok(Err(wrong)),
+            Ok(None) => self.conversation = id,
+        }
+        self.inserted.clear();
+        self.go_on().map(Ok)
     }
 
     /// Renders a prompt; in the person's name it is asked at once, in the model's it goes before the next question.

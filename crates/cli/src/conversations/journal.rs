@@ -1,0 +1,105 @@
+//! The form in which conversations travel: a header, then an entry per line; `docs/journal.md` describes it.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toolwright_chat::Entry;
+
+const FORM: &str = "journal";
+const VERSION: u32 = 1;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    toolwright: String,
+    version: u32,
+    conversation: String,
+}
+
+/// A conversation as it was read.
+pub(crate) struct Journal {
+    pub(crate) conversation: String,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Writes a conversation.
+pub(crate) fn write(conversation: &str, entries: &[Entry]) -> Result<String, serde_json::Error> {
+    let header = Header {
+        toolwright: FORM.to_owned(),
+        version: VERSION,
+        conversation: conversation.to_owned(),
+    };
+    let mut text = serde_json::to_string(&header)?;
+    text.push('\n');
+    for entry in entries {
+        text.push_str(&serde_json::to_string(entry)?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Writes a text to a new file that only its owner reads; an error says what to do.
+pub(crate) fn save(file: &Path, text: &str) -> Result<(), String> {
+    let mut open = OpenOptions::new();
+    open.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        open.mode(0o600);
+    }
+    let written = open
+        .open(file)
+        .and_then(|mut opened| opened.write_all(text.as_bytes()));
+    let file = file.display();
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            format!("{file} is there already: choose another name, or remove it first")
+        }
+        _ => format!("{file}: {error}"),
+    })
+}
+
+/// Reads a conversation; an error names the line and what is wrong with it.
+pub(crate) fn read(text: &str) -> Result<Journal, (usize, String)> {
+    let mut lines = (1..).zip(text.lines());
+    let (_, first) = lines.next().unwrap_or((1, ""));
+    let header: Header = serde_json::from_str(first).map_err(|error| {
+        let begin = r#"this is no conversation: the first line has to be {"toolwright":"journal","version":1,"conversation":"ID"}"#;
+        (1, format!("{begin}; {}", told(&error)))
+    })?;
+    if header.toolwright != FORM {
+        let form = header.toolwright;
+        return Err((1, format!("this is a `{form}`, and no `{FORM}`")));
+    }
+    if header.version != VERSION {
+        let version = header.version;
+        let message = format!(
+            "it is written in version {version} of the form, and this program reads version {VERSION}"
+        );
+        return Err((1, message));
+    }
+    let mut entries = Vec::new();
+    for (number, line) in lines {
+        let entry: Entry = serde_json::from_str(line).map_err(|error| (number, told(&error)))?;
+        entries.push(entry);
+    }
+    match entries.is_empty() {
+        true => Err((1, "nothing follows: a conversation has entries".to_owned())),
+        false => Ok(Journal {
+            conversation: header.conversation,
+            entries,
+        }),
+    }
+}
+
+/// What is wrong with a line; which line it is, others say.
+fn told(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    let what = told.split(" at line ").next().unwrap_or_default();
+    format!("{what} at column {}", error.column())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Conversations that are kept, as their user meets them: listed, shown, carried away, brought back, gone on with.
+
+#![cfg(unix)]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+#[path = "conversations/carry.rs"]
+mod carry;
+#[path = "conversations/go_on.rs"]
+mod go_on;
+#[path = "conversations/keep.rs"]
+mod keep;
+#[path = "conversations/look.rs"]
+mod look;
+#[expect(dead_code, reason = "the tests of `chat` need more of it")]
+#[path = "chat/vendor.rs"]
+mod vendor;
+
+/// A home without settings, keys or history.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+        self.furnish(&mut command);
+        command.args(arguments);
+        command
+    }
+
+    fn furnish(&self, command: &mut Command) {
+        command.env_clear().current_dir(self.0.path());
+        command.env("HOME", self.0.path()).env("TERM", "xterm");
+        // Nobody listens there.
+        command.env("OLLAMA_HOST", "http://127.0.0.1:1");
+        command.env("TOOLWRIGHT_MODEL", "demo");
+        command.stdin(Stdio::null());
+    }
+
+    fn run(&self, arguments: &[&str]) -> Told {
+        told(&self.command(arguments).output().unwrap())
+    }
+
+    /// Asks in a conversation that is kept.
+    fn ask(&self, conversation: &str, question: &str) -> Told {
+        let arguments = ["chat", "--once", question, "--conversation", conversation];
+        self.run(&arguments).done()
+    }
+
+    fn export(&self, conversation: &str) -> String {
+        self.run(&["conversations", "export", conversation])
+            .done()
+            .out
+    }
+
+    /// Writes lines to a file and imports it under another name.
+    fn import(&self, lines: &[&str], conversation: &str) -> Told {
+        let file = self.path(&format!("{conversation}.jsonl"));
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let file = file.to_str().unwrap();
+        self.run(&["conversations", "import", file, "--as", conversation])
+    }
+}
+
+#[derive(Debug)]
+struct Told {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Told {
+    /// Makes sure that it went well.
+    fn done(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Makes sure that it went wrong, in these words and with nothing on stdout.
+    fn refused(&self, code: i32, words: &str) {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
+        assert!(self.err.contains(words), "`{words}` is not in {self:?}");
+    }
+}
+
+fn told(output: &Output) -> Told {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    Told {
+        code: output.status.code(),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
+}
+
+/// The kind of each entry of an export, in order.
+fn kinds(exported: &str) -> Vec<String> {
+    let entries = exported.lines().skip(1);
+    let kind = |line: &str| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        entry["what"].as_object().unwrap().keys().next().cloned()
+    };
+    entries.filter_map(kind).collect()
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().unwrap().permissions().mode() & 0o777
+}

@@ -1,0 +1,131 @@
+//! Conversations carried away as files, and brought back.
+
+use super::{Home, kinds, mode};
+
+#[test]
+fn what_is_exported_and_imported_is_exported_to_the_byte() {
+    let home = Home::new();
+    home.ask("a", "Convert 100 C to Fahrenheit, \u{9b}\u{202e}ü");
+    home.ask("a", "What is the weather in Paris?");
+    home.run(&["conversations", "export", "a", "a.jsonl"])
+        .done();
+    assert_eq!(mode(&home.path("a.jsonl")), 0o600);
+    let first = std::fs::read_to_string(home.path("a.jsonl")).unwrap();
+    assert_eq!(first, home.export("a"));
+    let header = r#"{"toolwright":"journal","version":1,"conversation":"a"}"#;
+    assert_eq!(first.lines().next(), Some(header));
+    assert_eq!(kinds(&first).len(), 12);
+    home.run(&["conversations", "export", "a", "a.jsonl"])
+        .refused(1, "is there already");
+
+    home.run(&["conversations", "import", "a.jsonl"])
+        .refused(1, "pass --as ID");
+    home.run(&["conversations", "import", "a.jsonl", "--as", "b"])
+        .done();
+    let renamed = first.replacen("\"conversation\":\"a\"", "\"conversation\":\"b\"", 1);
+    assert_eq!(home.export("b"), renamed);
+
+    home.run(&["conversations", "delete", "a", "--yes"]).done();
+    home.run(&["conversations", "import", "a.jsonl"]).done();
+    assert_eq!(home.export("a"), first);
+    let there = [
+        "conversations",
+        "import",
+        "a.jsonl",
+        "--store",
+        "sqlite:there.db",
+    ];
+    home.run(&there).done();
+    let there = ["conversations", "export", "a", "--store", "sqlite:there.db"];
+    assert_eq!(home.run(&there).done().out, first);
+}
+
+#[test]
+fn the_documented_conversation_is_one() {
+    let home = Home::new();
+    let page = include_str!("../../docs/journal.md");
+    let (_, page) = page.split_once("```jsonl\n").unwrap();
+    let (example, _) = page.split_once("```").unwrap();
+    std::fs::write(home.path("page.jsonl"), example).unwrap();
+    home.run(&["conversations", "import", "page.jsonl"]).done();
+    assert_eq!(home.export("a"), example);
+}
+
+#[test]
+fn a_wrong_line_is_named_and_nothing_of_the_file_is_imported() {
+    let home = Home::new();
+    home.ask("a", "Convert 100 C to Fahrenheit");
+    let exported = home.export("a");
+    let lines: Vec<&str> = exported.lines().collect();
+    let cut = &lines[3][..20];
+    let newer = lines[0].replace("\"version\":1", "\"version\":2");
+    for (file, words) in [
+        (&lines[1..], "b.jsonl:1: this is no conversation"),
+        (
+            &[&newer, lines[1]][..],
+            "b.jsonl:1: it is written in version 2",
+        ),
+        (&lines[..1], "b.jsonl:1: nothing follows"),
+        (&[lines[0], lines[1], cut], "b.jsonl:3: EOF while parsing"),
+        (&[lines[0], lines[1], "{}"], "b.jsonl:3: missing field `id`"),
+    ] {
+        home.import(file, "b").refused(1, words);
+    }
+    let gone = home.run(&["conversations", "import", "gone.jsonl"]);
+    gone.refused(1, "gone.jsonl: ");
+    home.run(&["conversations", "show", "b"])
+        .refused(2, "there is no conversation `b`");
+}
+
+#[test]
+fn a_damaged_conversation_is_repaired_and_what_was_wrong_is_told() {
+    let home = Home::new();
+    home.ask("a", "Convert 100 C to Fahrenheit");
+    let exported = home.export("a");
+    let lines: Vec<&str> = exported.lines().collect();
+    let [header, user, step, started, finished, answer, ended] = lines[..] else {
+        panic!("{exported}");
+    };
+    let whole = ["user", "step", "finished", "step", "ended"];
+    for (name, file, words, left) in [
+        (
+            "orphan",
+            &[header, user, step, answer, ended][..],
+            "call `demo_1_0` has no result; its outcome is told as unknown",
+            &whole[..],
+        ),
+        (
+            "stray",
+            &[header, user, started, answer, ended],
+            "tells something of call `demo_1_0`, which is not open: it is left out",
+            &["user", "step", "ended"],
+        ),
+        (
+            "twice",
+            &[header, user, user, step, finished, finished, answer, ended],
+            "is there twice: the second one is left out",
+            &whole,
+        ),
+    ] {
+        let told = home.import(file, name).done();
+        assert!(told.err.contains("repaired: entry `"), "{told:?}");
+        assert!(told.err.contains(words), "{told:?}");
+        assert_eq!(kinds(&home.export(name)), left);
+        home.ask(name, "What is the weather in Paris?");
+    }
+    let told = home.import(&lines, "whole").done();
+    assert_eq!(told.err, "whole: 6 entries\n");
+}
+
+#[test]
+fn an_interrupted_conversation_is_not_damaged() {
+    let home = Home::new();
+    home.ask("a", "Convert 100 C to Fahrenheit");
+    let exported = home.export("a");
+    let lines: Vec<&str> = exported.lines().take(4).collect();
+    let told = home.import(&lines, "b").done();
+    assert_eq!(told.err, "b: 3 entries\n");
+    let shown = home.run(&["conversations", "show", "b"]).done().out;
+    let words = "(not finished: `chat --conversation b` goes on with it)";
+    assert!(shown.contains(words), "{shown}");
+}

@@ -1,0 +1,132 @@
+//! Listing, showing and deleting.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::vendor::{Answer, Vendor};
+use super::{Home, told};
+
+#[test]
+fn a_list_has_the_latest_first_and_json_has_all_of_it() {
+    let home = Home::new();
+    let empty = home.run(&["conversations", "list"]).done();
+    assert!(empty.err.contains("no conversations yet"), "{empty:?}");
+    home.ask("first", "Convert 100 C to Fahrenheit");
+    home.ask("second", "What is the weather in Paris?");
+    let list = home.run(&["conversations", "list"]).done();
+    let lines: Vec<&str> = list.out.lines().collect();
+    assert!(lines[0].starts_with("second  "), "{list:?}");
+    assert!(
+        lines[0].ends_with("      6  What is the weather in Paris?"),
+        "{list:?}"
+    );
+    assert!(lines[1].starts_with("first   "), "{list:?}");
+    let list = home.run(&["conversations", "list", "--json"]).done();
+    let list: Value = serde_json::from_str(&list.out).unwrap();
+    assert_eq!(list[1]["title"], "Convert 100 C to Fahrenheit");
+    assert_eq!(list[1]["entries"], 6);
+}
+
+#[test]
+fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
+    let home = Home::new();
+    let refund = json!({ "order": "A-1042", "amount": 5 });
+    let vendor = Vendor::answering([
+        Answer::Calls("issue_refund", refund),
+        Answer::Says(&["It was ", "not allowed.\n\u{1b}[2J"]),
+    ]);
+    let mut command = home.command(&["chat", "--once", "Refund\nA-1042", "--conversation", "a"]);
+    command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
+    command
+        .env("OPENAI_BASE_URL", &vendor.base)
+        .env("OPENAI_API_KEY", "a key");
+    told(&command.output().unwrap()).done();
+    let shown = home.run(&["conversations", "show", "a"]).done().out;
+    let arguments = r#"{"order":"A-1042","amount":5"#;
+    for line in [
+        "you: Refund\n    A-1042\n".to_owned(),
+        format!("→ issue_refund {arguments}"),
+        format!("? issue_refund needs approval: {arguments}"),
+        "! issue_refund was denied: it needs approval".to_owned(),
+        "← issue_refund: denied: ".to_owned(),
+        "openai-chat:test: It was not allowed.\n    ␛[2J\n".to_owned(),
+        "tokens  20 in, 2 out".to_owned(),
+        "price unknown".to_owned(),
+    ] {
+        assert!(shown.contains(&line), "`{line}` is not in {shown}");
+    }
+    let whole = home
+        .run(&["conversations", "show", "a", "--json"])
+        .done()
+        .out;
+    assert!(!whole.contains('\u{1b}'));
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(
+        whole[0]["what"]["user"]["content"][0]["text"],
+        "Refund\nA-1042"
+    );
+}
+
+#[test]
+fn an_unknown_id_is_told_the_nearest() {
+    let home = Home::new();
+    home.ask("holiday", "Convert 1 C");
+    for command in ["show", "export", "delete"] {
+        let told = home.run(&["conversations", command, "holyday"]);
+        told.refused(
+            2,
+            "there is no conversation `holyday`; did you mean `holiday`?",
+        );
+    }
+    let told = home.run(&["conversations", "show", "xyz"]);
+    told.refused(2, "`conversations list` shows all there are");
+}
+
+#[test]
+fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
+    let home = Home::new();
+    home.ask("a", "Convert 1 C");
+    home.run(&["conversations", "delete", "a"])
+        .refused(2, "pass --yes");
+    home.run(&["conversations", "delete", "a", "--yes"]).done();
+    home.run(&["conversations", "show", "a"])
+        .refused(2, "there is no conversation `a`");
+    home.ask("a", "Convert 2 C");
+    for (answer, code) in [("\r", 1), ("n\r", 1), ("y\r", 0)] {
+        let Some(shown) = typed(
+            &home,
+            &[("[y/N]", answer)],
+            &["conversations", "delete", "a"],
+        ) else {
+            return;
+        };
+        assert_eq!(shown.code, Some(code), "{shown:?}");
+    }
+    home.run(&["conversations", "show", "a"])
+        .refused(2, "there is no conversation `a`");
+}
+
+/// Types what each step says once a terminal shows what it waits for; nothing where there is no Python to drive it.
+pub(super) fn typed(
+    home: &Home,
+    steps: &[(&str, &str)],
+    arguments: &[&str],
+) -> Option<super::Told> {
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return None;
+    }
+    let mut command = Command::new("python3");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    home.furnish(&mut command);
+    command.env("PATH", path);
+    command.arg(driver).arg(json!(steps).to_string());
+    command
+        .arg(env!("CARGO_BIN_EXE_toolwright"))
+        .args(arguments);
+    let shown = told(&command.output().unwrap());
+    assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
+    Some(shown)
+}

@@ -1,0 +1,170 @@
+//! A conversation whose program is killed again and again: nothing is lost, and nothing happens twice.
+//!
+//! The program is `tests/crash/child.rs`. It is killed with SIGKILL: now exactly at a point of a chosen stage, now at whatever
+//! point it has come to after so many lines. `TOOLWRIGHT_CRASH_KILLS` says how often, `TOOLWRIGHT_CRASH_SEED` chooses other
+//! moments.
+
+#![cfg(unix)]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::Command;
+
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+#[path = "crash/chance.rs"]
+mod chance;
+#[path = "crash/honest.rs"]
+mod honest;
+#[path = "crash/journal.rs"]
+mod journal;
+#[path = "crash/process.rs"]
+mod process;
+#[expect(dead_code, reason = "the tests of the stores need more of it")]
+#[path = "../crates/memory/tests/main/server.rs"]
+mod server;
+
+use chance::Chance;
+use honest::Findings;
+use journal::Journal;
+use process::{Fate, Life, Process};
+
+/// Orders of one conversation.
+const ORDERS: usize = 2;
+
+/// Kills of one conversation, at most: then it may finish.
+const MOST: usize = 8;
+
+const STAGES: [&str; 5] = [
+    "before start",
+    "during the call",
+    "after the call",
+    "waiting for approval",
+    "during the final answer",
+];
+
+#[test]
+fn a_conversation_in_sqlite_survives_kills_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("conversations.sqlite");
+    run("sqlite", &format!("sqlite:{}", file.display()), &folder);
+}
+
+#[test]
+fn a_conversation_in_postgresql_survives_kills_at_any_moment() {
+    let Some(server) = server::Server::start(&[]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    run("postgresql", &server.url("postgres"), &folder);
+}
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |value| value.parse().unwrap())
+}
+
+/// Kills as often as wanted, and finishes every conversation.
+fn run(name: &str, url: &str, folder: &TempDir) {
+    let wanted = usize::try_from(setting("TOOLWRIGHT_CRASH_KILLS", 20)).unwrap();
+    let seed = setting("TOOLWRIGHT_CRASH_SEED", 7);
+    let mut chance = Chance::new(seed);
+    let runtime = Runtime::new().unwrap();
+    let journal = Journal::open(&runtime, url);
+    let mut killed: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut starts, mut findings, mut conversations) = (0, Findings::default(), Vec::new());
+    while killed.values().sum::<usize>() < wanted
+        || STAGES.iter().any(|it| !killed.contains_key(*it))
+    {
+        let conversation = format!("orders-{}", conversations.len());
+        let log = folder.path().join(format!("{conversation}.log"));
+        let mut kept = Vec::new();
+        let mut kills = 0;
+        loop {
+            let most = match killed.values().sum::<usize>() < wanted {
+                true => MOST,
+                // Only a stage that nobody has died in yet is left.
+                false => 1,
+            };
+            let fate = match kills < most {
+                true => choose(&mut chance, &killed),
+                false => Fate::Lives,
+            };
+            let process = Process::start(url, &conversation, &log, ORDERS, &fate);
+            starts += 1;
+            let Life { told, died } = process.live(&fate, &mut chance);
+            kept = journal.grown(&conversation, &kept, &told);
+            match died {
+                None => break,
+                Some(stage) => {
+                    *killed.entry(stage).or_default() += 1;
+                    kills += 1;
+                }
+            }
+        }
+        let entries = journal.entries(&conversation);
+        findings += honest::check(&entries, &log, ORDERS);
+        conversations.push(conversation);
+    }
+    listed(url, &conversations);
+    exported(url, &journal, &conversations);
+    let mut told = format!(
+        "crash test in {name}: {} kills in {starts} starts, {} conversations, seed {seed}\n",
+        killed.values().sum::<usize>(),
+        conversations.len(),
+    );
+    for (stage, count) in &killed {
+        told.push_str(&format!("  {count:>4} killed {stage}\n"));
+    }
+    told.push_str(&findings.to_string());
+    // Told whatever becomes of it, where tests keep what is printed to themselves.
+    std::io::stderr().write_all(told.as_bytes()).unwrap();
+}
+
+/// Every other time the stage with the fewest kills so far, else whatever it has come to.
+fn choose(chance: &mut Chance, killed: &BTreeMap<String, usize>) -> Fate {
+    if chance.below(2) == 0 {
+        return Fate::AfterLines(1 + chance.below(50));
+    }
+    let fewest = |stage: &&&str| killed.get(**stage).copied().unwrap_or_default();
+    let stage = STAGES.iter().min_by_key(fewest).unwrap();
+    Fate::Held((*stage).to_owned(), 1 + chance.below(6))
+}
+
+/// The command line knows all of them.
+fn listed(url: &str, conversations: &[String]) {
+    let list: serde_json::Value =
+        serde_json::from_str(&toolwright(url, &["list", "--json"])).unwrap();
+    let mut listed: Vec<&str> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["conversation"].as_str().unwrap())
+        .collect();
+    let mut known: Vec<&str> = conversations.iter().map(String::as_str).collect();
+    listed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(listed, known);
+}
+
+/// The command line writes what was kept.
+fn exported(url: &str, journal: &Journal, conversations: &[String]) {
+    let last = conversations.last().unwrap();
+    let exported = toolwright(url, &["export", last]);
+    let lines: Vec<&str> = exported.lines().skip(1).collect();
+    assert_eq!(lines, journal.texts(last));
+}
+
+fn toolwright(url: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.arg("conversations").args(arguments);
+    let output = command.args(["--store", url]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

@@ -1,0 +1,93 @@
+//! The program that is killed: a conversation about a few orders, with a line on stdout wherever it may die.
+//!
+//! `crash_child STORE CONVERSATION LOG ORDERS HOLD` goes on with the conversation until every order is answered. HOLD is `-`,
+//! or `STAGE:N`: then the program stays at the Nth point of that stage for ever, so that it can be killed exactly there.
+
+use std::error::Error;
+use std::io::BufRead as _;
+use std::sync::Arc;
+
+use toolwright::chat::{Asked, Chat, Decided, Store as _, What};
+use toolwright::{Invoker, Registry};
+
+#[path = "child/model.rs"]
+mod model;
+#[path = "child/points.rs"]
+mod points;
+#[path = "child/tools.rs"]
+mod tools;
+#[path = "child/watched.rs"]
+mod watched;
+
+use model::Clerk;
+use points::{Points, Stage};
+use tools::Shop;
+use watched::Watched;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [url, conversation, log, orders, hold] = arguments.as_slice() else {
+        return Err("crash_child STORE CONVERSATION LOG ORDERS HOLD".into());
+    };
+    let points = Points::new(hold)?;
+    points.at(Stage::Before, "the store is opened");
+    let store = toolwright::memory::open(url).await?;
+    points.at(Stage::Before, "the store is open");
+
+    let registry = Registry::new();
+    registry.add(tools::all())?;
+    let shop = Shop::new(log, points.clone());
+    let invoker = Invoker::builder(&registry).state(shop).build()?;
+    let watched = Watched::new(Arc::clone(&store), points.clone());
+    let chat = Chat::builder(Clerk::new(points.clone()), &invoker)
+        .store(watched)
+        .node("the only one")
+        .build();
+
+    let orders: usize = orders.parse()?;
+    loop {
+        let entries = store.load(conversation).await?;
+        let is_end = |what: &What| matches!(what, What::Ended { .. });
+        let over = entries.iter().filter(|entry| is_end(&entry.what)).count();
+        let interrupted = entries.last().is_some_and(|entry| !is_end(&entry.what));
+        if over == orders && !interrupted {
+            println!("done");
+            return Ok(());
+        }
+        let mut ask = match interrupted {
+            true => chat.resume(conversation),
+            false => {
+                let order = over + 1;
+                let ask = chat.prompt().conversation(conversation);
+                ask.user(format!("Order {order}"))
+            }
+        };
+        loop {
+            let response = ask.call().await?;
+            if response.asked().is_empty() {
+                break;
+            }
+            let decided = decide(response.asked(), &points)?;
+            ask = chat.decide(conversation, decided);
+        }
+    }
+}
+
+/// Has whoever writes to stdin decide.
+fn decide(asked: &[Asked], points: &Points) -> Result<Vec<Decided>, Box<dyn Error>> {
+    let mut decided = Vec::new();
+    for asked in asked {
+        points.at(Stage::Waiting, "somebody is asked");
+        println!("decide");
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        points.at(Stage::Waiting, "somebody has answered");
+        decided.push(match answer.trim() {
+            "yes" => asked.approve(),
+            "no" => asked.deny("not today"),
+            other => return Err(format!("`{other}` is no answer").into()),
+        });
+    }
+    Ok(decided)
+}

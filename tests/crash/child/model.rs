@@ -1,0 +1,93 @@
+//! A model whose every answer follows from what was said: asked again after a crash, it goes on.
+
+use futures::stream::StreamExt as _;
+use serde_json::json;
+use toolwright::chat::testing::Reply;
+use toolwright::chat::{Item, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream};
+use toolwright::{Content, ToolCall};
+
+use crate::points::{Points, Stage};
+
+/// Looks, puts, charges, refunds, and says what came of it.
+pub(crate) struct Clerk {
+    id: ModelId,
+    points: Points,
+}
+
+impl Clerk {
+    pub(crate) fn new(points: Points) -> Self {
+        Self {
+            id: ModelId::new("clerk", ""),
+            points,
+        }
+    }
+}
+
+/// The number in the newest question, and what was said since.
+fn order(messages: &[Message]) -> (u32, &[Message]) {
+    let question = messages
+        .iter()
+        .rposition(|it| matches!(it, Message::User(_)));
+    let at = question.unwrap_or_default();
+    let order = match messages.get(at) {
+        Some(Message::User(content)) => content.iter().find_map(|item| match item {
+            Content::Text { text } => text.strip_prefix("Order ")?.parse().ok(),
+            _ => None,
+        }),
+        _ => None,
+    };
+    (
+        order.unwrap_or_default(),
+        messages.get(at + 1..).unwrap_or_default(),
+    )
+}
+
+fn answer(messages: &[Message]) -> Reply {
+    let (order, since) = order(messages);
+    let steps = since.iter().filter(|it| matches!(it, Message::Step(_)));
+    let call = |tool: &str, arguments: serde_json::Value| {
+        Item::call(ToolCall::new(tool, arguments).with_id(format!("{order}-{tool}")))
+    };
+    match steps.count() {
+        0 => Reply::of(vec![
+            call("look", json!({ "order": order })),
+            call("put", json!({ "order": order })),
+        ]),
+        1 => Reply::of(vec![call(
+            "charge",
+            json!({ "order": order, "euros": 10 + order }),
+        )]),
+        2 => Reply::of(vec![call(
+            "refund",
+            json!({ "order": order, "euros": order }),
+        )]),
+        _ => {
+            let results = since.iter().filter_map(|message| match message {
+                Message::Results(results) => Some(results),
+                _ => None,
+            });
+            let results = results.flatten();
+            let told = results.map(|it| format!("{} was {}: {}", it.tool, it.outcome, it.text()));
+            let told: Vec<String> = told.collect();
+            Reply::text(format!("Order {order}. {}", told.join(". ")))
+        }
+    }
+}
+
+impl Model for Clerk {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        self.points.at(Stage::Before, "the model is asked");
+        let points = self.points.clone();
+        let heard = answer(&request.messages).into_stream();
+        let told = heard.inspect(move |event| {
+            if let Ok(ModelEvent::Text(word)) = event {
+                points.at(Stage::Answering, &format!("the model says {word:?}"));
+            }
+        });
+        told.boxed()
+    }
+}

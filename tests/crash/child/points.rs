@@ -1,0 +1,70 @@
+//! Where the program may be killed.
+
+use std::fmt;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the program is about, as far as it matters for what has to come of a kill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stage {
+    /// A call has not started, or none is made yet.
+    Before,
+    During,
+    After,
+    Waiting,
+    Answering,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Before => "before start",
+            Self::During => "during the call",
+            Self::After => "after the call",
+            Self::Waiting => "waiting for approval",
+            Self::Answering => "during the final answer",
+        })
+    }
+}
+
+/// Tells each point, and stays at the one that was chosen.
+#[derive(Clone)]
+pub(crate) struct Points(Arc<Mutex<Option<(String, usize)>>>);
+
+impl Points {
+    /// Chooses a point: `STAGE:N`, or `-` for none.
+    pub(crate) fn new(hold: &str) -> Result<Self, Box<dyn std::error::Error>> {
+        let hold = match hold.rsplit_once(':') {
+            Some((stage, number)) => Some((stage.to_owned(), number.parse()?)),
+            None => None,
+        };
+        Ok(Self(Arc::new(Mutex::new(hold))))
+    }
+
+    /// Says where the program is.
+    pub(crate) fn at(&self, stage: Stage, what: &str) {
+        // Held, so that nobody else gets any further either.
+        let mut hold = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tell(&format!("{stage}: {what}"));
+        let Some((wanted, left)) = &mut *hold else {
+            return;
+        };
+        if *wanted != stage.to_string() {
+            return;
+        }
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            tell("held");
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+}
+
+/// Writes a line that is out before anything else happens.
+pub(crate) fn tell(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // Nobody reads any more: then somebody is about to kill.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}

@@ -1,0 +1,94 @@
+//! A store that says what it is about to keep, and what it has kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolwright::chat::{Entry, Lease, Store, StoreError, Summary, What};
+use toolwright::{BoxFuture, Secret};
+
+use crate::points::{Points, Stage, tell};
+
+pub(crate) struct Watched {
+    store: Arc<dyn Store>,
+    points: Points,
+}
+
+impl Watched {
+    pub(crate) fn new(store: Arc<dyn Store>, points: Points) -> Self {
+        Self { store, points }
+    }
+}
+
+/// Where the program is before an entry is kept, and after; and what the entry is called.
+fn stages(what: &What) -> (Stage, Stage, &'static str) {
+    match what {
+        What::User { .. } => (Stage::Before, Stage::Before, "the question"),
+        What::Step { calls, .. } if calls.is_empty() => {
+            (Stage::Answering, Stage::Answering, "the answer")
+        }
+        What::Step { .. } => (Stage::Before, Stage::Before, "the step"),
+        What::Asked { .. } => (Stage::Before, Stage::Waiting, "what is asked"),
+        What::Decided { .. } => (Stage::Waiting, Stage::Before, "the decision"),
+        What::Started { .. } => (Stage::Before, Stage::During, "the start"),
+        What::Finished { .. } => (Stage::After, Stage::After, "the result"),
+        What::Ended { .. } => (Stage::Answering, Stage::Answering, "the end"),
+        _ => (Stage::Before, Stage::Before, "something"),
+    }
+}
+
+impl Store for Watched {
+    fn append<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            if let Some(first) = entries.first() {
+                let (before, _, name) = stages(&first.what);
+                self.points.at(before, &format!("{name} is to be kept"));
+            }
+            self.store.append(lease, entries).await?;
+            for entry in entries {
+                tell(&format!("kept {}", entry.id));
+            }
+            if let Some(last) = entries.last() {
+                let (_, after, name) = stages(&last.what);
+                self.points.at(after, &format!("{name} is kept"));
+            }
+            Ok(())
+        })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        lease: &'a Lease,
+        life: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.store.lease(lease, life)
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.release(lease)
+    }
+
+    fn tail<'a>(
+        &'a self,
+        conversation: &'a str,
+        before: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.store.tail(conversation, before, most)
+    }
+
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        self.store.list(most)
+    }
+
+    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.store.forget(lease)
+    }
+
+    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.store.key()
+    }
+}

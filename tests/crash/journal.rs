@@ -1,0 +1,58 @@
+//! What is kept, looked at from another process.
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use toolwright::chat::{Entry, Store};
+
+pub(crate) struct Journal<'a> {
+    runtime: &'a Runtime,
+    store: Arc<dyn Store>,
+}
+
+impl<'a> Journal<'a> {
+    pub(crate) fn open(runtime: &'a Runtime, url: &str) -> Self {
+        let store = runtime.block_on(toolwright::memory::open(url)).unwrap();
+        Self { runtime, store }
+    }
+
+    pub(crate) fn entries(&self, conversation: &str) -> Vec<Entry> {
+        self.runtime
+            .block_on(self.store.load(conversation))
+            .unwrap()
+    }
+
+    pub(crate) fn texts(&self, conversation: &str) -> Vec<String> {
+        let entries = self.entries(conversation);
+        let text = |entry: &Entry| serde_json::to_string(entry).unwrap();
+        entries.iter().map(text).collect()
+    }
+
+    /// What is kept now: all that was kept before, to the byte and in the same order, and all that the process said it had
+    /// kept.
+    pub(crate) fn grown(
+        &self,
+        conversation: &str,
+        before: &[String],
+        told: &[String],
+    ) -> Vec<String> {
+        let now = self.texts(conversation);
+        assert!(
+            now.starts_with(before),
+            "{conversation}: entries are lost or changed:\n{before:#?}\n{now:#?}"
+        );
+        let ids: Vec<String> = self
+            .entries(conversation)
+            .into_iter()
+            .map(|it| it.id)
+            .collect();
+        let mut at = ids.iter();
+        for id in told.iter().filter_map(|line| line.strip_prefix("kept ")) {
+            assert!(
+                at.any(|kept| kept == id),
+                "{conversation}: {id} was kept, and is not there in that order: {ids:?}"
+            );
+        }
+        now
+    }
+}
