@@ -33,10 +33,14 @@ fn new(directory: &Path) -> Output {
 /// Runs Cargo in a project, with the workspace's own versions and build directory.
 fn cargo(project: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO"));
-    command.args(arguments).current_dir(project).env(
-        "CARGO_TARGET_DIR",
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("target/scaffold"),
-    );
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/scaffold");
+    command
+        .args(arguments)
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target)
+        // The dependencies with what a debugger wants take gigabytes.
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0");
     let output = command.output().unwrap();
     assert!(
         output.status.success(),
