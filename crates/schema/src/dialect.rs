@@ -47,7 +47,11 @@ pub(crate) struct Rules {
 impl Rules {
     /// Whether a keyword may stand in a schema.
     pub(crate) fn keeps(&self, keyword: &str) -> bool {
-        self.keywords.is_none_or(|kept| kept.contains(&keyword))
+        // By far the most frequent, which every dialect takes.
+        matches!(
+            keyword,
+            "type" | "description" | "properties" | "required" | "items" | "enum" | "anyOf"
+        ) || self.keywords.is_none_or(|kept| kept.contains(&keyword))
     }
 }
 

@@ -5,14 +5,20 @@
 
 mod draft;
 mod lift;
+mod look;
+mod lookup;
 mod loss;
+mod path;
+mod seen;
 pub(crate) mod weigh;
 
-pub(crate) use draft::{
-    Draft, MOST_NODES, Parts, Spot, describe, each_part, parts, push_step, too_large, up,
-};
+pub(crate) use draft::{Draft, Parts, Spot, describe, each_part, parts, up};
 pub(crate) use lift::{LIFT, Mark, mark};
+pub(crate) use look::{MOST_NODES, too_large};
+pub(crate) use lookup::{Lookup, LookupMut};
 pub use loss::{Impossible, Loss, Severity};
+pub(crate) use path::{Part, Path};
+pub(crate) use seen::Seen;
 pub use weigh::Weight;
 
 use std::sync::OnceLock;
@@ -39,6 +45,7 @@ impl Lowered {
         let mut draft = Draft::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
             pass(&mut draft)?;
+            debug_assert!(draft.knows_itself(), "a pass wrote a keyword in silence");
         }
         let (mut schema, losses, remark) = draft.finish();
         let lift = Lift::take(&mut schema);
@@ -100,12 +107,12 @@ impl Lowered {
     ///
     /// What is in neither form is left as it is, for the validator to refuse.
     pub fn lift(&self, arguments: &mut Value) {
-        self.lift.up(arguments);
+        self.lift.up(&self.schema, arguments);
     }
 
     /// Brings canonical arguments into this dialect's form, as for a call of the past that a model reads again.
     pub fn lower_arguments(&self, arguments: &mut Value) {
-        self.lift.down(arguments);
+        self.lift.down(&self.schema, arguments);
     }
 }
 
@@ -116,9 +123,9 @@ impl Schema {
     ///
     /// Nothing the dialect could express admits the same arguments, or the schema is beyond every bound.
     pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, &Impossible> {
-        self.lowered(dialect)
-            .get_or_init(|| Lowered::new(self.as_value(), dialect))
-            .as_ref()
+        let lowered = self.lowered(dialect);
+        let lowered = lowered.get_or_init(|| Box::new(Lowered::new(self.as_value(), dialect)));
+        lowered.as_ref().as_ref()
     }
 }
 

@@ -33,7 +33,8 @@ struct Inner {
     lowered: OnceLock<Box<[Slot; dialect::COUNT]>>,
 }
 
-type Slot = OnceLock<Result<Lowered, Impossible>>;
+/// Boxed, because most of the slots stay empty.
+type Slot = OnceLock<Box<Result<Lowered, Impossible>>>;
 
 /// A larger schema is not compiled part by part: each part compiles all that is below it.
 const MOST_IN_PARTS: usize = 1 << 18;

@@ -3,50 +3,47 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Impossible, Loss, Severity,
-    lift::{LIFT, strip},
+    Impossible, Lookup, LookupMut, Loss, Part, Path, Seen, Severity, lift::strip, look::Look,
 };
 use crate::{Dialect, dialect::Rules};
-
-/// No schema that anybody wrote comes near it; references that multiply do.
-pub(crate) const MOST_NODES: usize = 20_000;
-
-/// Passes call themselves for every level; values that deep are refused where a request is checked, too.
-const MOST_DEPTH: usize = 128;
 
 /// What the passes work on.
 pub(crate) struct Draft {
     pub(crate) schema: Value,
-    pub(crate) spot: Spot,
+    pub(crate) rules: &'static Rules,
+    losses: Vec<Loss>,
     /// What the root tells where the dialect has no room for it there.
     pub(crate) remark: Option<String>,
+    /// What occurs in the schema, until a pass has changed that.
+    seen: Option<Seen>,
 }
 
 /// Where a pass is, and what it reports to.
-pub(crate) struct Spot {
-    /// The JSON pointer of the schema being visited.
-    pub(crate) path: String,
+pub(crate) struct Spot<'p> {
+    /// The place of the schema being visited.
+    pub(crate) path: Path<'p>,
     pub(crate) rules: &'static Rules,
-    losses: Vec<Loss>,
+    losses: &'p mut Vec<Loss>,
 }
 
-impl Spot {
+impl Spot<'_> {
     /// Reports something given up here.
     pub(crate) fn lose(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
-        if severity != Severity::Note && self.path.split('/').any(turns_around) {
+        let path = self.path.pointer();
+        if severity != Severity::Note && path.split('/').any(turns_around) {
             // To admit more in what is negated is to admit less, and the other way round.
             let other = match severity {
                 Severity::Wider => Severity::Narrower,
                 _ => Severity::Wider,
             };
-            self.report(keyword, other, None);
+            self.report(path.clone(), keyword, other, None);
         }
-        self.report(keyword, severity, spilled);
+        self.report(path, keyword, severity, spilled);
     }
 
-    fn report(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
+    fn report(&mut self, path: String, keyword: &str, severity: Severity, spilled: Option<String>) {
         let loss = Loss {
-            path: self.path.clone(),
+            path,
             keyword: keyword.to_owned(),
             severity,
             spilled,
@@ -63,138 +60,122 @@ impl Spot {
         self.lose(keyword, Severity::Wider, Some(words));
     }
 
-    /// Runs `visit` one step below.
-    pub(crate) fn below<T>(
-        &mut self,
-        keyword: &str,
-        name: Option<&str>,
-        visit: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let back = self.path.len();
-        push_step(&mut self.path, keyword, name);
-        let out = visit(self);
-        self.path.truncate(back);
-        out
+    /// The same report, one step below.
+    pub(crate) fn below<'s>(&'s mut self, keyword: &'s str, part: Part<'s>) -> Spot<'s> {
+        Spot {
+            path: self.path.below(keyword, part),
+            rules: self.rules,
+            losses: self.losses,
+        }
     }
 }
 
 impl Draft {
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, Impossible> {
-        let Marked(marked) = bounded(canonical)?;
+        let look = Look::at(canonical)?;
         let mut draft = Self {
             schema: canonical.clone(),
-            spot: Spot {
-                path: String::new(),
-                rules: dialect.rules(),
-                losses: Vec::new(),
-            },
+            rules: dialect.rules(),
+            losses: Vec::new(),
             remark: None,
+            seen: Some(look.seen),
         };
-        if marked {
+        if look.marked {
             strip(&mut draft.schema);
         }
         Ok(draft)
     }
 
+    /// The whole schema, and the spot it is at.
+    pub(crate) fn root(&mut self) -> (&mut Value, Spot<'_>) {
+        let spot = Spot {
+            path: Path::ROOT,
+            rules: self.rules,
+            losses: &mut self.losses,
+        };
+        (&mut self.schema, spot)
+    }
+
+    /// Reports something given up at a place that no pass is at.
+    pub(crate) fn lose_at(
+        &mut self,
+        pointer: &str,
+        keyword: &str,
+        severity: Severity,
+        spilled: Option<String>,
+    ) {
+        let (_, mut spot) = self.root();
+        spot.path = Path::Written(pointer);
+        spot.lose(keyword, severity, spilled);
+    }
+
     /// Refuses a draft that has grown beyond all reason.
-    pub(crate) fn bounded(&self) -> Result<(), Impossible> {
-        bounded(&self.schema).map(drop)
+    pub(crate) fn bounded(&mut self) -> Result<(), Impossible> {
+        self.seen = Some(Look::at(&self.schema)?.seen);
+        Ok(())
+    }
+
+    /// Whether any of these keywords occurs; a pass that concerns no others can leave the draft alone.
+    pub(crate) fn mentions(&mut self, keywords: &[&str]) -> bool {
+        self.has(Seen::of(keywords))
+    }
+
+    /// Whether anything of this kind occurs.
+    pub(crate) fn has(&mut self, any: Seen) -> bool {
+        let look = || Look::at(&self.schema).map_or(Seen::EVERYTHING, |look| look.seen);
+        self.seen.get_or_insert_with(look).has(any)
+    }
+
+    /// Takes note of what a pass may have written for the first time.
+    pub(crate) fn adds(&mut self, some: Seen) {
+        if let Some(seen) = &mut self.seen {
+            *seen = seen.or(some);
+        }
+    }
+
+    /// Has the draft looked through again before the next pass is left out.
+    pub(crate) fn changed(&mut self) {
+        self.seen = None;
+    }
+
+    /// Whether what is said to occur is all that does.
+    pub(crate) fn knows_itself(&self) -> bool {
+        let (Some(seen), Ok(look)) = (self.seen, Look::at(&self.schema)) else {
+            return true;
+        };
+        seen.covers(look.seen)
     }
 
     pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
-        (self.schema, self.spot.losses, self.remark)
+        (self.schema, self.losses, self.remark)
     }
 
     /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
-    pub(crate) fn walk(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot)) {
-        down(&mut self.schema, &mut self.spot, &mut visit);
+    pub(crate) fn walk(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot<'_>)) {
+        let (schema, mut spot) = self.root();
+        down(schema, &mut spot, &mut visit);
     }
 
     /// Visits every schema, each after the schemas in it.
-    pub(crate) fn walk_up(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot)) {
-        up(&mut self.schema, &mut self.spot, &mut visit);
+    pub(crate) fn walk_up(&mut self, mut visit: impl FnMut(&mut Value, &mut Spot<'_>)) {
+        let (schema, mut spot) = self.root();
+        up(schema, &mut spot, &mut visit);
     }
 }
 
-/// Goes one step further down a JSON pointer.
-pub(crate) fn push_step(path: &mut String, keyword: &str, name: Option<&str>) {
-    path.push('/');
-    path.push_str(keyword);
-    if let Some(name) = name {
-        path.push('/');
-        if name.contains(['~', '/']) {
-            path.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        } else {
-            path.push_str(name);
-        }
-    }
-}
-
-pub(crate) fn too_large() -> Impossible {
-    Impossible::new(
-        "",
-        format!("the schema, its references written out, has more than {MOST_NODES} parts"),
-    )
-}
-
-fn too_deep() -> Impossible {
-    Impossible::new(
-        "",
-        format!("the schema, its references written out, is more than {MOST_DEPTH} levels deep"),
-    )
-}
-
-fn bounded(schema: &Value) -> Result<Marked, Impossible> {
-    let mut left = MOST_NODES;
-    let mut marked = false;
-    match fits(schema, MOST_DEPTH, &mut left, &mut marked) {
-        Fit::Yes => Ok(Marked(marked)),
-        Fit::TooDeep => Err(too_deep()),
-        Fit::TooLarge => Err(too_large()),
-    }
-}
-
-/// Whether a schema brings along marks that only passes may leave.
-struct Marked(bool);
-
-#[derive(PartialEq)]
-enum Fit {
-    Yes,
-    TooDeep,
-    TooLarge,
-}
-
-fn fits(value: &Value, deeper: usize, left: &mut usize, marked: &mut bool) -> Fit {
-    let Some(rest) = left.checked_sub(1) else {
-        return Fit::TooLarge;
-    };
-    *left = rest;
-    let Some(deeper) = deeper.checked_sub(1) else {
-        return Fit::TooDeep;
-    };
-    let parts: &mut dyn Iterator<Item = &Value> = match value {
-        Value::Array(elements) => &mut elements.iter(),
-        Value::Object(members) => {
-            *marked |= members.keys().any(|keyword| keyword == LIFT);
-            &mut members.values()
-        }
-        _ => return Fit::Yes,
-    };
-    parts
-        .map(|part| fits(part, deeper, left, marked))
-        .find(|fit| *fit != Fit::Yes)
-        .unwrap_or(Fit::Yes)
-}
-
-fn down(schema: &mut Value, spot: &mut Spot, visit: &mut impl FnMut(&mut Value, &mut Spot)) {
+fn down(
+    schema: &mut Value,
+    spot: &mut Spot<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut Spot<'_>),
+) {
     visit(schema, spot);
     each_part(schema, spot, &mut |part, spot| down(part, spot, visit));
 }
 
 pub(crate) fn up(
     schema: &mut Value,
-    spot: &mut Spot,
-    visit: &mut impl FnMut(&mut Value, &mut Spot),
+    spot: &mut Spot<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut Spot<'_>),
 ) {
     each_part(schema, spot, &mut |part, spot| up(part, spot, visit));
     visit(schema, spot);
@@ -203,8 +184,8 @@ pub(crate) fn up(
 /// Visits the schemas directly in this one.
 pub(crate) fn each_part(
     schema: &mut Value,
-    spot: &mut Spot,
-    visit: &mut dyn FnMut(&mut Value, &mut Spot),
+    spot: &mut Spot<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut Spot<'_>),
 ) {
     let Value::Object(members) = schema else {
         return;
@@ -216,16 +197,16 @@ pub(crate) fn each_part(
         }
         match (parts(keyword), value) {
             (Parts::One | Parts::OneOrMany, value @ (Value::Object(_) | Value::Bool(_))) => {
-                spot.below(keyword, None, |spot| visit(value, spot));
+                visit(value, &mut spot.below(keyword, Part::Only));
             }
             (Parts::Many | Parts::OneOrMany, Value::Array(parts)) => {
                 for (at, part) in parts.iter_mut().enumerate() {
-                    spot.below(keyword, Some(&at.to_string()), |spot| visit(part, spot));
+                    visit(part, &mut spot.below(keyword, Part::At(at)));
                 }
             }
             (Parts::Named, Value::Object(parts)) => {
                 for (name, part) in parts {
-                    spot.below(keyword, Some(name), |spot| visit(part, spot));
+                    visit(part, &mut spot.below(keyword, Part::Named(name)));
                 }
             }
             _ => {}
@@ -234,6 +215,7 @@ pub(crate) fn each_part(
 }
 
 /// What stands below a keyword.
+#[derive(PartialEq)]
 pub(crate) enum Parts {
     One,
     /// `items`, which was a list in older drafts.
@@ -245,6 +227,9 @@ pub(crate) enum Parts {
 
 pub(crate) fn parts(keyword: &str) -> Parts {
     match keyword {
+        // By far the most frequent.
+        "properties" => Parts::Named,
+        "enum" | "required" => Parts::None,
         "items" => Parts::OneOrMany,
         "additionalItems"
         | "additionalProperties"
@@ -258,9 +243,7 @@ pub(crate) fn parts(keyword: &str) -> Parts {
         | "unevaluatedItems"
         | "unevaluatedProperties" => Parts::One,
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Parts::Many,
-        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
-            Parts::Named
-        }
+        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => Parts::Named,
         _ => Parts::None,
     }
 }
@@ -272,7 +255,7 @@ fn turns_around(keyword: &str) -> bool {
 
 /// Adds words to a schema's description.
 pub(crate) fn describe(schema: &mut Map<String, Value>, words: &str) {
-    let text = match schema.get("description").and_then(Value::as_str) {
+    let text = match schema.find("description").and_then(Value::as_str) {
         Some(told) if told.contains(words) => return,
         Some(told) if !told.trim().is_empty() => format!("{} ({words})", told.trim_end()),
         _ => {
@@ -281,5 +264,5 @@ pub(crate) fn describe(schema: &mut Map<String, Value>, words: &str) {
             first.chain(letters).collect()
         }
     };
-    schema.insert("description".to_owned(), Value::String(text));
+    schema.put("description", Value::String(text));
 }

@@ -1,13 +1,16 @@
 //! Arguments in a dialect's form, back to the canonical form, and the other way.
 //!
 //! A pass that changes the form of a value leaves a [`Mark`] in the schema. At the end the marks are taken out and become a
-//! tree of their own beside the schema.
+//! tree of their own beside the schema. Whoever follows it walks through both: what the tree does not say is in the schema.
+
+mod build;
 
 use std::sync::OnceLock;
 
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
+use super::{Lookup, LookupMut};
 use crate::{Limits, Schema, Tape};
 
 /// The keyword marks are kept under while passes run; a schema that brings it along loses it first.
@@ -51,7 +54,6 @@ pub(crate) struct Lift {
     root: Step,
     /// What `#/$defs/…` leads to, for schemas that contain themselves.
     named: Vec<(String, Step)>,
-    definitions: Value,
 }
 
 #[derive(Debug, Default)]
@@ -73,10 +75,9 @@ enum Step {
     Named(String),
 }
 
-/// One alternative, and the schema that tells whether a value is meant.
+/// One alternative, and what tells whether a value is meant.
 #[derive(Debug)]
 struct Branch {
-    plain: Value,
     schema: OnceLock<Schema>,
     step: Step,
 }
@@ -84,10 +85,17 @@ struct Branch {
 #[derive(Debug)]
 struct Member {
     wire: String,
-    canonical: String,
+    /// The canonical name, where it is another.
+    renamed: Option<String>,
     absent: bool,
     never_null: bool,
     step: Step,
+}
+
+impl Member {
+    fn canonical(&self) -> &str {
+        self.renamed.as_ref().unwrap_or(&self.wire)
+    }
 }
 
 impl Lift {
@@ -96,18 +104,7 @@ impl Lift {
         if !is_marked(schema) {
             return Self::default();
         }
-        let mut definitions = schema.get("$defs").cloned().unwrap_or_default();
-        strip(&mut definitions);
-        let named = schema.get("$defs").and_then(Value::as_object);
-        let lift = Self {
-            root: step(schema),
-            named: named
-                .into_iter()
-                .flatten()
-                .map(|(name, part)| (name.clone(), step(part)))
-                .collect(),
-            definitions,
-        };
+        let lift = build::lift(schema);
         strip(schema);
         lift
     }
@@ -116,27 +113,49 @@ impl Lift {
         matches!(self.root, Step::Nothing)
     }
 
-    /// From the dialect's form to the canonical one.
-    pub(crate) fn up(&self, value: &mut Value) {
-        self.follow(&self.root, value, true);
+    /// From the form of the dialect's schema to the canonical one.
+    pub(crate) fn up(&self, schema: &Value, value: &mut Value) {
+        let way = Way {
+            lift: self,
+            whole: schema,
+            up: true,
+        };
+        way.follow(&self.root, schema, value);
     }
 
-    /// From the canonical form to the dialect's.
-    pub(crate) fn down(&self, value: &mut Value) {
-        self.follow(&self.root, value, false);
+    /// From the canonical form to that of the dialect's schema.
+    pub(crate) fn down(&self, schema: &Value, value: &mut Value) {
+        let way = Way {
+            lift: self,
+            whole: schema,
+            up: false,
+        };
+        way.follow(&self.root, schema, value);
     }
+}
 
-    fn follow(&self, step: &Step, value: &mut Value, up: bool) {
+/// A lift in one direction, beside the schema whose marks it was made of.
+struct Way<'l> {
+    lift: &'l Lift,
+    whole: &'l Value,
+    up: bool,
+}
+
+impl Way<'_> {
+    /// Changes the form of one value, to which a step and a schema belong.
+    fn follow(&self, step: &Step, schema: &Value, value: &mut Value) {
+        let schema = within_single(schema);
+        let part = |keyword: &str| schema.find(keyword).unwrap_or(&Value::Null);
         match (step, &mut *value) {
-            (Step::Json, Value::String(text)) if up => {
+            (Step::Json, Value::String(text)) if self.up => {
                 let held = Tape::parse(text, &Limits::default()).map(|tape| tape.to_value());
                 if let Ok(held) = held {
                     *value = held;
                 }
             }
-            (Step::Json, other) if !up => *value = Value::String(other.to_string()),
+            (Step::Json, other) if !self.up => *value = Value::String(other.to_string()),
             (Step::Texts(texts), _) => {
-                let other = texts.iter().find_map(|(wire, canonical)| match up {
+                let other = texts.iter().find_map(|(wire, canonical)| match self.up {
                     true => (wire == value).then_some(canonical),
                     false => cmp::equal(canonical, value).then_some(wire),
                 });
@@ -144,82 +163,107 @@ impl Lift {
                     *value = other.clone();
                 }
             }
-            (Step::Pairs(inner), Value::Array(pairs)) if up => {
+            (Step::Pairs(inner), Value::Array(pairs)) if self.up => {
                 if let Some(mut members) = joined(pairs) {
+                    let part = build::value_of_pair(schema).unwrap_or(&Value::Null);
                     members
                         .values_mut()
-                        .for_each(|member| self.follow(inner, member, up));
+                        .for_each(|member| self.follow(inner, part, member));
                     *value = Value::Object(members);
                 }
             }
-            (Step::Pairs(inner), Value::Object(members)) if !up => {
+            (Step::Pairs(inner), Value::Object(members)) if !self.up => {
+                let part = build::value_of_pair(schema).unwrap_or(&Value::Null);
                 members
                     .values_mut()
-                    .for_each(|member| self.follow(inner, member, up));
+                    .for_each(|member| self.follow(inner, part, member));
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
                     .collect();
             }
             (Step::Object { members, rest }, Value::Object(object)) => {
-                self.object(members, rest, object, up)
+                self.object(members, rest, schema, object);
             }
             (Step::Array { first, rest }, Value::Array(elements)) => {
+                let places = part("prefixItems").as_array();
                 for (at, element) in elements.iter_mut().enumerate() {
-                    self.follow(first.get(at).unwrap_or(rest), element, up);
+                    let place = places.and_then(|places| places.get(at));
+                    let place = place.unwrap_or_else(|| part("items"));
+                    self.follow(first.get(at).unwrap_or(rest), place, element);
                 }
             }
-            (Step::Any(branches), _) => self.any(branches, value, up),
+            (Step::Any(branches), _) => {
+                let schemas = part("anyOf").as_array().into_iter().flatten();
+                self.any(branches.iter().zip(schemas), value);
+            }
             (Step::Named(name), _) => {
-                if let Some((_, step)) = self.named.iter().find(|(known, _)| known == name) {
-                    self.follow(step, value, up);
+                let mut named = self.lift.named.iter();
+                if let Some((_, step)) = named.find(|(known, _)| known == name) {
+                    let schema = self.definitions().and_then(|all| all.get(name));
+                    self.follow(step, schema.unwrap_or(&Value::Null), value);
                 }
             }
             _ => {}
         }
     }
 
-    fn object(&self, members: &[Member], rest: &Step, object: &mut Map<String, Value>, up: bool) {
+    fn definitions(&self) -> Option<&Value> {
+        self.whole.find("$defs")
+    }
+
+    fn object(
+        &self,
+        members: &[Member],
+        rest: &Step,
+        schema: &Value,
+        object: &mut Map<String, Value>,
+    ) {
+        let properties = schema.find("properties");
+        let others = schema.find("additionalProperties");
         let given = std::mem::take(object);
         for (name, mut value) in given {
-            let member = members.iter().find(|member| match up {
+            let member = members.iter().find(|member| match self.up {
                 true => member.wire == name,
-                false => member.canonical == name,
+                false => member.canonical() == name,
             });
             match member {
-                Some(member) if up && member.absent && value.is_null() => {}
-                Some(member) if !up && member.never_null && value.is_null() => {}
+                Some(member) if self.up && member.absent && value.is_null() => {}
+                Some(member) if !self.up && member.never_null && value.is_null() => {}
                 Some(member) => {
-                    self.follow(&member.step, &mut value, up);
-                    let other = if up { &member.canonical } else { &member.wire };
-                    object.insert(other.clone(), value);
+                    let part = properties.and_then(|parts| parts.get(&member.wire));
+                    self.follow(&member.step, part.unwrap_or(&Value::Null), &mut value);
+                    let other = match self.up {
+                        true => member.canonical(),
+                        false => &member.wire,
+                    };
+                    object.insert(other.to_owned(), value);
                 }
                 None => {
-                    self.follow(rest, &mut value, up);
+                    self.follow(rest, others.unwrap_or(&Value::Null), &mut value);
                     object.insert(name, value);
                 }
             }
         }
-        if !up {
+        if !self.up {
             for member in members.iter().filter(|member| member.absent) {
                 object.entry(member.wire.as_str()).or_insert(Value::Null);
             }
         }
     }
 
-    fn any(&self, branches: &[Branch], value: &mut Value, up: bool) {
-        let likely: Vec<&Branch> = branches
-            .iter()
-            .filter(|branch| !up || branch.may_mean(value))
+    fn any<'b>(&self, branches: impl Iterator<Item = (&'b Branch, &'b Value)>, value: &mut Value) {
+        let likely: Vec<(&Branch, &Value)> = branches
+            .filter(|(_, schema)| !self.up || may_mean(schema, value))
             .collect();
-        if let ([only], true) = (likely.as_slice(), up) {
-            return self.follow(&only.step, value, up);
+        if let ([(only, schema)], true) = (likely.as_slice(), self.up) {
+            return self.follow(&only.step, schema, value);
         }
-        for branch in likely {
+        for (branch, schema) in likely {
             let mut other = value.clone();
-            self.follow(&branch.step, &mut other, up);
-            let wire = if up { &*value } else { &other };
-            if branch.means(wire, &self.definitions) {
+            self.follow(&branch.step, schema, &mut other);
+            let wire = if self.up { &*value } else { &other };
+            if branch.means(schema, wire, self.definitions()) {
                 *value = other;
                 return;
             }
@@ -227,27 +271,44 @@ impl Lift {
     }
 }
 
-impl Branch {
-    /// Whether the value has this alternative's type.
-    fn may_mean(&self, value: &Value) -> bool {
-        let Some(Value::String(kind)) = self.plain.get("type") else {
-            return true;
-        };
-        match value {
-            Value::Null => kind == "null",
-            Value::Bool(_) => kind == "boolean",
-            Value::Number(_) => kind == "number" || kind == "integer",
-            Value::String(_) => kind == "string",
-            Value::Array(_) => kind == "array",
-            Value::Object(_) => kind == "object",
-        }
+/// A union of one is that one.
+fn within_single(schema: &Value) -> &Value {
+    match schema.find("anyOf") {
+        Some(Value::Array(branches)) => match branches.as_slice() {
+            [only] if !schema.has("$ref") => within_single(only),
+            _ => schema,
+        },
+        _ => schema,
     }
+}
 
-    fn means(&self, value: &Value, definitions: &Value) -> bool {
+/// Whether a value has an alternative's type.
+fn may_mean(schema: &Value, value: &Value) -> bool {
+    // `nullable` admits two.
+    let Some(Value::String(kind)) = schema.find("type").filter(|_| !is_nullable(schema)) else {
+        return true;
+    };
+    match value {
+        Value::Null => kind == "null",
+        Value::Bool(_) => kind == "boolean",
+        Value::Number(_) => kind == "number" || kind == "integer",
+        Value::String(_) => kind == "string",
+        Value::Array(_) => kind == "array",
+        Value::Object(_) => kind == "object",
+    }
+}
+
+fn is_nullable(schema: &Value) -> bool {
+    schema.find("nullable") == Some(&Value::Bool(true))
+}
+
+impl Branch {
+    fn means(&self, schema: &Value, value: &Value, definitions: Option<&Value>) -> bool {
         let schema = self.schema.get_or_init(|| {
-            let mut whole = self.plain.clone();
-            if let (Value::Object(members), false) = (&mut whole, definitions.is_null()) {
-                members.insert("$defs".to_owned(), definitions.clone());
+            let mut whole = schema.clone();
+            read_flags(&mut whole);
+            if let (Value::Object(members), Some(definitions)) = (&mut whole, definitions) {
+                members.put("$defs", definitions.clone());
             }
             Schema::trusted(whole)
         });
@@ -260,9 +321,9 @@ fn joined(pairs: &[Value]) -> Option<Map<String, Value>> {
     let mut members = Map::new();
     for pair in pairs {
         let pair = pair.as_object().filter(|pair| pair.len() == 2)?;
-        let key = pair.get("key")?.as_str()?;
+        let key = pair.find("key")?.as_str()?;
         if members
-            .insert(key.to_owned(), pair.get("value")?.clone())
+            .insert(key.to_owned(), pair.find("value")?.clone())
             .is_some()
         {
             return None;
@@ -274,7 +335,7 @@ fn joined(pairs: &[Value]) -> Option<Map<String, Value>> {
 fn is_marked(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(is_marked),
-        Value::Object(members) => members.contains_key(LIFT) || members.values().any(is_marked),
+        Value::Object(members) => members.has(LIFT) || members.values().any(is_marked),
         _ => false,
     }
 }
@@ -283,21 +344,10 @@ pub(crate) fn strip(value: &mut Value) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(strip),
         Value::Object(members) => {
-            members.shift_remove(LIFT);
+            members.take_out(LIFT);
             members.values_mut().for_each(strip);
         }
         _ => {}
-    }
-}
-
-fn branch(schema: &Value, step: Step) -> Branch {
-    let mut plain = schema.clone();
-    strip(&mut plain);
-    read_flags(&mut plain);
-    Branch {
-        plain,
-        schema: OnceLock::new(),
-        step,
     }
 }
 
@@ -307,112 +357,12 @@ fn read_flags(value: &mut Value) {
         Value::Array(elements) => elements.iter_mut().for_each(read_flags),
         Value::Object(members) => {
             members.values_mut().for_each(read_flags);
-            if members.get("nullable") == Some(&Value::Bool(true)) {
-                members.shift_remove("nullable");
+            if members.find("nullable") == Some(&Value::Bool(true)) {
+                members.take_out("nullable");
                 let inner = std::mem::take(members);
-                members.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));
+                members.put("anyOf", json!([inner, {"type": "null"}]));
             }
         }
         _ => {}
-    }
-}
-
-/// Builds the way for one schema.
-fn step(schema: &Value) -> Step {
-    let Value::Object(members) = schema else {
-        return Step::Nothing;
-    };
-    // Only recursive schemas keep references, and those are followed whatever they hold.
-    if let Some(name) = members.get("$ref").and_then(Value::as_str) {
-        let name = name.strip_prefix("#/$defs/").unwrap_or(name);
-        return Step::Named(name.to_owned());
-    }
-    if let Some(Value::Array(branches)) = members.get("anyOf") {
-        return any(branches);
-    }
-    if let Some(marks) = members.get(LIFT) {
-        if marks.get("json").is_some() {
-            return Step::Json;
-        }
-        if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
-            (marks.get("texts"), members.get("enum"))
-        {
-            return Step::Texts(texts.iter().cloned().zip(values.iter().cloned()).collect());
-        }
-        if marks.get("pairs").is_some() {
-            let value = schema.pointer("/items/properties/value");
-            return Step::Pairs(Box::new(value.map(step).unwrap_or_default()));
-        }
-    }
-    let rest = members
-        .get("additionalProperties")
-        .map(step)
-        .unwrap_or_default();
-    if let Some(Value::Object(properties)) = members.get("properties") {
-        return object(properties, rest);
-    }
-    if !matches!(rest, Step::Nothing) {
-        return Step::Object {
-            members: Vec::new(),
-            rest: Box::new(rest),
-        };
-    }
-    let first = members.get("prefixItems").and_then(Value::as_array);
-    let first: Vec<Step> = first.into_iter().flatten().map(step).collect();
-    let rest = members.get("items").map(step).unwrap_or_default();
-    if first
-        .iter()
-        .chain([&rest])
-        .all(|step| matches!(step, Step::Nothing))
-    {
-        return Step::Nothing;
-    }
-    Step::Array {
-        first,
-        rest: Box::new(rest),
-    }
-}
-
-fn any(branches: &[Value]) -> Step {
-    if let [only] = branches {
-        return step(only);
-    }
-    let steps: Vec<Step> = branches.iter().map(step).collect();
-    if steps.iter().all(|step| matches!(step, Step::Nothing)) {
-        return Step::Nothing;
-    }
-    let each = branches.iter().zip(steps);
-    Step::Any(each.map(|(schema, step)| branch(schema, step)).collect())
-}
-
-fn object(properties: &Map<String, Value>, rest: Step) -> Step {
-    let others = matches!(rest, Step::Nothing);
-    let mut members = Vec::new();
-    for (wire, part) in properties {
-        let marks = part.get(LIFT);
-        let name = marks
-            .and_then(|marks| marks.get("name"))
-            .and_then(Value::as_str);
-        let marked = |mark: &str| marks.is_some_and(|marks| marks.get(mark).is_some());
-        let (absent, never_null) = (marked("absent"), marked("never_null"));
-        let step = step(part);
-        // Whatever is not listed is left alone, unless the rest is not.
-        if others && name.is_none() && !absent && !never_null && matches!(step, Step::Nothing) {
-            continue;
-        }
-        members.push(Member {
-            wire: wire.clone(),
-            canonical: name.unwrap_or(wire).to_owned(),
-            absent,
-            never_null,
-            step,
-        });
-    }
-    if others && members.is_empty() {
-        return Step::Nothing;
-    }
-    Step::Object {
-        members,
-        rest: Box::new(rest),
     }
 }

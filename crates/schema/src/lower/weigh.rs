@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Parts, parts};
+use super::{Lookup, LookupMut, Parts, parts};
 
 /// What one tool's schema takes from a request's budgets, references not followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,16 +21,16 @@ pub struct Weight {
 pub(crate) fn weigh(schema: &Value) -> Weight {
     let mut weight = Weight::default();
     each(schema, &mut |schema| {
-        let Some(Value::Object(properties)) = schema.get("properties") else {
+        let Some(Value::Object(properties)) = schema.find("properties") else {
             return;
         };
-        let required = schema.get("required").and_then(Value::as_array);
+        let required = schema.find("required").and_then(Value::as_array);
         let is_required =
             |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
         weight.properties += properties.len();
         weight.optional += properties.keys().filter(|name| !is_required(name)).count();
         let is_union = |part: &&Value| {
-            part.get("anyOf").is_some() || part.get("type").is_some_and(Value::is_array)
+            part.find("anyOf").is_some() || part.find("type").is_some_and(Value::is_array)
         };
         weight.unions += properties.values().filter(is_union).count();
     });
@@ -43,7 +43,7 @@ pub(crate) fn weigh(schema: &Value) -> Weight {
 /// Calls with every `maxItems`.
 pub(crate) fn each_bound(schema: &Value, take: &mut dyn FnMut(u64)) {
     each(schema, &mut |schema| {
-        if let Some(bound) = schema.get("maxItems").and_then(Value::as_u64) {
+        if let Some(bound) = schema.find("maxItems").and_then(Value::as_u64) {
             take(bound);
         }
     });
@@ -54,7 +54,7 @@ pub(crate) fn remove(schema: &mut Value, keyword: &str) {
     let Value::Object(members) = schema else {
         return;
     };
-    members.shift_remove(keyword);
+    members.take_out(keyword);
     for (name, value) in members {
         match (parts(name), value) {
             (Parts::One | Parts::OneOrMany, value @ Value::Object(_)) => remove(value, keyword),

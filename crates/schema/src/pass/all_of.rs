@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::one_of::are_apart;
 use super::subject::{admits_all, asserts};
 use super::words::words;
-use crate::lower::{Draft, Impossible, Severity, Spot};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, Spot};
 
 pub(crate) use merge::{Conflict, Merge, nothing};
 
@@ -28,22 +28,24 @@ const IN_PLACE: [&str; 9] = [
 const ROUNDS: usize = 4;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
+        return Ok(());
+    }
     for _ in 0..ROUNDS {
         let mut open = false;
-        let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+        let definitions = draft.schema.find("$defs").cloned().unwrap_or_default();
         draft.walk_up(|schema, spot| {
             if let Value::Object(members) = schema {
-                if members.contains_key("allOf") {
+                if members.has("allOf") {
                     join(members, spot, &definitions);
                     open = true;
                 }
-                if members.contains_key("unevaluatedProperties")
-                    || members.contains_key("unevaluatedItems")
-                {
+                if members.has("unevaluatedProperties") || members.has("unevaluatedItems") {
                     settle(members);
                 }
             }
         });
+        draft.changed();
         if open {
             draft.bounded()?;
         }
@@ -55,13 +57,13 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 /// Merges the parts of an `allOf` into the schema it stands in.
-fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
-    let Some(Value::Array(parts)) = schema.shift_remove("allOf") else {
+fn join(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.take_out("allOf") else {
         return;
     };
     // What is not evaluated is settled when everything that evaluates has come together.
     let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.shift_remove(keyword)));
+        .map(|keyword| (keyword, schema.take_out(keyword)));
     let mut merge = Merge::new(definitions);
     let mut whole = schema.clone();
     for part in parts.iter().filter_map(Value::as_object) {
@@ -77,7 +79,7 @@ fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
         .keywords
         .is_none_or(|kept| kept.contains(&"allOf"));
     if !merge.conflicts.is_empty() && keeps {
-        schema.insert("allOf".to_owned(), Value::Array(parts));
+        schema.put("allOf", Value::Array(parts));
     } else {
         for Conflict { keyword, value } in merge.conflicts {
             match words(&keyword, &value) {
@@ -89,7 +91,7 @@ fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
     }
     for (keyword, value) in unevaluated {
         if let Some(value) = value {
-            schema.insert(keyword.to_owned(), value);
+            schema.put(keyword, value);
         }
     }
 }
@@ -99,12 +101,9 @@ pub(crate) fn alone(
     mut schema: Map<String, Value>,
     told: Map<String, Value>,
 ) -> Map<String, Value> {
-    if schema.contains_key("$ref") && !told.is_empty() {
+    if schema.has("$ref") && !told.is_empty() {
         let mut wrapped = told;
-        wrapped.insert(
-            "anyOf".to_owned(),
-            Value::Array(vec![Value::Object(schema)]),
-        );
+        wrapped.put("anyOf", Value::Array(vec![Value::Object(schema)]));
         return wrapped;
     }
     schema.extend(told);
@@ -113,24 +112,24 @@ pub(crate) fn alone(
 
 /// Where nothing else speaks about the same value, what is not evaluated is what is additional.
 pub(crate) fn settle(schema: &mut Map<String, Value>) {
-    if let Some(Value::Bool(false)) = schema.get("unevaluatedProperties")
-        && !schema.contains_key("additionalProperties")
+    if let Some(Value::Bool(false)) = schema.find("unevaluatedProperties")
+        && !schema.has("additionalProperties")
     {
         distribute(schema);
     }
-    if IN_PLACE.iter().any(|keyword| schema.contains_key(*keyword)) {
+    if IN_PLACE.iter().any(|keyword| schema.has(keyword)) {
         return;
     }
-    if let Some(value) = schema.shift_remove("unevaluatedProperties")
-        && !schema.contains_key("additionalProperties")
+    if let Some(value) = schema.take_out("unevaluatedProperties")
+        && !schema.has("additionalProperties")
     {
-        schema.insert("additionalProperties".to_owned(), value);
+        schema.put("additionalProperties", value);
     }
-    if !schema.contains_key("contains")
-        && let Some(value) = schema.shift_remove("unevaluatedItems")
-        && !schema.contains_key("items")
+    if !schema.has("contains")
+        && let Some(value) = schema.take_out("unevaluatedItems")
+        && !schema.has("items")
     {
-        schema.insert("items".to_owned(), value);
+        schema.put("items", value);
     }
 }
 
@@ -140,20 +139,20 @@ pub(crate) fn settle(schema: &mut Map<String, Value>) {
 fn distribute(schema: &mut Map<String, Value>) {
     let in_place: Vec<&str> = IN_PLACE
         .into_iter()
-        .filter(|keyword| schema.contains_key(*keyword))
+        .filter(|keyword| schema.has(keyword))
         .collect();
     if in_place != ["oneOf"] {
         return;
     }
-    let Some(Value::Array(branches)) = schema.get("oneOf") else {
+    let Some(Value::Array(branches)) = schema.find("oneOf") else {
         return;
     };
     let plain = |branch: &Value| {
         branch.as_object().is_some_and(|branch| {
-            !IN_PLACE.iter().any(|keyword| branch.contains_key(*keyword))
-                && !branch.contains_key("unevaluatedProperties")
+            !IN_PLACE.iter().any(|keyword| branch.has(keyword))
+                && !branch.has("unevaluatedProperties")
                 && branch
-                    .get("additionalProperties")
+                    .find("additionalProperties")
                     .is_none_or(|value| value == &Value::Bool(false))
         })
     };
@@ -178,6 +177,6 @@ fn distribute(schema: &mut Map<String, Value>) {
         .collect();
     if merge.conflicts.is_empty() {
         schema.retain(|keyword, _| !asserts(keyword));
-        schema.insert("oneOf".to_owned(), Value::Array(closed));
+        schema.put("oneOf", Value::Array(closed));
     }
 }

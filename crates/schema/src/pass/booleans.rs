@@ -2,27 +2,31 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::lower::{Draft, Impossible, Parts, parts};
+use crate::lower::{Draft, Impossible, Parts, Seen, parts};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.has(Seen::BOOLEAN) {
+        return Ok(());
+    }
     match draft.schema {
         Value::Bool(true) => draft.schema = anything(),
         Value::Bool(false) => return Err(nothing_at_all()),
         _ => {}
     }
-    let mut seen = Seen::default();
+    let mut noted = Noted::default();
     draft.walk(|schema, _| {
         if let Value::Object(members) = schema {
-            write_out(members, &mut seen);
+            write_out(members, &mut noted);
         }
     });
-    if seen.open {
+    if noted.open {
         draft.walk(|schema, _| {
             if let Value::Object(members) = schema {
-                members.retain(|keyword, value| !(seen.may_drop(keyword) && is_empty(value)));
+                members.retain(|keyword, value| !(noted.may_drop(keyword) && is_empty(value)));
             }
         });
     }
+    draft.adds(Seen::of(&["not"]));
     Ok(())
 }
 
@@ -33,14 +37,14 @@ pub(super) fn nothing_at_all() -> Impossible {
 
 /// What decides whether `true` says the same as silence.
 #[derive(Default)]
-struct Seen {
+struct Noted {
     /// A `true` below one of the keywords that may be left out.
     open: bool,
     unevaluated_properties: bool,
     unevaluated_items: bool,
 }
 
-impl Seen {
+impl Noted {
     fn note(&mut self, keyword: &str, value: &Value) {
         match keyword {
             "unevaluatedProperties" => self.unevaluated_properties |= *value != Value::Bool(true),
@@ -60,15 +64,15 @@ impl Seen {
     }
 }
 
-fn write_out(members: &mut Map<String, Value>, seen: &mut Seen) {
+fn write_out(members: &mut Map<String, Value>, noted: &mut Noted) {
     members.retain(|keyword, value| {
         match value {
             Value::Null | Value::Number(_) | Value::String(_) => return true,
-            _ => seen.note(keyword, value),
+            _ => noted.note(keyword, value),
         }
         match value {
             Value::Bool(flag) => match parts(keyword) {
-                Parts::One | Parts::OneOrMany => return one(keyword, *flag, value, seen),
+                Parts::One | Parts::OneOrMany => return one(keyword, *flag, value, noted),
                 _ => return true,
             },
             Value::Array(elements) if elements.iter().any(Value::is_boolean) => {
@@ -88,7 +92,7 @@ fn write_out(members: &mut Map<String, Value>, seen: &mut Seen) {
 }
 
 /// A boolean that is a keyword's only schema; returns whether the keyword stays.
-fn one(keyword: &str, flag: bool, value: &mut Value, seen: &mut Seen) -> bool {
+fn one(keyword: &str, flag: bool, value: &mut Value, noted: &mut Noted) -> bool {
     match (keyword, flag) {
         ("not", false) => return false,
         (
@@ -100,7 +104,7 @@ fn one(keyword: &str, flag: bool, value: &mut Value, seen: &mut Seen) -> bool {
             flag,
         ) => {
             if flag {
-                seen.open = true;
+                noted.open = true;
                 *value = anything();
             }
         }

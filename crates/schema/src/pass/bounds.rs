@@ -4,13 +4,30 @@ use serde_json::{Map, Number, Value};
 
 use super::json_text::kind;
 use super::words::words;
-use crate::lower::{Draft, Impossible, Spot};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Spot};
 
 /// Beyond it neighbouring integers are one and the same float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+const BOUNDS: [&str; 11] = [
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "uniqueItems",
+];
+
 /// Bounds of integers become inclusive and whole; bounds that bind nothing go.
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&BOUNDS) {
+        return Ok(());
+    }
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
@@ -36,12 +53,13 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
             _ => {}
         }
     });
+    draft.adds(Seen::of(&["maximum", "minimum"]));
     Ok(())
 }
 
 /// Writes `2.0` as `2`.
 fn count(members: &mut Map<String, Value>, keyword: &str) {
-    if let Some(value) = members.get_mut(keyword)
+    if let Some(value) = members.find_mut(keyword)
         && value.is_f64()
         && let Some(whole) = value
             .as_f64()
@@ -53,15 +71,18 @@ fn count(members: &mut Map<String, Value>, keyword: &str) {
 
 /// For dialects whose `minItems` is 0 or 1.
 pub(crate) fn at_most_one_item(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["minItems"]) {
+        return Ok(());
+    }
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(least) = members.get("minItems").and_then(Value::as_f64) else {
+        let Some(least) = members.find("minItems").and_then(Value::as_f64) else {
             return;
         };
         if least > 1.0
-            && let Some(value) = members.insert("minItems".to_owned(), Value::from(1))
+            && let Some(value) = members.put("minItems", Value::from(1))
             && let Some(words) = words("minItems", &value)
         {
             spot.spill(members, "minItems", words);
@@ -70,7 +91,7 @@ pub(crate) fn at_most_one_item(draft: &mut Draft) -> Result<(), Impossible> {
     Ok(())
 }
 
-fn integer(members: &mut Map<String, Value>, spot: &Spot) {
+fn integer(members: &mut Map<String, Value>, spot: &Spot<'_>) {
     // Greater than 2.5 and greater than 2 both mean at least 3.
     let above = |value: &Value| whole(value, f64::floor)?.checked_add(1);
     let below = |value: &Value| whole(value, f64::ceil)?.checked_sub(1);
@@ -96,10 +117,10 @@ fn include(
     step: impl Fn(&Value) -> Option<i128>,
     looser: impl Fn(i128, i128) -> bool,
 ) {
-    let Some(new) = members.get(exclusive).and_then(step) else {
+    let Some(new) = members.find(exclusive).and_then(step) else {
         return;
     };
-    let tighter = match members.get(inclusive) {
+    let tighter = match members.find(inclusive) {
         None => true,
         Some(old) => {
             let toward = if inclusive == "minimum" {
@@ -115,14 +136,14 @@ fn include(
     };
     if tighter {
         let Some(number) = number(new) else { return };
-        members.insert(inclusive.to_owned(), Value::Number(number));
+        members.put(inclusive, Value::Number(number));
     }
-    members.shift_remove(exclusive);
+    members.take_out(exclusive);
 }
 
 /// Makes a bound with a fraction whole.
 fn round(members: &mut Map<String, Value>, bound: &str, toward: fn(f64) -> f64) {
-    if let Some(value) = members.get_mut(bound)
+    if let Some(value) = members.find_mut(bound)
         && value.as_f64().is_some_and(|number| number.fract() != 0.0)
         && let Some(number) = whole(value, toward).and_then(number)
     {
@@ -154,7 +175,7 @@ fn is_zero(value: &Value) -> bool {
 }
 
 fn drop_if(members: &mut Map<String, Value>, keyword: &str, nothing: fn(&Value) -> bool) {
-    if members.get(keyword).is_some_and(nothing) {
-        members.shift_remove(keyword);
+    if members.find(keyword).is_some_and(nothing) {
+        members.take_out(keyword);
     }
 }

@@ -8,18 +8,19 @@ use super::enums;
 use super::json_text::{self, kind};
 use super::words::short;
 use crate::dialect::Budget;
-use crate::lower::{Draft, Impossible, Parts, Severity, Spot, each_part, parts};
+use crate::lower::{Draft, Impossible, Lookup, Parts, Severity, Spot, each_part, parts};
 
 /// An enum of more strings is a long one.
 const MANY: usize = 250;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let budget = draft.spot.rules.budget;
+    let budget = draft.rules.budget;
     let mut size = Size::default();
     size.add(&draft.schema, 0, &budget);
     if over(budget.depth, size.depth).is_some() {
         let most = budget.depth.unwrap_or(usize::MAX);
-        flatten(&mut draft.schema, &mut draft.spot, 0, most);
+        let (schema, mut spot) = draft.root();
+        flatten(schema, &mut spot, 0, most);
         size = Size::default();
         size.add(&draft.schema, 0, &budget);
     }
@@ -110,7 +111,7 @@ fn nests(schema: &Map<String, Value>) -> bool {
 }
 
 /// Writes what lies too deep as JSON text.
-fn flatten(schema: &mut Value, spot: &mut Spot, level: usize, most: usize) {
+fn flatten(schema: &mut Value, spot: &mut Spot<'_>, level: usize, most: usize) {
     let Value::Object(members) = schema else {
         return;
     };
@@ -119,7 +120,7 @@ fn flatten(schema: &mut Value, spot: &mut Spot, level: usize, most: usize) {
         return outline(schema, spot);
     }
     each_part(schema, spot, &mut |part, spot| {
-        let level = if is_definition(&spot.path) { 0 } else { level };
+        let level = if spot.path.is_definition() { 0 } else { level };
         flatten(part, spot, level, most);
     });
     if let Value::Object(members) = schema {
@@ -127,18 +128,12 @@ fn flatten(schema: &mut Value, spot: &mut Spot, level: usize, most: usize) {
     }
 }
 
-pub(super) fn outline(schema: &mut Value, spot: &mut Spot) {
+pub(super) fn outline(schema: &mut Value, spot: &mut Spot<'_>) {
     let words = format!("{}, as JSON text", short(schema));
     if let Value::Object(members) = schema {
         json_text::write(members, &words);
         spot.lose("type", Severity::Wider, Some(words));
     }
-}
-
-/// Whether this is the path of an entry of `$defs`, each of which is counted for itself.
-fn is_definition(path: &str) -> bool {
-    path.strip_prefix("/$defs/")
-        .is_some_and(|name| !name.contains('/'))
 }
 
 /// Gives up long enums, then those with the most values until the rest fits.
@@ -148,13 +143,13 @@ fn drop_enums(draft: &mut Draft, budget: &Budget) {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Array(values)) = members.get("enum") else {
+        let Some(Value::Array(values)) = members.find("enum") else {
             return;
         };
         if is_too_long(values, budget.long_enum) {
             enums::give_up(members, spot);
         } else {
-            enums.push((values.len(), spot.path.clone()));
+            enums.push((values.len(), spot.path.pointer()));
         }
     });
     let mut left = enums.iter().map(|(values, _)| values).sum();
@@ -167,8 +162,8 @@ fn drop_enums(draft: &mut Draft, budget: &Budget) {
     let gone: HashSet<String> = enums.into_iter().map(|(_, path)| path).collect();
     draft.walk(|schema, spot| {
         if let Value::Object(members) = schema
-            && members.contains_key("enum")
-            && gone.contains(&spot.path)
+            && members.has("enum")
+            && gone.contains(&spot.path.pointer())
         {
             enums::give_up(members, spot);
         }

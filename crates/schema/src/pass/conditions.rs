@@ -13,16 +13,52 @@ use serde_json::{Map, Value};
 use super::booleans::nothing_at_all;
 use super::constants::refuse_all;
 use super::subject::admits_all;
-use crate::lower::{Draft, Impossible, Severity, Spot};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot};
 
 pub(crate) use phrase::noun;
 
 /// More things of one kind are not told.
 const TOLD: usize = 12;
 
+/// Keywords about which there is something to do wherever they stand; with others it depends on what no value fits, which
+/// is said by `not` or a boolean.
+const CONCERNING: [&str; 18] = [
+    "contains",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "maxProperties",
+    "minContains",
+    "minProperties",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
+/// What may be said instead.
+const WRITTEN: [&str; 6] = [
+    "additionalProperties",
+    "anyOf",
+    "enum",
+    "items",
+    "maxItems",
+    "minItems",
+];
+
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     if is_nothing(&draft.schema) {
         return Err(nothing_at_all());
+    }
+    if !draft.has(Seen::of(&CONCERNING).or(Seen::BOOLEAN)) {
+        return Ok(());
     }
     let mut copied = false;
     draft.walk(|schema, spot| {
@@ -34,6 +70,7 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
             copied |= visit(members, spot);
         }
     });
+    draft.adds(Seen::LIST.or(Seen::NULL).or(Seen::of(&WRITTEN)));
     if copied { draft.bounded() } else { Ok(()) }
 }
 
@@ -63,24 +100,6 @@ fn concerns(keyword: &str, value: &Value) -> bool {
     match keyword {
         // By far the most frequent.
         "type" | "description" => false,
-        "contains"
-        | "dependencies"
-        | "dependentRequired"
-        | "dependentSchemas"
-        | "else"
-        | "if"
-        | "maxContains"
-        | "maxProperties"
-        | "minContains"
-        | "minProperties"
-        | "not"
-        | "oneOf"
-        | "patternProperties"
-        | "propertyNames"
-        | "then"
-        | "unevaluatedItems"
-        | "unevaluatedProperties"
-        | "uniqueItems" => true,
         "additionalItems" | "additionalProperties" | "items" => {
             value.is_object() && is_nothing(value)
         }
@@ -90,12 +109,12 @@ fn concerns(keyword: &str, value: &Value) -> bool {
         "properties" => value
             .as_object()
             .is_some_and(|parts| parts.values().any(is_nothing)),
-        _ => false,
+        keyword => CONCERNING.contains(&keyword),
     }
 }
 
 /// Returns whether schemas were copied.
-fn visit(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
+fn visit(members: &mut Map<String, Value>, spot: &mut Spot<'_>) -> bool {
     // First what counts the others' work, and what no value fits: a branch must not lose its `not` before its parent saw it.
     objects::unevaluated(members, spot);
     arrays::unevaluated(members, spot);
@@ -116,13 +135,13 @@ fn visit(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
 /// Says of alternatives and elements that no value fits what it means for the whole.
 fn prune(members: &mut Map<String, Value>) {
     for keyword in ["additionalItems", "additionalProperties", "items"] {
-        if let Some(part @ Value::Object(_)) = members.get_mut(keyword)
+        if let Some(part @ Value::Object(_)) = members.find_mut(keyword)
             && is_nothing(part)
         {
             *part = Value::Bool(false);
         }
     }
-    if let Some(Value::Array(branches)) = members.get_mut("anyOf") {
+    if let Some(Value::Array(branches)) = members.find_mut("anyOf") {
         branches.retain(|branch| !is_nothing(branch));
         if branches.is_empty() {
             refuse_all(members);
@@ -133,16 +152,16 @@ fn prune(members: &mut Map<String, Value>) {
 }
 
 /// Takes a keyword out, unless the dialect has it.
-fn take(members: &mut Map<String, Value>, spot: &Spot, keyword: &str) -> Option<Value> {
+fn take(members: &mut Map<String, Value>, spot: &Spot<'_>, keyword: &str) -> Option<Value> {
     if spot.rules.keeps(keyword) {
         None
     } else {
-        members.shift_remove(keyword)
+        members.take_out(keyword)
     }
 }
 
 /// Gives up what a keyword meant, of which the first few things are told.
-fn tell(members: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, all: Vec<String>) {
+fn tell(members: &mut Map<String, Value>, spot: &mut Spot<'_>, keyword: &str, all: Vec<String>) {
     let more = all.len() > TOLD;
     for words in all.into_iter().take(TOLD) {
         spot.spill(members, keyword, words);
@@ -154,7 +173,7 @@ fn tell(members: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, all: V
 
 /// The names that `required` lists.
 fn required(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = members.get("required").and_then(Value::as_array);
+    let names = members.find("required").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
@@ -171,21 +190,21 @@ pub(super) fn number(value: &Value) -> Option<u64> {
 /// Raises a lower bound.
 fn at_least(members: &mut Map<String, Value>, keyword: &str, least: u64) {
     if members
-        .get(keyword)
+        .find(keyword)
         .and_then(number)
         .is_none_or(|given| given < least)
     {
-        members.insert(keyword.to_owned(), Value::from(least));
+        members.put(keyword, Value::from(least));
     }
 }
 
 /// Lowers an upper bound.
 pub(super) fn at_most(members: &mut Map<String, Value>, keyword: &str, most: u64) {
     if members
-        .get(keyword)
+        .find(keyword)
         .and_then(number)
         .is_none_or(|given| given > most)
     {
-        members.insert(keyword.to_owned(), Value::from(most));
+        members.put(keyword, Value::from(most));
     }
 }

@@ -10,12 +10,15 @@ use serde_json::{Map, Value, json};
 use self::kinds::Kinds;
 use super::booleans::nothing_at_all;
 use super::subject::asserts;
-use crate::lower::{Draft, Impossible};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen};
 
 /// Fewer values are compared each with each.
 const FEW: usize = 16;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["const", "enum"]) {
+        return Ok(());
+    }
     let mut possible = true;
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
@@ -23,9 +26,10 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         };
         let mut keywords = members.keys();
         if keywords.any(|keyword| keyword == "const" || keyword == "enum") && !settle(members) {
-            possible &= !spot.path.is_empty();
+            possible &= !spot.path.is_root();
         }
     });
+    draft.adds(Seen::NULL.or(Seen::of(&["enum", "not"])));
     if possible {
         Ok(())
     } else {
@@ -35,8 +39,8 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 
 /// Tidies `const` and `enum` of one schema; returns whether any value is left.
 pub(super) fn settle(members: &mut Map<String, Value>) -> bool {
-    let only = members.shift_remove("const");
-    let listed = match members.get_mut("enum") {
+    let only = members.take_out("const");
+    let listed = match members.find_mut("enum") {
         Some(Value::Array(values)) => Some(std::mem::take(values)),
         _ => None,
     };
@@ -49,14 +53,14 @@ pub(super) fn settle(members: &mut Map<String, Value>) -> bool {
         (None, Some(listed)) => listed,
         (None, None) => return true,
     };
-    let admitted = members.get("type").map_or(Kinds::ALL, Kinds::named);
+    let admitted = members.find("type").map_or(Kinds::ALL, Kinds::named);
     values.retain(|value| admitted.has(Kinds::of(value)));
     drop_repeated(&mut values);
     if values.is_empty() {
         refuse_all(members);
         return false;
     }
-    if !members.get("type").is_some_and(Value::is_string) {
+    if !members.find("type").is_some_and(Value::is_string) {
         let kinds = values
             .iter()
             .fold(Kinds::NONE, |all, value| all.or(Kinds::of(value)));
@@ -67,17 +71,17 @@ pub(super) fn settle(members: &mut Map<String, Value>) -> bool {
             kinds
         };
         if let Some(kind) = kinds.as_type() {
-            members.insert("type".to_owned(), kind);
+            members.put("type", kind);
         }
     }
-    members.insert("enum".to_owned(), Value::Array(values));
+    members.put("enum", Value::Array(values));
     true
 }
 
 /// Leaves only what informs, and that nothing is admitted.
 pub(super) fn refuse_all(members: &mut Map<String, Value>) {
     members.retain(|keyword, _| !asserts(keyword));
-    members.insert("not".to_owned(), json!({}));
+    members.put("not", json!({}));
 }
 
 fn drop_repeated(values: &mut Vec<Value>) {

@@ -7,36 +7,39 @@ use serde_json::{Map, Value, json};
 use super::json_text::kind;
 use super::words::one_of;
 use crate::dialect::Enums;
-use crate::lower::{Draft, Impossible, LIFT, Mark, Spot, mark};
+use crate::lower::{Draft, Impossible, LIFT, Lookup, LookupMut, Mark, Part, Spot, mark};
 use crate::{Schema, Tape};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let only_strings = match draft.spot.rules.enums {
+    let only_strings = match draft.rules.enums {
         Enums::Any => return Ok(()),
         Enums::Primitives => false,
         Enums::Strings => true,
     };
+    if !draft.mentions(&["enum"]) {
+        return Ok(());
+    }
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.contains_key("enum") {
+        if members.has("enum") {
             alone(members, only_strings, spot);
-        } else if only_strings && let Some(Value::Array(branches)) = members.get_mut("anyOf") {
+        } else if only_strings && let Some(Value::Array(branches)) = members.find_mut("anyOf") {
             together(branches, spot);
         }
     });
     Ok(())
 }
 
-fn alone(members: &mut Map<String, Value>, only_strings: bool, spot: &mut Spot) {
+fn alone(members: &mut Map<String, Value>, only_strings: bool, spot: &mut Spot<'_>) {
     match kind(members) {
         Some("array" | "object") => give_up(members, spot),
         Some("boolean" | "integer" | "number") if only_strings => {
             as_text(members, &Texts::default(), spot);
         }
         Some("null") if only_strings => {
-            members.shift_remove("enum");
+            members.take_out("enum");
         }
         Some("string") if only_strings && has_empty(members) => give_up(members, spot),
         _ => {}
@@ -44,7 +47,7 @@ fn alone(members: &mut Map<String, Value>, only_strings: bool, spot: &mut Spot) 
 }
 
 /// In a union a text must stand for one value only.
-fn together(branches: &mut [Value], spot: &mut Spot) {
+fn together(branches: &mut [Value], spot: &mut Spot<'_>) {
     let mut texts = Texts::default();
     let strings = |members: &&Map<String, Value>| kind(members) == Some("string");
     for branch in branches.iter().filter_map(Value::as_object).filter(strings) {
@@ -52,12 +55,10 @@ fn together(branches: &mut [Value], spot: &mut Spot) {
     }
     for (at, branch) in branches.iter_mut().enumerate() {
         if let Value::Object(members) = branch
-            && members.contains_key("enum")
+            && members.has("enum")
             && matches!(kind(members), Some("boolean" | "integer" | "number"))
         {
-            spot.below("anyOf", Some(&at.to_string()), |spot| {
-                as_text(members, &texts, spot)
-            });
+            as_text(members, &texts, &mut spot.below("anyOf", Part::At(at)));
             texts.take(members);
         }
     }
@@ -75,7 +76,7 @@ impl Texts {
         if kind(schema) != Some("string") {
             return;
         }
-        match schema.get("enum") {
+        match schema.find("enum") {
             Some(Value::Array(values)) if !has_empty(schema) => {
                 let texts = values.iter().filter_map(Value::as_str);
                 self.some.extend(texts.map(str::to_owned));
@@ -90,12 +91,12 @@ impl Texts {
 }
 
 /// Makes an enum of numbers or booleans one of their texts.
-fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot) {
+fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot<'_>) {
     let Some((values, texts)) = admitted(members) else {
         return;
     };
     if kind(members) == Some("boolean") && values.len() == 2 {
-        members.shift_remove("enum");
+        members.take_out("enum");
         return;
     }
     let ambiguous = texts.iter().any(|text| taken.holds(text));
@@ -103,14 +104,14 @@ fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot) {
         return give_up(members, spot);
     }
     members.retain(|keyword, _| is_plain(keyword));
-    members.insert("type".to_owned(), json!("string"));
-    members.insert("enum".to_owned(), texts.into());
+    members.put("type", json!("string"));
+    members.put("enum", texts.into());
     mark(members, Mark::Texts(values));
 }
 
 /// The values of an enum that the rest of the schema admits, each once, and their texts.
 fn admitted(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
-    let Some(Value::Array(listed)) = members.get("enum") else {
+    let Some(Value::Array(listed)) = members.find("enum") else {
         return None;
     };
     let rest = (!members.keys().all(|keyword| is_plain(keyword))).then(|| {
@@ -138,13 +139,13 @@ fn is_plain(keyword: &str) -> bool {
 }
 
 fn has_empty(members: &Map<String, Value>) -> bool {
-    let values = members.get("enum").and_then(Value::as_array);
+    let values = members.find("enum").and_then(Value::as_array);
     values.is_some_and(|values| values.iter().any(|value| value == ""))
 }
 
 /// Tells an enum in words instead.
-pub(super) fn give_up(members: &mut Map<String, Value>, spot: &mut Spot) {
-    if let Some(Value::Array(values)) = members.shift_remove("enum") {
+pub(super) fn give_up(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    if let Some(Value::Array(values)) = members.take_out("enum") {
         spot.spill(members, "enum", one_of(&values));
     }
 }

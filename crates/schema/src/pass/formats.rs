@@ -3,26 +3,29 @@
 use serde_json::{Map, Value};
 
 use super::words::words;
-use crate::lower::{Draft, Impossible, Severity, Spot, describe};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, Spot, describe};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let rules = draft.spot.rules;
+    if !draft.mentions(&["format", "pattern"]) {
+        return Ok(());
+    }
+    let rules = draft.rules;
     let reads_patterns = rules.keywords.is_some() && rules.keeps("pattern");
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
         if let Some(known) = rules.formats
-            && members.contains_key("format")
+            && members.has("format")
             && !is_read(members, known)
-            && let Some(format) = members.shift_remove("format")
+            && let Some(format) = members.take_out("format")
         {
             give_up(members, &format, spot);
         }
         if reads_patterns
-            && let Some(Value::String(pattern)) = members.get("pattern")
+            && let Some(Value::String(pattern)) = members.find("pattern")
             && looks_around(pattern)
-            && let Some(pattern) = members.shift_remove("pattern")
+            && let Some(pattern) = members.take_out("pattern")
             && let Some(words) = words("pattern", &pattern)
         {
             spot.spill(members, "pattern", words);
@@ -32,10 +35,10 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 fn is_read(schema: &Map<String, Value>, known: &[&str]) -> bool {
-    let Some(Value::String(format)) = schema.get("format") else {
+    let Some(Value::String(format)) = schema.find("format") else {
         return false;
     };
-    let fits = match schema.get("type").and_then(Value::as_str) {
+    let fits = match schema.find("type").and_then(Value::as_str) {
         Some("string") => !of_numbers(format),
         Some("integer" | "number") => of_numbers(format),
         _ => true,
@@ -47,11 +50,11 @@ fn is_read(schema: &Map<String, Value>, known: &[&str]) -> bool {
 ///
 /// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
 /// beside the bounds that it stands for.
-pub(super) fn give_up(schema: &mut Map<String, Value>, format: &Value, spot: &mut Spot) {
+pub(super) fn give_up(schema: &mut Map<String, Value>, format: &Value, spot: &mut Spot<'_>) {
     let Some(name) = format.as_str() else {
         return;
     };
-    let is_text = !matches!(schema.get("type"), Some(Value::String(kind)) if kind != "string");
+    let is_text = !matches!(schema.find("type"), Some(Value::String(kind)) if kind != "string");
     if !is_text || of_numbers(name) {
         return;
     }

@@ -3,12 +3,15 @@
 use serde_json::Value;
 
 use super::words::words;
-use crate::lower::{Draft, Impossible, Severity, weigh};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, weigh};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let Some(most) = draft.spot.rules.most_items else {
+    let Some(most) = draft.rules.most_items else {
         return Ok(());
     };
+    if !draft.mentions(&["maxItems"]) {
+        return Ok(());
+    }
     let mut bounds: Vec<u64> = Vec::new();
     weigh::each_bound(&draft.schema, &mut |bound| bounds.push(bound));
     bounds.sort_unstable();
@@ -30,11 +33,11 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         let Value::Object(members) = schema else {
             return;
         };
-        let bound = members.get("maxItems").and_then(Value::as_u64);
+        let bound = members.find("maxItems").and_then(Value::as_u64);
         let Some(bound) = bound.filter(|bound| *bound >= too_long) else {
             return;
         };
-        members.shift_remove("maxItems");
+        members.take_out("maxItems");
         match words("maxItems", &Value::from(bound)) {
             Some(words) => spot.spill(members, "maxItems", words),
             None => spot.lose("maxItems", Severity::Wider, None),

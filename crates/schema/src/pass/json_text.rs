@@ -3,20 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::unions::{fold, fold_single};
-use crate::lower::{LIFT, Mark, describe, mark};
+use crate::lower::{LIFT, Lookup, LookupMut, Mark, describe, mark};
 
 /// Makes a schema one of text that holds the value; what it tells and its marks as a property stay.
 pub(super) fn write(schema: &mut Map<String, Value>, words: &str) {
-    let told = schema.shift_remove("description");
-    let marks = schema.shift_remove(LIFT);
+    let told = schema.take_out("description");
+    let marks = schema.take_out(LIFT);
     schema.clear();
-    schema.insert("type".to_owned(), json!("string"));
+    schema.put("type", json!("string"));
     if let Some(told) = told {
-        schema.insert("description".to_owned(), told);
+        schema.put("description", told);
     }
     if let Some(Value::Object(mut marks)) = marks {
         marks.retain(|name, _| matches!(name.as_str(), "absent" | "name"));
-        schema.insert(LIFT.to_owned(), Value::Object(marks));
+        schema.put(LIFT, Value::Object(marks));
     }
     describe(schema, words);
     mark(schema, Mark::Json);
@@ -24,7 +24,7 @@ pub(super) fn write(schema: &mut Map<String, Value>, words: &str) {
 
 /// In a union, text that holds JSON takes in what else is text: nobody could tell the two apart.
 pub(super) fn absorb(schema: &mut Map<String, Value>) {
-    let Some(Value::Array(branches)) = schema.get_mut("anyOf") else {
+    let Some(Value::Array(branches)) = schema.find_mut("anyOf") else {
         return;
     };
     if !branches.iter().any(is_json) {
@@ -53,11 +53,11 @@ pub(super) fn absorb(schema: &mut Map<String, Value>) {
 
 fn is_json(schema: &Value) -> bool {
     schema
-        .get(LIFT)
-        .is_some_and(|marks| marks.get("json").is_some())
+        .find(LIFT)
+        .is_some_and(|marks| marks.find("json").is_some())
 }
 
 /// The one type of a schema in normal form.
 pub(super) fn kind(schema: &Map<String, Value>) -> Option<&str> {
-    schema.get("type").and_then(Value::as_str)
+    schema.find("type").and_then(Value::as_str)
 }

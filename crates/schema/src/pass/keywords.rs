@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 use super::formats;
 use super::subject::{admits_all, asserts};
 use super::words::{short, words};
-use crate::lower::{Draft, Impossible, LIFT, Parts, Severity, Spot, describe, parts};
+use crate::lower::{
+    Draft, Impossible, LIFT, Lookup, LookupMut, Parts, Seen, Severity, Spot, describe, parts,
+};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     draft.walk(|schema, spot| {
@@ -13,24 +15,25 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
             give_up_unread(members, spot);
         }
     });
+    draft.adds(Seen::of(&["additionalProperties"]));
     Ok(())
 }
 
 /// Gives up whatever the dialect does not read of one schema.
-pub(super) fn give_up_unread(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn give_up_unread(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let rules = spot.rules;
     let takes = |keyword: &str| keyword == LIFT || rules.keeps(keyword);
     keep_to(members, &takes, spot);
 }
 
 /// Gives up the keywords with schemas in them that are not read, before those schemas are given another form.
-pub(super) fn give_up_parts(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn give_up_parts(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let rules = spot.rules;
     let takes = |keyword: &str| matches!(parts(keyword), Parts::None) || rules.keeps(keyword);
     keep_to(members, &takes, spot);
 }
 
-fn keep_to(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool, spot: &mut Spot) {
+fn keep_to(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool, spot: &mut Spot<'_>) {
     if members.keys().all(|keyword| takes(keyword)) {
         return;
     }
@@ -42,9 +45,9 @@ fn keep_to(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool, spot
     );
 }
 
-fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot: &mut Spot) {
-    let map = !members.contains_key("properties") && !members.contains_key("patternProperties");
-    let tuple = members.contains_key("prefixItems");
+fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot: &mut Spot<'_>) {
+    let map = !members.has("properties") && !members.has("patternProperties");
+    let tuple = members.has("prefixItems");
     let mut gone: Vec<(String, Value)> = Vec::new();
     members.retain(|keyword, value| {
         let stays = takes(keyword);
@@ -54,7 +57,7 @@ fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot:
         stays
     });
     // Words in one pair of brackets, losses one by one.
-    let mut said: Vec<String> = Vec::new();
+    let mut said = String::new();
     for (keyword, value) in gone {
         let spilled = match keyword.as_str() {
             "format" => {
@@ -67,21 +70,24 @@ fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot:
             "items" if tuple => words("additionalItems", &value),
             keyword => words(keyword, &value),
         };
-        said.extend(spilled.clone());
+        if let Some(words) = &spilled {
+            said.push_str(if said.is_empty() { "" } else { "; " });
+            said.push_str(words);
+        }
         spot.lose(&keyword, Severity::Wider, spilled);
     }
     if !said.is_empty() {
-        describe(members, &said.join("; "));
+        describe(members, &said);
     }
 }
 
 /// The keywords that would stay, but refuse too much once another is gone that they look at.
 fn misled(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool) -> Vec<&'static str> {
     let mut misled = Vec::new();
-    if members.contains_key("unevaluatedProperties") && !takes("unevaluatedProperties") {
+    if members.has("unevaluatedProperties") && !takes("unevaluatedProperties") {
         settle(members);
     }
-    let going = |keyword: &str| members.get(keyword).filter(|_| !takes(keyword));
+    let going = |keyword: &str| members.find(keyword).filter(|_| !takes(keyword));
     if going("patternProperties").is_some_and(|value| *value != Value::Object(Map::new())) {
         misled.push("additionalProperties");
     }
@@ -89,8 +95,8 @@ fn misled(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool) -> Ve
         misled.push("items");
     }
     if going("minContains").and_then(Value::as_f64) == Some(0.0) {
-        members.shift_remove("minContains");
-        members.shift_remove("contains");
+        members.take_out("minContains");
+        members.take_out("contains");
     }
     misled
 }
@@ -109,17 +115,14 @@ pub(super) fn settle(members: &mut Map<String, Value>) {
         "oneOf",
         "then",
     ];
-    if !members.contains_key("unevaluatedProperties")
-        || IN_PLACE
-            .iter()
-            .any(|keyword| members.contains_key(*keyword))
+    if !members.has("unevaluatedProperties") || IN_PLACE.iter().any(|keyword| members.has(keyword))
     {
         return;
     }
-    if let Some(rest) = members.shift_remove("unevaluatedProperties")
-        && !members.contains_key("additionalProperties")
+    if let Some(rest) = members.take_out("unevaluatedProperties")
+        && !members.has("additionalProperties")
     {
-        members.insert("additionalProperties".to_owned(), rest);
+        members.put("additionalProperties", rest);
     }
 }
 

@@ -5,14 +5,27 @@
 
 use serde_json::{Map, Value};
 
-use crate::lower::{Draft, Impossible, LIFT, Severity, Spot, describe};
+use crate::lower::{Draft, Impossible, LIFT, Lookup, LookupMut, Seen, Severity, Spot, describe};
+
+/// What is taken out besides keywords that nobody knows.
+const INFORMING: [&str; 6] = [
+    "$anchor",
+    "$dynamicAnchor",
+    "$id",
+    "$schema",
+    "default",
+    "title",
+];
 
 /// Longer values are cut when they are told.
 const SHOWN: usize = 80;
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.has(Seen::of(&INFORMING).or(Seen::OTHER)) {
+        return Ok(());
+    }
     let edition = Edition::of(&draft.schema);
-    let keeps_default = draft.spot.rules.keeps("default");
+    let keeps_default = draft.rules.keeps("default");
     let stays = |keyword: &str| match keyword {
         "default" => keeps_default,
         _ => edition.knows(keyword),
@@ -34,6 +47,9 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         }
         members.retain(|keyword, _| stays(keyword));
     });
+    if edition < Edition::NEWEST {
+        draft.changed();
+    }
     Ok(())
 }
 
@@ -46,7 +62,7 @@ impl Edition {
 
     fn of(schema: &Value) -> Self {
         let name = schema
-            .get("$schema")
+            .find("$schema")
             .and_then(Value::as_str)
             .unwrap_or_default();
         let known = [
@@ -117,25 +133,25 @@ impl Edition {
 /// Says in the newest draft what an older one said otherwise.
 fn renew(members: &mut Map<String, Value>) {
     // The older draft does not know it, and it would mean something from now on.
-    members.shift_remove("prefixItems");
-    let rest = members.shift_remove("additionalItems");
-    if members.get("items").is_some_and(Value::is_array) {
-        if let Some(first) = members.shift_remove("items") {
-            members.insert("prefixItems".to_owned(), first);
+    members.take_out("prefixItems");
+    let rest = members.take_out("additionalItems");
+    if members.find("items").is_some_and(Value::is_array) {
+        if let Some(first) = members.take_out("items") {
+            members.put("prefixItems", first);
         }
         if let Some(rest) = rest {
-            members.insert("items".to_owned(), rest);
+            members.put("items", rest);
         }
     }
     for (bound, exclusive) in [
         ("minimum", "exclusiveMinimum"),
         ("maximum", "exclusiveMaximum"),
     ] {
-        if let Some(Value::Bool(flag)) = members.get(exclusive) {
+        if let Some(Value::Bool(flag)) = members.find(exclusive) {
             let flag = *flag;
-            members.shift_remove(exclusive);
-            if flag && let Some(value) = members.shift_remove(bound) {
-                members.insert(exclusive.to_owned(), value);
+            members.take_out(exclusive);
+            if flag && let Some(value) = members.take_out(bound) {
+                members.put(exclusive, value);
             }
         }
     }
@@ -143,17 +159,17 @@ fn renew(members: &mut Map<String, Value>) {
 
 /// A title speaks where there is no description.
 fn title(members: &mut Map<String, Value>) {
-    let text = |keyword: &str| members.get(keyword).and_then(Value::as_str).map(str::trim);
+    let text = |keyword: &str| members.find(keyword).and_then(Value::as_str).map(str::trim);
     let title = text("title").filter(|title| !title.is_empty());
     if let (Some(title), None | Some("")) = (title, text("description")) {
         let title = Value::from(title);
-        members.insert("description".to_owned(), title);
+        members.put("description", title);
     }
 }
 
 /// How text is encoded, and what it is then.
-fn content(members: &mut Map<String, Value>, spot: &mut Spot, edition: Edition) {
-    let text = |keyword: &str| members.get(keyword).and_then(Value::as_str);
+fn content(members: &mut Map<String, Value>, spot: &mut Spot<'_>, edition: Edition) {
+    let text = |keyword: &str| members.find(keyword).and_then(Value::as_str);
     let words = match (text("contentMediaType"), text("contentEncoding")) {
         (Some(kind), Some(encoding)) => format!("{kind} as {encoding} text"),
         (Some(one), None) | (None, Some(one)) => format!("{one} text"),
@@ -166,14 +182,14 @@ fn content(members: &mut Map<String, Value>, spot: &mut Spot, edition: Edition) 
         _ => Severity::Note,
     };
     for keyword in ["contentMediaType", "contentEncoding"] {
-        if members.contains_key(keyword) {
+        if members.has(keyword) {
             spot.lose(keyword, severity, Some(words.clone()));
         }
     }
 }
 
-fn default(members: &mut Map<String, Value>, spot: &mut Spot) {
-    if let Some(value) = members.get("default") {
+fn default(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    if let Some(value) = members.find("default") {
         let words = format!("default: {}", shown(value));
         describe(members, &words);
         spot.lose("default", Severity::Note, Some(words));

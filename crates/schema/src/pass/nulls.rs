@@ -5,10 +5,15 @@ use serde_json::{Map, Value, json};
 use super::json_text::kind;
 use super::unions::{fold_single, is_null};
 use crate::dialect::Nulls;
-use crate::lower::{Draft, Impossible, LIFT, Mark, Severity, Spot, describe, mark};
+use crate::lower::{
+    Draft, Impossible, LIFT, Lookup, LookupMut, Mark, Part, Seen, Severity, Spot, describe, mark,
+};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    match draft.spot.rules.nulls {
+    if !draft.has(Seen::of(&["anyOf"]).or(Seen::NULL)) {
+        return Ok(());
+    }
+    match draft.rules.nulls {
         Nulls::Type => draft.walk(|schema, _| {
             if let Value::Object(members) = schema {
                 as_type(members);
@@ -20,7 +25,7 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
                 return;
             };
             if let Some(null) = without_null(members) {
-                members.insert("nullable".to_owned(), Value::Bool(true));
+                members.put("nullable", Value::Bool(true));
                 tell(members, &null);
             } else if kind(members) == Some("null") {
                 as_text(members);
@@ -28,16 +33,17 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         }),
         Nulls::Never => draft.walk(never),
     }
+    draft.adds(Seen::of(&["enum", "nullable"]));
     Ok(())
 }
 
 /// A scalar or null becomes one schema with two types.
 fn as_type(members: &mut Map<String, Value>) {
-    let Some(Value::Array(branches)) = members.get("anyOf") else {
+    let Some(Value::Array(branches)) = members.find("anyOf") else {
         return;
     };
     let scalar = |branch: &Value| {
-        let kind = branch.get("type").and_then(Value::as_str);
+        let kind = branch.find("type").and_then(Value::as_str);
         matches!(kind, Some("boolean" | "integer" | "number" | "string"))
     };
     if branches.len() != 2 || !branches.iter().any(is_null) || !branches.iter().any(scalar) {
@@ -47,17 +53,17 @@ fn as_type(members: &mut Map<String, Value>) {
         return;
     };
     tell(members, &null);
-    if let Some(kind) = members.get_mut("type") {
+    if let Some(kind) = members.find_mut("type") {
         *kind = Value::Array(vec![kind.take(), Value::from("null")]);
     }
-    if let Some(Value::Array(values)) = members.get_mut("enum") {
+    if let Some(Value::Array(values)) = members.find_mut("enum") {
         values.push(Value::Null);
     }
 }
 
 /// Takes null out of a union that has it beside others.
 fn without_null(members: &mut Map<String, Value>) -> Option<Value> {
-    let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+    let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
         return None;
     };
     let at = branches.iter().position(is_null)?;
@@ -74,7 +80,7 @@ fn without_null(members: &mut Map<String, Value>) -> Option<Value> {
 
 /// What was said of null goes on being said.
 fn tell(members: &mut Map<String, Value>, null: &Value) {
-    if let Some(told) = null.get("description").and_then(Value::as_str)
+    if let Some(told) = null.find("description").and_then(Value::as_str)
         && !told.trim().is_empty()
     {
         describe(members, &format!("null: {told}"));
@@ -84,13 +90,13 @@ fn tell(members: &mut Map<String, Value>, null: &Value) {
 /// Null alone, where no type says it, is one fixed text.
 fn as_text(members: &mut Map<String, Value>) {
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.insert("type".to_owned(), json!("string"));
-    members.insert("enum".to_owned(), json!(["null"]));
+    members.put("type", json!("string"));
+    members.put("enum", json!(["null"]));
     mark(members, Mark::Texts(vec![Value::Null]));
 }
 
 /// Nothing can be null: a property is left out instead, if it may be.
-fn never(schema: &mut Value, spot: &mut Spot) {
+fn never(schema: &mut Value, spot: &mut Spot<'_>) {
     let Value::Object(members) = schema else {
         return;
     };
@@ -99,21 +105,20 @@ fn never(schema: &mut Value, spot: &mut Spot) {
     } else if kind(members) == Some("null") {
         as_text(members);
     }
-    if !members.contains_key("properties") {
+    if !members.has("properties") {
         return;
     }
-    let required = members.get("required").cloned().unwrap_or_default();
+    let required = members.find("required").cloned().unwrap_or_default();
     let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
-    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+    if let Some(Value::Object(properties)) = members.find_mut("properties") {
         for (name, part) in properties {
             if let Value::Object(part) = part
                 && !required.iter().any(|other| other == name)
                 && without_null(part).is_some()
             {
                 mark(part, Mark::NeverNull);
-                spot.below("properties", Some(name), |spot| {
-                    spot.lose("null", Severity::Note, None);
-                });
+                let mut spot = spot.below("properties", Part::Named(name));
+                spot.lose("null", Severity::Note, None);
             }
         }
     }

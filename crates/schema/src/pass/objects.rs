@@ -12,7 +12,7 @@ use super::enums;
 use super::json_text::{self, kind};
 use super::keywords::{give_up_parts, give_up_unread};
 use super::subject::admits_all;
-use crate::lower::{Draft, Impossible, Severity, Spot, describe};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Part, Seen, Severity, Spot, describe};
 
 /// A schema that more names follow is not copied to each of them.
 const MOST_COPIES: usize = 64;
@@ -23,12 +23,19 @@ pub(crate) fn declare(draft: &mut Draft) -> Result<(), Impossible> {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.contains_key("anyOf") {
+        if members.has("anyOf") {
             union(members, spot);
         } else {
             single(members, spot, Siblings::default());
         }
     });
+    draft.adds(Seen::of(&[
+        "additionalProperties",
+        "enum",
+        "items",
+        "maxItems",
+        "minItems",
+    ]));
     Ok(())
 }
 
@@ -41,21 +48,22 @@ pub(crate) fn close(draft: &mut Draft) -> Result<(), Impossible> {
         if kind(members) != Some("object") {
             return;
         }
-        if !members.contains_key("properties") {
-            members.insert("properties".to_owned(), json!({}));
+        if !members.has("properties") {
+            members.put("properties", json!({}));
         }
         let closed = Value::Bool(false);
-        if members.get("additionalProperties") != Some(&closed) {
-            members.insert("additionalProperties".to_owned(), closed);
+        if members.find("additionalProperties") != Some(&closed) {
+            members.put("additionalProperties", closed);
             spot.lose("additionalProperties", Severity::Narrower, None);
         }
     });
+    draft.adds(Seen::of(&["additionalProperties"]));
     Ok(())
 }
 
 /// The branches are given their forms together: two of them must not look alike.
-fn union(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+fn union(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
         return;
     };
     let mut all = Branches::default();
@@ -63,16 +71,14 @@ fn union(members: &mut Map<String, Value>, spot: &mut Spot) {
     for (at, branch) in branches.iter_mut().enumerate() {
         let siblings = all.without(branch);
         if let Value::Object(branch) = branch {
-            spot.below("anyOf", Some(&at.to_string()), |spot| {
-                single(branch, spot, siblings);
-            });
+            single(branch, &mut spot.below("anyOf", Part::At(at)), siblings);
         }
         all.add(branch);
     }
     json_text::absorb(members);
 }
 
-fn single(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) {
+fn single(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
     match kind(members) {
         Some("object") => {
             object(members, spot, siblings);
@@ -83,7 +89,7 @@ fn single(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
             enums::give_up(members, spot);
             give_up_parts(members, spot);
         }
-        None if !spot.path.is_empty() && !members.contains_key("$ref") => {
+        None if !spot.path.is_root() && !members.has("$ref") => {
             // What is left of a contradiction has no type either.
             give_up_unread(members, spot);
             if admits_all(members) {
@@ -105,7 +111,7 @@ enum Rest {
 
 impl Rest {
     fn of(members: &Map<String, Value>) -> Self {
-        match members.get("additionalProperties") {
+        match members.find("additionalProperties") {
             Some(Value::Bool(false)) => Self::Refused,
             Some(Value::Object(rule)) if !admits_all(rule) => Self::Ruled,
             _ => Self::Open,
@@ -113,12 +119,12 @@ impl Rest {
     }
 }
 
-fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) {
+fn object(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
     enums::give_up(members, spot);
     let closes = spot.rules.keeps("additionalProperties");
     let rest = Rest::of(members);
     let missing = missing(members, spot);
-    if declares_none(members) && !spot.path.is_empty() {
+    if declares_none(members) && !spot.path.is_root() {
         // Where objects stay open, declaring what is required is all it takes.
         let declarable = !closes && rest == Rest::Open && !missing.is_empty();
         if !declarable {
@@ -133,7 +139,7 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
     }
     if closes && rest == Rest::Ruled {
         let words = "no further properties";
-        members.insert("additionalProperties".to_owned(), Value::Bool(false));
+        members.put("additionalProperties", Value::Bool(false));
         describe(members, words);
         spot.lose(
             "additionalProperties",
@@ -144,30 +150,30 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings)
 }
 
 fn declares_none(members: &Map<String, Value>) -> bool {
-    let properties = members.get("properties").and_then(Value::as_object);
+    let properties = members.find("properties").and_then(Value::as_object);
     properties.is_none_or(Map::is_empty)
 }
 
 /// What is required but not declared, with the schema that it has to follow.
-fn missing(members: &mut Map<String, Value>, spot: &mut Spot) -> Vec<(String, Value)> {
-    let Some(Value::Array(required)) = members.get("required") else {
+fn missing(members: &mut Map<String, Value>, spot: &mut Spot<'_>) -> Vec<(String, Value)> {
+    let Some(Value::Array(required)) = members.find("required") else {
         return Vec::new();
     };
-    let declared = members.get("properties").and_then(Value::as_object);
-    let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
+    let declared = members.find("properties").and_then(Value::as_object);
+    let is_declared = |name: &str| declared.is_some_and(|declared| declared.has(name));
     let names = required.iter().filter_map(Value::as_str);
     let missing: Vec<&str> = names.filter(|name| !is_declared(name)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
-    let rule = match members.get("additionalProperties") {
+    let rule = match members.find("additionalProperties") {
         Some(Value::Bool(false)) => {
             // Required and refused: the object is impossible, which no dialect can say.
             let possible = required
                 .iter()
                 .filter(|name| name.as_str().is_some_and(is_declared));
             let possible = possible.cloned().collect();
-            members.insert("required".to_owned(), possible);
+            members.put("required", possible);
             spot.lose("required", Severity::Wider, None);
             return Vec::new();
         }

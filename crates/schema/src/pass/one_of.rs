@@ -6,15 +6,16 @@ use serde_json::{Map, Value};
 
 use self::apart::Proof;
 use super::all_of::Merge;
-use crate::lower::{Draft, Impossible, Spot, each_part};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Spot, each_part};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !mentions(&draft.schema, &["oneOf"]) {
+    if !draft.mentions(&["oneOf"]) {
         return Ok(());
     }
-    let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+    let definitions = draft.schema.find("$defs").cloned().unwrap_or_default();
     let mut proof = Proof::new(&definitions);
-    down(&mut draft.schema, &mut draft.spot, &mut proof);
+    let (schema, mut spot) = draft.root();
+    down(schema, &mut spot, &mut proof);
     draft.bounded()
 }
 
@@ -34,14 +35,14 @@ fn mentions(value: &Value, keywords: &[&str]) -> bool {
 }
 
 /// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
-fn down(schema: &mut Value, spot: &mut Spot, proof: &mut Proof<'_>) {
+fn down(schema: &mut Value, spot: &mut Spot<'_>, proof: &mut Proof<'_>) {
     let Value::Object(members) = schema else {
         return;
     };
     let has =
         |members: &Map<String, Value>, keyword: &str| members.keys().any(|key| key == keyword);
     if has(members, "oneOf")
-        && let Some(Value::Array(branches)) = members.shift_remove("oneOf")
+        && let Some(Value::Array(branches)) = members.take_out("oneOf")
     {
         convert(members, branches, spot, proof);
     }
@@ -57,13 +58,13 @@ fn down(schema: &mut Value, spot: &mut Spot, proof: &mut Proof<'_>) {
         .collect();
     let set_aside: Vec<Value> = turning
         .iter()
-        .filter_map(|keyword| members.get_mut(keyword).map(std::mem::take))
+        .filter_map(|keyword| members.find_mut(keyword).map(std::mem::take))
         .collect();
     each_part(schema, spot, &mut |part, spot| {
         down(part, spot, proof);
     });
     for (keyword, part) in turning.iter().zip(set_aside) {
-        if let Some(place) = schema.get_mut(keyword) {
+        if let Some(place) = schema.find_mut(keyword) {
             *place = part;
         }
     }
@@ -72,23 +73,23 @@ fn down(schema: &mut Value, spot: &mut Spot, proof: &mut Proof<'_>) {
 fn convert(
     members: &mut Map<String, Value>,
     branches: Vec<Value>,
-    spot: &mut Spot,
+    spot: &mut Spot<'_>,
     proof: &mut Proof<'_>,
 ) {
     let exact = proof.all_apart(&branches, members);
     let branches = Value::Array(branches);
-    let union = match members.get("anyOf") {
+    let union = match members.find("anyOf") {
         None => branches,
         Some(others) => match joined(others, &branches, proof.definitions) {
             Some(both) => both,
             None => {
                 // What its alternatives evaluate still counts; `conditions` tells it when that does not matter any more.
-                members.insert("oneOf".to_owned(), branches);
+                members.put("oneOf", branches);
                 return;
             }
         },
     };
-    members.insert("anyOf".to_owned(), union);
+    members.put("anyOf", union);
     if !exact {
         let words = "exactly one of the alternatives".to_owned();
         spot.spill(members, "oneOf", words);
@@ -104,6 +105,6 @@ fn joined(these: &Value, those: &Value, definitions: &Value) -> Option<Value> {
     let union = |branches: &Value| Map::from_iter([("anyOf".to_owned(), branches.clone())]);
     let mut merge = Merge::new(definitions);
     let mut both = merge.merge(union(these), union(those));
-    let union = both.shift_remove("anyOf").filter(|_| both.is_empty());
+    let union = both.take_out("anyOf").filter(|_| both.is_empty());
     union.filter(|_| merge.conflicts.is_empty())
 }

@@ -2,21 +2,22 @@
 
 use serde_json::Value;
 
-use crate::lower::{Draft, Impossible};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     draft.walk(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Object(properties)) = members.get("properties") else {
+        let Some(Value::Object(properties)) = members.find("properties") else {
             return;
         };
         if properties.len() > 1 {
             let names: Vec<&str> = properties.keys().map(String::as_str).collect();
             let names = Value::from(names);
-            members.insert("propertyOrdering".to_owned(), names);
+            members.put("propertyOrdering", names);
         }
     });
+    draft.adds(Seen::OTHER);
     Ok(())
 }

@@ -5,24 +5,24 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::NameRule;
-use crate::lower::{Draft, Impossible, Mark, describe, mark};
+use crate::lower::{Draft, Impossible, Lookup, Mark, describe, mark};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let Some(rule) = draft.spot.rules.parameter_name else {
+    let Some(rule) = draft.rules.parameter_name else {
         return Ok(());
     };
     draft.walk(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Object(properties)) = members.get_mut("properties") else {
+        let Some(Value::Object(properties)) = members.find_mut("properties") else {
             return;
         };
         if properties.keys().all(|name| rule.admits(name)) {
             return;
         }
         let renamed = rename(properties, &rule);
-        if let Some(Value::Array(required)) = members.get_mut("required") {
+        if let Some(Value::Array(required)) = members.find_mut("required") {
             for name in required {
                 if let Some(wire) = name.as_str().and_then(|name| renamed.get(name)) {
                     *name = Value::from(wire.as_str());

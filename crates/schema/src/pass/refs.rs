@@ -10,7 +10,9 @@ use self::index::{Index, Place};
 use super::all_of::{alone, nothing};
 use super::root;
 use super::subject::{admits_all, asserts};
-use crate::lower::{Draft, Impossible, MOST_NODES, Parts, Severity, parts, too_large};
+use crate::lower::{
+    Draft, Impossible, Lookup, LookupMut, MOST_NODES, Part, Parts, Path, Severity, parts, too_large,
+};
 
 /// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
 /// deep schemas that contain themselves.
@@ -41,7 +43,9 @@ pub(crate) fn hoist(draft: &mut Draft) -> Result<(), Impossible> {
 
 /// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
 pub(crate) fn local(draft: &mut Draft) -> Result<(), Impossible> {
-    if is_local(&draft.schema, true, root::is_plain(&draft.schema)) {
+    if !draft.mentions(&["$ref", "$dynamicRef", "$id"])
+        || is_local(&draft.schema, true, root::is_plain(&draft.schema))
+    {
         return Ok(());
     }
     hoist(draft)
@@ -61,7 +65,7 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     let beside = |members: &Map<String, Value>| {
         !plain
             && !is_root
-            && members.contains_key("$ref")
+            && members.has("$ref")
             && members
                 .keys()
                 .any(|keyword| keyword != "$ref" && asserts(keyword))
@@ -87,10 +91,13 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
 
 /// Takes out the definitions that nothing refers to any more.
 pub(crate) fn prune(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["$defs"]) {
+        return Ok(());
+    }
     let Value::Object(members) = &mut draft.schema else {
         return Ok(());
     };
-    let Some(Value::Object(mut definitions)) = members.shift_remove("$defs") else {
+    let Some(Value::Object(mut definitions)) = members.take_out("$defs") else {
         return Ok(());
     };
     let mut used = HashSet::new();
@@ -106,7 +113,7 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), Impossible> {
     }
     definitions.retain(|name, _| used.contains(name));
     if let (Value::Object(members), false) = (&mut draft.schema, definitions.is_empty()) {
-        members.insert("$defs".to_owned(), Value::Object(definitions));
+        members.put("$defs", Value::Object(definitions));
     }
     Ok(())
 }
@@ -116,7 +123,7 @@ fn referred(value: &Value, names: &mut HashSet<String>) {
     match value {
         Value::Array(elements) => elements.iter().for_each(|element| referred(element, names)),
         Value::Object(members) => {
-            let name = members.get("$ref").and_then(Value::as_str);
+            let name = members.find("$ref").and_then(Value::as_str);
             names.extend(
                 name.and_then(|name| name.strip_prefix("#/$defs/"))
                     .map(str::to_owned),
@@ -128,7 +135,7 @@ fn referred(value: &Value, names: &mut HashSet<String>) {
 }
 
 fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
-    if !mentions(&draft.schema) {
+    if !draft.mentions(&PLUMBING) {
         return Ok(());
     }
     let index = Index::of(&draft.schema);
@@ -136,37 +143,24 @@ fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
         let last = attempt + 1 == ATTEMPTS.len();
         let most = if last { MOST_NODES } else { COMFORTABLE };
         let mut writer = Writer::new(&index, keep, shown, most);
-        let Some(mut schema) = writer.write(index.root()) else {
+        let Some(mut schema) = writer.write(index.root(), &Path::ROOT) else {
             continue;
         };
         let Writer { hoisted, cuts, .. } = writer;
         if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
-            members.insert("$defs".to_owned(), Value::Object(hoisted));
+            members.put("$defs", Value::Object(hoisted));
         }
         draft.schema = schema;
         if !cuts.is_empty() && leaves_rest(&draft.schema) {
             // What a reference evaluated is not known where it was cut, and may now count as the rest.
-            draft.spot.lose("$ref", Severity::Narrower, None);
+            draft.lose_at("", "$ref", Severity::Narrower, None);
         }
         for (path, words) in cuts {
-            draft.spot.path = path;
-            draft.spot.lose("$ref", Severity::Wider, words);
+            draft.lose_at(&path, "$ref", Severity::Wider, words);
         }
-        draft.spot.path.clear();
         return draft.bounded();
     }
     Err(too_large())
-}
-
-/// Whether there is a reference, or a place for their targets, anywhere.
-fn mentions(value: &Value) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(mentions),
-        Value::Object(members) => members
-            .iter()
-            .any(|(keyword, value)| is_plumbing(keyword) || mentions(value)),
-        _ => false,
-    }
 }
 
 /// Whether something depends on what other schemas evaluate.
@@ -181,12 +175,15 @@ fn leaves_rest(value: &Value) -> bool {
 }
 
 /// Keywords that only serve references.
-fn is_plumbing(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "$ref" | "$dynamicRef" | "$defs" | "definitions" | "$anchor" | "$dynamicAnchor" | "$id"
-    )
-}
+const PLUMBING: [&str; 7] = [
+    "$ref",
+    "$dynamicRef",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$dynamicAnchor",
+    "$id",
+];
 
 struct Writer<'s> {
     index: &'s Index<'s>,
@@ -199,7 +196,6 @@ struct Writer<'s> {
     inside: Vec<*const Value>,
     names: HashMap<*const Value, String>,
     hoisted: Map<String, Value>,
-    path: String,
     /// Where a reference could not be written out, and what is said instead.
     cuts: Vec<(String, Option<String>)>,
 }
@@ -215,13 +211,12 @@ impl<'s> Writer<'s> {
             inside: Vec::new(),
             names: HashMap::new(),
             hoisted: Map::new(),
-            path: String::new(),
             cuts: Vec::new(),
         }
     }
 
     /// Copies a schema without references; `None` when that takes too much.
-    fn write(&mut self, place: Place<'s>) -> Option<Value> {
+    fn write(&mut self, place: Place<'s>, path: &Path<'_>) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         let Value::Object(members) = place.schema else {
             return Some(place.schema.clone());
@@ -231,29 +226,28 @@ impl<'s> Writer<'s> {
         }
         self.depth += 1;
         let place = place.entered();
-        let mut out = Map::new();
+        let mut out = Map::with_capacity(members.len());
         for (keyword, value) in members {
-            if is_plumbing(keyword) {
+            if PLUMBING.contains(&keyword.as_str()) {
                 continue;
             }
             let written = match (parts(keyword), value) {
                 (Parts::One | Parts::OneOrMany, Value::Object(_)) => {
-                    self.below(keyword, None, place.at(value))?
+                    self.write(place.at(value), &path.below(keyword, Part::Only))?
                 }
                 (Parts::Many | Parts::OneOrMany, Value::Array(elements)) => {
                     let mut list = Vec::with_capacity(elements.len());
                     for (at, element) in elements.iter().enumerate() {
-                        list.push(self.below(keyword, Some(&at.to_string()), place.at(element))?);
+                        let path = path.below(keyword, Part::At(at));
+                        list.push(self.write(place.at(element), &path)?);
                     }
                     Value::Array(list)
                 }
                 (Parts::Named, Value::Object(named)) => {
-                    let mut map = Map::new();
+                    let mut map = Map::with_capacity(named.len());
                     for (name, part) in named {
-                        map.insert(
-                            name.clone(),
-                            self.below(keyword, Some(name), place.at(part))?,
-                        );
+                        let path = path.below(keyword, Part::Named(name));
+                        map.insert(name.clone(), self.write(place.at(part), &path)?);
                     }
                     Value::Object(map)
                 }
@@ -262,31 +256,23 @@ impl<'s> Writer<'s> {
             out.insert(keyword.clone(), written);
         }
         for keyword in ["$ref", "$dynamicRef"] {
-            let Some(reference) = members.get(keyword).and_then(Value::as_str) else {
+            let Some(reference) = members.find(keyword).and_then(Value::as_str) else {
                 continue;
             };
             match self.index.resolve(place, reference, keyword) {
                 Some(target) => {
-                    let target = self.follow(target, reference)?;
+                    let target = self.follow(target, reference, path)?;
                     out = combined(target, out);
                 }
-                None => self.cuts.push((self.path.clone(), None)),
+                None => self.cuts.push((path.pointer(), None)),
             }
         }
         self.depth -= 1;
         Some(Value::Object(out))
     }
 
-    fn below(&mut self, keyword: &str, name: Option<&str>, place: Place<'s>) -> Option<Value> {
-        let back = self.path.len();
-        crate::lower::push_step(&mut self.path, keyword, name);
-        let written = self.write(place);
-        self.path.truncate(back);
-        written
-    }
-
     /// What stands in for a reference.
-    fn follow(&mut self, target: Place<'s>, reference: &str) -> Option<Value> {
+    fn follow(&mut self, target: Place<'s>, reference: &str, path: &Path<'_>) -> Option<Value> {
         let address = std::ptr::from_ref(target.schema);
         if self.keep && self.index.contains_itself(target)? {
             let name = self.hoist(target, reference)?;
@@ -299,26 +285,26 @@ impl<'s> Writer<'s> {
             .count();
         let (rounds, deep) = self.shown;
         if times > rounds || self.inside.len() >= deep && self.index.contains_itself(target)? {
-            return Some(self.cut(target, reference));
+            return Some(self.cut(target, reference, path));
         }
         if self.inside.len() >= DEEPEST {
             return None;
         }
         self.inside.push(address);
-        let written = self.write(target);
+        let written = self.write(target, path);
         self.inside.pop();
         written
     }
 
     /// Ends a recursion: anything of the same type.
-    fn cut(&mut self, target: Place<'s>, reference: &str) -> Value {
+    fn cut(&mut self, target: Place<'s>, reference: &str, path: &Path<'_>) -> Value {
         let words = format!("again as in `{}`", last_name(reference));
         let mut open = Map::new();
-        if let Some(kind) = target.schema.get("type") {
-            open.insert("type".to_owned(), kind.clone());
+        if let Some(kind) = target.schema.find("type") {
+            open.put("type", kind.clone());
         }
         crate::lower::describe(&mut open, &words);
-        self.cuts.push((self.path.clone(), Some(words)));
+        self.cuts.push((path.pointer(), Some(words)));
         Value::Object(open)
     }
 
@@ -330,7 +316,6 @@ impl<'s> Writer<'s> {
         }
         let name = self.new_name(reference);
         self.names.insert(address, name.clone());
-        let path = std::mem::replace(&mut self.path, format!("/$defs/{name}"));
         let (inside, depth) = (
             std::mem::take(&mut self.inside),
             std::mem::take(&mut self.depth),
@@ -339,8 +324,9 @@ impl<'s> Writer<'s> {
         if self.names.len() > DEEPEST {
             return None;
         }
-        let written = self.write(target)?;
-        (self.path, self.inside, self.depth) = (path, inside, depth);
+        let path = Path::ROOT;
+        let written = self.write(target, &path.below("$defs", Part::Named(&name)))?;
+        (self.inside, self.depth) = (inside, depth);
         self.hoisted.insert(name.clone(), written);
         Some(name)
     }
@@ -384,10 +370,10 @@ fn combined(target: Value, mut beside: Map<String, Value>) -> Map<String, Value>
         return alone(target, beside);
     }
     // Beside, not together: what is not evaluated there depends on the target.
-    match beside.get_mut("allOf") {
+    match beside.find_mut("allOf") {
         Some(Value::Array(parts)) => parts.insert(0, Value::Object(target)),
         _ => {
-            beside.insert("allOf".to_owned(), json!([target]));
+            beside.put("allOf", json!([target]));
         }
     }
     beside

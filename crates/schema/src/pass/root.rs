@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::all_of::{Conflict, Merge, settle};
 use super::subject::admits_all;
 use super::words::words;
-use crate::lower::{Draft, Impossible, Severity, Spot};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot};
 
 /// What only [`single`] understands.
 const NOT_AT_THE_ROOT: [&str; 8] = [
@@ -21,8 +21,8 @@ const NOT_AT_THE_ROOT: [&str; 8] = [
 
 /// Whether the root already is one object.
 pub(crate) fn is_plain(schema: &Value) -> bool {
-    let speaks = |keyword: &&str| schema.get(*keyword).is_some();
-    schema.get("type").is_some_and(|kind| kind == "object") && !NOT_AT_THE_ROOT.iter().any(speaks)
+    let speaks = |keyword: &&str| schema.find(keyword).is_some();
+    schema.find("type").is_some_and(|kind| kind == "object") && !NOT_AT_THE_ROOT.iter().any(speaks)
 }
 
 /// The root names the type object; anything may stand beside it.
@@ -39,14 +39,21 @@ pub(crate) fn object(draft: &mut Draft) -> Result<(), Impossible> {
 /// The root is one object: no reference, no alternatives, nothing that is negated.
 pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
     object(draft)?;
-    let definitions = definitions(&draft.schema);
-    let Value::Object(schema) = &mut draft.schema else {
+    let definitions = match is_plain(&draft.schema) {
+        true => Value::Null,
+        false => {
+            draft.changed();
+            definitions(&draft.schema)
+        }
+    };
+    draft.adds(Seen::LIST.or(Seen::of(&["additionalProperties", "items"])));
+    let (Value::Object(schema), mut spot) = draft.root() else {
         return Ok(());
     };
-    let spot = &mut draft.spot;
+    let spot = &mut spot;
     // What is not evaluated is settled when everything that evaluates has come together.
     let rest = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.shift_remove(keyword)));
+        .map(|keyword| (keyword, schema.take_out(keyword)));
     let mut alternatives = false;
     // What a reference leads to may itself be alternatives; no honest schema goes on for long.
     for _ in 0..8 {
@@ -54,7 +61,7 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         refer(schema, spot, &definitions);
         join(schema, spot, &definitions);
         for keyword in ["oneOf", "anyOf"] {
-            if let Some(Value::Array(branches)) = schema.shift_remove(keyword) {
+            if let Some(Value::Array(branches)) = schema.take_out(keyword) {
                 flatten(schema, &branches, keyword, spot, &definitions)?;
                 alternatives = true;
             }
@@ -64,7 +71,7 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         }
     }
     for keyword in NOT_AT_THE_ROOT {
-        if let Some(value) = schema.shift_remove(keyword) {
+        if let Some(value) = schema.take_out(keyword) {
             give_up(schema, spot, keyword, &value);
         }
     }
@@ -72,14 +79,14 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
         match value {
             Some(value) if alternatives => give_up(schema, spot, keyword, &value),
             Some(value) => {
-                schema.insert(keyword.to_owned(), value);
+                schema.put(keyword, value);
             }
             None => {}
         }
     }
     settle(schema);
     is_object(schema)?;
-    if !schema.contains_key("properties") {
+    if !schema.has("properties") {
         let at = schema
             .keys()
             .position(|keyword| keyword == "type")
@@ -92,7 +99,7 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
 /// The root says nothing but its properties; what it tells goes into the tool's description.
 pub(crate) fn bare(draft: &mut Draft) -> Result<(), Impossible> {
     if let Value::Object(schema) = &mut draft.schema
-        && let Some(Value::String(text)) = schema.shift_remove("description")
+        && let Some(Value::String(text)) = schema.take_out("description")
     {
         draft.remark = Some(text);
     }
@@ -100,14 +107,14 @@ pub(crate) fn bare(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 fn is_object(schema: &mut Map<String, Value>) -> Result<(), Impossible> {
-    match schema.get("type") {
+    match schema.find("type") {
         Some(Value::String(kind)) if kind == "object" => return Ok(()),
         Some(Value::String(_)) => return Err(no_object()),
         Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "object") => {
             return Err(no_object());
         }
         Some(_) => {
-            schema.insert("type".to_owned(), json!("object"));
+            schema.put("type", json!("object"));
         }
         None => {
             schema.shift_insert(0, "type".to_owned(), json!("object"));
@@ -124,7 +131,7 @@ fn no_object() -> Impossible {
 fn definitions(schema: &Value) -> Value {
     let mut all = Map::new();
     for keyword in ["definitions", "$defs"] {
-        if let Some(Value::Object(some)) = schema.get(keyword) {
+        if let Some(Value::Object(some)) = schema.find(keyword) {
             all.extend(some.clone());
         }
     }
@@ -135,7 +142,7 @@ fn definitions(schema: &Value) -> Value {
     }
 }
 
-fn give_up(schema: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, value: &Value) {
+fn give_up(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, keyword: &str, value: &Value) {
     match words(keyword, value) {
         Some(words) => spot.spill(schema, keyword, words),
         None => spot.lose(keyword, Severity::Wider, None),
@@ -143,13 +150,13 @@ fn give_up(schema: &mut Map<String, Value>, spot: &mut Spot, keyword: &str, valu
 }
 
 /// Puts what the root refers to in the reference's place.
-fn refer(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
+fn refer(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
     let target = schema
-        .get("$ref")
+        .find("$ref")
         .and_then(Value::as_str)
         .and_then(|reference| target(reference, definitions));
     if let Some(target) = target.cloned() {
-        schema.shift_remove("$ref");
+        schema.take_out("$ref");
         add(schema, target, spot, definitions);
     }
 }
@@ -161,14 +168,14 @@ fn target<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String,
     definitions.get(name)?.as_object()
 }
 
-fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
-    let Some(Value::Array(parts)) = schema.shift_remove("allOf") else {
+fn join(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.take_out("allOf") else {
         return;
     };
     for part in parts {
         match part {
             Value::Object(part) => {
-                let part = match part.get("$ref").and_then(Value::as_str) {
+                let part = match part.find("$ref").and_then(Value::as_str) {
                     Some(reference) if part.len() == 1 => {
                         target(reference, definitions).cloned().unwrap_or(part)
                     }
@@ -186,7 +193,7 @@ fn join(schema: &mut Map<String, Value>, spot: &mut Spot, definitions: &Value) {
 fn add(
     schema: &mut Map<String, Value>,
     other: Map<String, Value>,
-    spot: &mut Spot,
+    spot: &mut Spot<'_>,
     definitions: &Value,
 ) {
     let mut merge = Merge::new(definitions);
@@ -202,13 +209,13 @@ fn flatten(
     schema: &mut Map<String, Value>,
     branches: &[Value],
     keyword: &str,
-    spot: &mut Spot,
+    spot: &mut Spot<'_>,
     definitions: &Value,
 ) -> Result<(), Impossible> {
     let opened: Vec<Map<String, Value>> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
-        .map(|branch| match branch.get("$ref").and_then(Value::as_str) {
+        .map(|branch| match branch.find("$ref").and_then(Value::as_str) {
             Some(reference) => target(reference, definitions).cloned().unwrap_or_default(),
             None => branch.as_object().cloned().unwrap_or_default(),
         })
@@ -228,13 +235,13 @@ fn flatten(
     let mut properties: Map<String, Value> = Map::new();
     for (name, part) in opened
         .iter()
-        .filter_map(|branch| branch.get("properties")?.as_object())
+        .filter_map(|branch| branch.find("properties")?.as_object())
         .flatten()
     {
         let known = properties
             .entry(name.as_str())
             .or_insert_with(|| json!({"anyOf": []}));
-        if let Some(Value::Array(forms)) = known.get_mut("anyOf")
+        if let Some(Value::Array(forms)) = known.find_mut("anyOf")
             && !forms.contains(part)
         {
             forms.push(part.clone());
@@ -245,11 +252,11 @@ fn flatten(
     }
     let mut whole = Map::new();
     if !properties.is_empty() {
-        whole.insert("properties".to_owned(), Value::Object(properties));
+        whole.put("properties", Value::Object(properties));
     }
     let required = |branch: &Map<String, Value>| -> Vec<Value> {
         branch
-            .get("required")
+            .find("required")
             .and_then(Value::as_array)
             .cloned()
             .unwrap_or_default()
@@ -260,18 +267,18 @@ fn flatten(
         always.retain(|name| names.contains(name));
     }
     if !always.is_empty() {
-        whole.insert("required".to_owned(), Value::Array(always));
+        whole.put("required", Value::Array(always));
     }
     let closed = |branch: &Map<String, Value>| {
-        branch.get("additionalProperties") == Some(&Value::Bool(false))
-            && !branch.contains_key("patternProperties")
+        branch.find("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.has("patternProperties")
     };
     if opened.iter().all(closed) {
-        whole.insert("additionalProperties".to_owned(), Value::Bool(false));
+        whole.put("additionalProperties", Value::Bool(false));
     }
     let silent = |branch: &Map<String, Value>| {
-        let known = branch.get("properties").and_then(Value::as_object);
-        let all = whole.get("properties").and_then(Value::as_object);
+        let known = branch.find("properties").and_then(Value::as_object);
+        let all = whole.find("properties").and_then(Value::as_object);
         !closed(branch)
             && all.is_some_and(|all| {
                 all.keys()
@@ -298,7 +305,7 @@ fn flatten(
 }
 
 fn admits_objects(branch: &Map<String, Value>) -> bool {
-    match branch.get("type") {
+    match branch.find("type") {
         Some(Value::String(kind)) => kind == "object",
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
         _ => true,
@@ -307,18 +314,18 @@ fn admits_objects(branch: &Map<String, Value>) -> bool {
 
 /// The names that one alternative asks for, with the constants that tell it apart.
 fn group(branch: &Map<String, Value>) -> String {
-    let names = branch.get("required").and_then(Value::as_array);
+    let names = branch.find("required").and_then(Value::as_array);
     let shown: Vec<String> = names
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .map(|name| {
             let part = branch
-                .get("properties")
+                .find("properties")
                 .and_then(|properties| properties.get(name));
-            let only = part.and_then(|part| match part.get("enum").and_then(Value::as_array) {
+            let only = part.and_then(|part| match part.find("enum").and_then(Value::as_array) {
                 Some(values) if values.len() == 1 => values.first(),
-                _ => part.get("const"),
+                _ => part.find("const"),
             });
             match only {
                 Some(value) => format!("{name} = {value}"),
@@ -331,10 +338,10 @@ fn group(branch: &Map<String, Value>) -> String {
 
 /// A list of forms as one schema.
 fn unite(part: &mut Value) {
-    let Some(Value::Array(forms)) = part.get_mut("anyOf") else {
+    let Some(Value::Array(forms)) = part.find_mut("anyOf") else {
         return;
     };
-    let values = |form: &Value| match form.get("enum") {
+    let values = |form: &Value| match form.find("enum") {
         Some(Value::Array(values))
             if form
                 .as_object()
@@ -342,9 +349,9 @@ fn unite(part: &mut Value) {
         {
             Some(values.clone())
         }
-        _ => form.get("const").map(|value| vec![value.clone()]),
+        _ => form.find("const").map(|value| vec![value.clone()]),
     };
-    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.get("type")).collect();
+    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.find("type")).collect();
     let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
     let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
     match (forms.len(), tags) {
@@ -353,7 +360,7 @@ fn unite(part: &mut Value) {
             let kind = kinds.first().copied().flatten().cloned();
             let mut whole = Map::new();
             if let Some(kind) = kind {
-                whole.insert("type".to_owned(), kind);
+                whole.put("type", kind);
             }
             let mut all: Vec<Value> = Vec::new();
             for value in tags.into_iter().flatten() {
@@ -361,13 +368,13 @@ fn unite(part: &mut Value) {
                     all.push(value);
                 }
             }
-            whole.insert("enum".to_owned(), Value::Array(all));
+            whole.put("enum", Value::Array(all));
             *part = Value::Object(whole);
         }
         _ => {
             let flat: Vec<Value> = forms
                 .drain(..)
-                .flat_map(|form| match form.get("anyOf") {
+                .flat_map(|form| match form.find("anyOf") {
                     Some(Value::Array(inner)) => inner.clone(),
                     _ => vec![form],
                 })

@@ -8,22 +8,26 @@ use serde_json::{Map, Value, json};
 use super::budgets::outline;
 use super::json_text;
 use super::optional::may_be_absent;
-use crate::lower::{Draft, Impossible, Spot, weigh::weigh};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Part, Seen, Spot, weigh::weigh};
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let budget = draft.spot.rules.strict.budget;
+    let budget = draft.rules.strict.budget;
     let weight = weigh(&draft.schema);
     if let (Some(optional), Some(unions)) = (budget.optional, budget.unions) {
         let mut over = weight.optional.saturating_sub(optional);
         let mut room = unions.saturating_sub(weight.unions);
         // Those that are unions already cost none.
         for cost in [0, 1] {
+            if over == 0 {
+                break;
+            }
             draft.walk(|schema, spot| {
                 if let Value::Object(members) = schema {
                     require(members, spot, cost, &mut over, &mut room);
                 }
             });
         }
+        draft.adds(Seen::of(&["anyOf"]).or(Seen::NULL));
     }
     loop {
         let weight = weigh(&draft.schema);
@@ -37,15 +41,16 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
         }
         let mut heaviest = (0, String::new());
         draft.walk(|schema, spot| {
-            let is_property = spot.path.rsplit('/').nth(1) == Some("properties");
+            let path = spot.path.pointer();
+            let is_property = path.rsplit('/').nth(1) == Some("properties");
             let weight = weigh(schema);
             let own = usize::from(
-                schema.get("anyOf").is_some() || schema.get("type").is_some_and(Value::is_array),
+                schema.find("anyOf").is_some() || schema.find("type").is_some_and(Value::is_array),
             );
             let relief = usize::from(optional) * weight.optional
                 + usize::from(unions) * (weight.unions + own);
             if is_property && relief > heaviest.0 {
-                heaviest = (relief, spot.path.clone());
+                heaviest = (relief, path);
             }
         });
         let (relief, path) = heaviest;
@@ -62,7 +67,7 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
             ));
         }
         draft.walk(|schema, spot| {
-            if spot.path == path {
+            if spot.path.pointer() == path {
                 outline(schema, spot);
             }
             if let Value::Object(members) = schema {
@@ -75,32 +80,32 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 /// Requires optional properties that cost so many unions, while that is needed and there is room.
 fn require(
     schema: &mut Map<String, Value>,
-    spot: &mut Spot,
+    spot: &mut Spot<'_>,
     cost: usize,
     over: &mut usize,
     room: &mut usize,
 ) {
-    let mut required = match schema.get("required") {
+    let mut required = match schema.find("required") {
         Some(Value::Array(names)) => names.clone(),
         _ => Vec::new(),
     };
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+    let Some(Value::Object(properties)) = schema.find_mut("properties") else {
         return;
     };
     let before = required.len();
     for (name, part) in properties {
         let Value::Object(part) = part else { continue };
-        let costs = usize::from(!part.contains_key("anyOf"));
+        let costs = usize::from(!part.has("anyOf"));
         if *over == 0 || costs != cost || cost > *room || required.iter().any(|other| other == name)
         {
             continue;
         }
-        spot.below("properties", Some(name), |spot| may_be_absent(part, spot));
+        may_be_absent(part, &mut spot.below("properties", Part::Named(name)));
         required.push(json!(name));
         *over -= 1;
         *room -= cost;
     }
     if required.len() > before {
-        schema.insert("required".to_owned(), Value::Array(required));
+        schema.put("required", Value::Array(required));
     }
 }

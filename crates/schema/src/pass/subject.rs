@@ -17,13 +17,18 @@ pub(crate) enum Subject {
 
 pub(crate) fn subject(keyword: &str) -> Subject {
     match keyword {
+        // By far the most frequent.
+        "type" => Subject::Every,
+        "description" => Subject::Nothing,
+        "properties" | "required" => Subject::Objects,
+        "items" => Subject::Arrays,
         "$dynamicRef" | "$ref" | "allOf" | "anyOf" | "const" | "else" | "enum" | "if" | "not"
-        | "oneOf" | "then" | "type" => Subject::Every,
+        | "oneOf" | "then" => Subject::Every,
         "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" | "multipleOf" => {
             Subject::Numbers
         }
         "format" | "maxLength" | "minLength" | "pattern" => Subject::Strings,
-        "additionalItems" | "contains" | "items" | "maxContains" | "maxItems" | "minContains"
+        "additionalItems" | "contains" | "maxContains" | "maxItems" | "minContains"
         | "minItems" | "prefixItems" | "unevaluatedItems" | "uniqueItems" => Subject::Arrays,
         "additionalProperties"
         | "dependencies"
@@ -32,9 +37,7 @@ pub(crate) fn subject(keyword: &str) -> Subject {
         | "maxProperties"
         | "minProperties"
         | "patternProperties"
-        | "properties"
         | "propertyNames"
-        | "required"
         | "unevaluatedProperties" => Subject::Objects,
         _ => Subject::Nothing,
     }

@@ -53,6 +53,7 @@ fn pair(pass: Pass, dialect: Dialect, before: Value, after: Value, losses: &[&st
 fn marked(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
     let mut draft = Draft::new(&Value::Bool(true), dialect).unwrap();
     draft.schema = before;
+    draft.changed();
     pass(&mut draft).unwrap();
     let (after, losses, ..) = draft.finish();
     (after, losses.iter().map(ToString::to_string).collect())

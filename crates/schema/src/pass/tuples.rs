@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::conditions::{at_most, is_anything, is_nothing, noun, number};
 use super::subject::asserts;
 use super::words::cut;
-use crate::lower::{Draft, Impossible, Severity, Spot, describe};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot, describe};
 
 /// More places are not described.
 const TOLD: usize = 8;
@@ -18,6 +18,9 @@ const MOST_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
 pub(crate) fn widen(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.has(Seen::LIST.or(Seen::of(&["additionalItems", "not", "prefixItems"]))) {
+        return Ok(());
+    }
     draft.walk(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
@@ -31,28 +34,33 @@ pub(crate) fn widen(draft: &mut Draft) -> Result<(), Impossible> {
             by_place_to_any(members, spot);
         }
     });
+    draft.adds(Seen::of(&["anyOf", "items", "maxItems"]));
     Ok(())
 }
 
 /// For dialects with `prefixItems`, where nothing after it is said by the length.
 pub(crate) fn end(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.has(Seen::LIST.or(Seen::of(&["not"]))) {
+        return Ok(());
+    }
     draft.walk(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.get("items").is_some_and(is_nothing) {
-            members.shift_remove("items");
+        if members.find("items").is_some_and(is_nothing) {
+            members.take_out("items");
             let places = members
-                .get("prefixItems")
+                .find("prefixItems")
                 .and_then(Value::as_array)
                 .map_or(0, Vec::len);
             at_most(members, "maxItems", places as u64);
         }
     });
+    draft.adds(Seen::of(&["maxItems"]));
     Ok(())
 }
 
-fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
+fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let (mut places, rest) = taken(members);
     // Nothing follows an element that nothing can be.
     let end = places.iter().position(is_nothing);
@@ -60,7 +68,10 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
     if end.is_some() || rest.as_ref().is_some_and(is_nothing) {
         at_most(members, "maxItems", places.len() as u64);
     }
-    let most = members.get("maxItems").and_then(number).unwrap_or(u64::MAX);
+    let most = members
+        .find("maxItems")
+        .and_then(number)
+        .unwrap_or(u64::MAX);
     let rest = match most > places.len() as u64 {
         true => Some(rest.unwrap_or_else(|| json!({}))),
         false => None,
@@ -68,7 +79,7 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
     places.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     if places.is_empty() {
         if let Some(rest) = rest.filter(|rest| !is_anything(rest)) {
-            members.insert("items".to_owned(), rest);
+            members.put("items", rest);
         }
         return;
     }
@@ -78,7 +89,7 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
         && others.iter().all(|other| other == first)
     {
         if !is_anything(first) {
-            members.insert("items".to_owned(), first.clone());
+            members.put("items", first.clone());
         }
         return;
     }
@@ -87,7 +98,7 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
         .map(bare)
         .is_some_and(|first| all.iter().all(|other| bare(other) == first));
     if let Some(items) = any_of(all, same) {
-        members.insert("items".to_owned(), items);
+        members.put("items", items);
     }
     describe(members, &words);
     let severity = if same {
@@ -101,7 +112,7 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot) {
 /// Takes out the schemas by place, and the one of the elements after them.
 fn taken(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
     let [first, items, additional] =
-        ["prefixItems", "items", "additionalItems"].map(|keyword| members.shift_remove(keyword));
+        ["prefixItems", "items", "additionalItems"].map(|keyword| members.take_out(keyword));
     match (first, items) {
         (_, Some(Value::Array(places))) => (places, additional),
         (Some(Value::Array(places)), rest) => (places, rest),
@@ -155,7 +166,7 @@ fn in_order(places: &[Value], rest: Option<&Value>) -> String {
 }
 
 fn told(element: &Value) -> String {
-    match element.get("description").and_then(Value::as_str) {
+    match element.find("description").and_then(Value::as_str) {
         Some(description) => format!("{} ({})", noun(element), cut(description.trim(), SHOWN)),
         None => noun(element),
     }
@@ -163,21 +174,25 @@ fn told(element: &Value) -> String {
 
 /// For a dialect that reads schemas as Draft 7.
 pub(crate) fn as_draft_7(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["prefixItems"]) {
+        return Ok(());
+    }
     draft.walk(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Array(places)) = members.shift_remove("prefixItems") else {
+        let Some(Value::Array(places)) = members.take_out("prefixItems") else {
             return;
         };
         // Draft 7 does not know `prefixItems` and wants no empty list; beside a list, it meant nothing before.
-        if places.is_empty() || members.get("items").is_some_and(Value::is_array) {
+        if places.is_empty() || members.find("items").is_some_and(Value::is_array) {
             return;
         }
-        members.shift_remove("additionalItems");
-        if let Some(rest) = members.insert("items".to_owned(), Value::Array(places)) {
-            members.insert("additionalItems".to_owned(), rest);
+        members.take_out("additionalItems");
+        if let Some(rest) = members.put("items", Value::Array(places)) {
+            members.put("additionalItems", rest);
         }
     });
+    draft.changed();
     Ok(())
 }

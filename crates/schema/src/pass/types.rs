@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::all_of::{Conflict, Merge, alone};
 use super::subject::{Subject, admits_all, asserts, subject, types};
 use super::words::words;
-use crate::lower::{Draft, Impossible, Severity, Spot};
+use crate::lower::{Draft, Impossible, Lookup, LookupMut, Part, Severity, Spot};
 
 /// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
 const MOST_OPENED: (usize, usize) = (2, 256);
@@ -18,7 +18,11 @@ struct Opening<'d> {
 }
 
 pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let definitions = draft.schema.get("$defs").cloned().unwrap_or_default();
+    let definitions = match draft.schema.find("$defs") {
+        // A copy of how they are now, but only where one may be opened.
+        Some(definitions) if has_joined_union(&draft.schema) => definitions.clone(),
+        Some(_) | None => Value::Null,
+    };
     let mut opening = Opening {
         definitions: &definitions,
         within: 0,
@@ -33,18 +37,21 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 /// Brings one schema, whose parts are in normal form, into it.
-fn normal(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
-    if schema.contains_key("anyOf") {
+fn normal(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
+    if schema.has("anyOf") {
         union(schema, spot, opening);
-    } else if !schema.contains_key("$ref") {
+    } else if !schema.has("$ref") {
         single(schema, spot);
     }
 }
 
-fn single(schema: &mut Map<String, Value>, spot: &mut Spot) {
-    let named = match schema.get("type") {
+fn single(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let named = match schema.find("type") {
         // The usual case.
-        Some(Value::String(kind)) => return keep_to(schema, &kind.clone()),
+        Some(Value::String(kind)) => match known(kind) {
+            Some(kind) => return keep_to(schema, kind),
+            None => return keep_to(schema, &kind.clone()),
+        },
         Some(Value::Array(names)) => names
             .iter()
             .filter_map(Value::as_str)
@@ -62,20 +69,22 @@ fn single(schema: &mut Map<String, Value>, spot: &mut Spot) {
     }
     if let [only] = names.as_slice() {
         let only = only.clone();
-        schema.insert("type".to_owned(), json!(only));
+        schema.put("type", json!(only));
         return keep_to(schema, &only);
     }
-    let mut told = std::mem::take(schema);
-    let said = split(&mut told);
-    *schema = told;
+    let mut said = split(schema);
+    if let Some(kinds) = said.find_mut("type") {
+        // Each branch gets its own.
+        *kinds = Value::Null;
+    }
     let branches: Vec<Value> = names
         .iter()
         .filter_map(|name| {
             let mut branch = said.clone();
-            branch.insert("type".to_owned(), json!(name));
+            branch.put("type", json!(name));
             keep_to(&mut branch, name);
             let empty = branch
-                .get("enum")
+                .find("enum")
                 .and_then(Value::as_array)
                 .is_some_and(Vec::is_empty);
             (!empty).then_some(Value::Object(branch))
@@ -84,8 +93,15 @@ fn single(schema: &mut Map<String, Value>, spot: &mut Spot) {
     put(schema, branches, spot);
 }
 
+fn known(kind: &str) -> Option<&'static str> {
+    const TYPES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "array", "object", "null",
+    ];
+    TYPES.into_iter().find(|known| *known == kind)
+}
+
 /// The types that keywords speak about, when none is named: those of other types are given up.
-fn inferred(schema: &Map<String, Value>, spot: &mut Spot) -> Vec<String> {
+fn inferred(schema: &Map<String, Value>, spot: &mut Spot<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for keyword in schema.keys() {
         for name in types(subject(keyword)) {
@@ -112,13 +128,13 @@ fn keep_to(schema: &mut Map<String, Value>, kind: &str) {
     if !schema.keys().all(|keyword| speaks(keyword)) {
         schema.retain(|keyword, _| speaks(keyword));
     }
-    if let Some(Value::Array(values)) = schema.get_mut("enum")
+    if let Some(Value::Array(values)) = schema.find_mut("enum")
         && !values.iter().all(|value| is_a(value, kind))
     {
         values.retain(|value| is_a(value, kind));
     }
-    if kind == "array" && !schema.contains_key("items") && !schema.contains_key("prefixItems") {
-        schema.insert("items".to_owned(), json!({}));
+    if kind == "array" && !schema.has("items") && !schema.has("prefixItems") {
+        schema.put("items", json!({}));
     }
 }
 
@@ -136,13 +152,11 @@ fn is_a(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn union(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
-    let Some(Value::Array(branches)) = schema.shift_remove("anyOf") else {
+fn union(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
+    let Some(Value::Array(branches)) = schema.take_out("anyOf") else {
         return;
     };
-    let mut told = std::mem::take(schema);
-    let said = split(&mut told);
-    *schema = told;
+    let said = split(schema);
     let vacuous = |branch: &Value| branch.as_object().is_none_or(admits_all);
     if branches.iter().any(vacuous) || branches.is_empty() {
         // One alternative admits everything, and so does the whole.
@@ -186,7 +200,7 @@ impl<'d> Opening<'d> {
     }
 }
 
-fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut Spot) {
+fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     for Conflict { keyword, value } in conflicts {
         match words(&keyword, &value) {
             Some(words) => spot.spill(schema, &keyword, words),
@@ -196,7 +210,7 @@ fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut 
 }
 
 /// Merging may have brought types together anywhere below.
-fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut Opening<'_>) {
+fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
     let mut whole = Value::Object(std::mem::take(schema));
     crate::lower::up(&mut whole, spot, &mut |part, spot| {
         if let Value::Object(members) = part {
@@ -210,26 +224,25 @@ fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot, opening: &mut
 }
 
 fn is_nothing(schema: &Map<String, Value>) -> bool {
-    schema.get("not").is_some_and(|not| *not == json!({}))
+    schema.find("not").is_some_and(|not| *not == json!({}))
 }
 
 /// Takes out the properties that merging has made impossible to give.
-fn without_nothings(schema: &mut Map<String, Value>, spot: &mut Spot) {
-    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+fn without_nothings(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let closed = schema.find("additionalProperties") == Some(&Value::Bool(false));
     let required = schema
-        .get("required")
+        .find("required")
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+    let Some(Value::Object(properties)) = schema.find_mut("properties") else {
         return;
     };
     properties.retain(|name, part| {
         let nothing = part.as_object().is_some_and(is_nothing);
         if nothing && (!closed || required.iter().any(|other| other == name)) {
-            spot.below("properties", Some(name), |spot| {
-                spot.lose("not", Severity::Wider, None)
-            });
+            let mut spot = spot.below("properties", Part::Named(name));
+            spot.lose("not", Severity::Wider, None);
             *part = json!({});
             return true;
         }
@@ -239,7 +252,7 @@ fn without_nothings(schema: &mut Map<String, Value>, spot: &mut Spot) {
 
 /// Adds a branch, or the branches it consists of.
 fn flatten(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
-    match branch.shift_remove("anyOf") {
+    match branch.take_out("anyOf") {
         Some(Value::Array(inner)) => {
             for part in inner {
                 let Value::Object(part) = part else { continue };
@@ -261,14 +274,32 @@ fn flatten(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
 
 /// A branch that is a reference says nothing beside it: what was told there is told nowhere.
 fn alone_unless_told(part: Map<String, Value>, told: Map<String, Value>) -> Map<String, Value> {
-    if part.contains_key("$ref") {
+    if part.has("$ref") {
         return part;
     }
     alone(part, told)
 }
 
+/// Whether a union stands beside other assertions, so that the two have to be joined.
+fn has_joined_union(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(has_joined_union),
+        Value::Object(members) => {
+            members.has("anyOf")
+                && members
+                    .keys()
+                    .any(|keyword| keyword != "anyOf" && asserts(keyword))
+                || members.values().any(has_joined_union)
+        }
+        _ => false,
+    }
+}
+
 /// Takes the assertions out of a schema.
 fn split(schema: &mut Map<String, Value>) -> Map<String, Value> {
+    if admits_all(schema) {
+        return Map::new();
+    }
     let (said, told) = std::mem::take(schema)
         .into_iter()
         .partition(|(keyword, _)| asserts(keyword));
@@ -277,7 +308,7 @@ fn split(schema: &mut Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Makes a schema that tells something the union of these; one alone is no union.
-fn put(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut Spot) {
+fn put(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut Spot<'_>) {
     match branches.len() {
         // There is no dialect in which a schema that admits nothing can be said.
         0 => spot.lose("not", Severity::Wider, None),
@@ -288,7 +319,7 @@ fn put(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut Spo
             }
         }
         _ => {
-            schema.insert("anyOf".to_owned(), Value::Array(branches));
+            schema.put("anyOf", Value::Array(branches));
         }
     }
 }

@@ -5,18 +5,21 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::json_text::kind;
-use crate::lower::{Draft, Impossible, LIFT, Severity};
+use crate::lower::{Draft, Impossible, LIFT, Lookup, LookupMut, Seen, Severity};
 
 /// More alternatives, which nobody writes, are not compared each with each.
 const MOST_COMPARED: usize = 200;
 
 /// Leaves out alternatives that have become the same, and reports those that cannot be told apart when they come back.
 pub(crate) fn distinct(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["anyOf"]) {
+        return Ok(());
+    }
     draft.walk_up(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+        let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
             return;
         };
         let mut ambiguous = false;
@@ -62,47 +65,54 @@ fn without_twins(branches: &mut Vec<Value>) {
 fn move_behind_words(members: &mut Map<String, Value>) {
     let last = members.keys().rfind(|keyword| *keyword != LIFT);
     if last.is_some_and(|last| last != "anyOf")
-        && let Some(branches) = members.shift_remove("anyOf")
+        && let Some(branches) = members.take_out("anyOf")
     {
-        members.insert("anyOf".to_owned(), branches);
+        members.put("anyOf", branches);
     }
 }
 
 /// For dialects in which a reference stands alone: what is told about it stands around it.
 pub(crate) fn around_references(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["$ref"]) {
+        return Ok(());
+    }
     draft.walk(|schema, _| {
         if let Value::Object(members) = schema
-            && members.contains_key("$ref")
+            && members.has("$ref")
             && members
                 .keys()
                 .any(|keyword| keyword != "$ref" && keyword != LIFT)
-            && let Some(reference) = members.shift_remove("$ref")
+            && let Some(reference) = members.take_out("$ref")
         {
-            members.insert("anyOf".to_owned(), json!([{ "$ref": reference }]));
+            members.put("anyOf", json!([{ "$ref": reference }]));
         }
     });
+    draft.adds(Seen::of(&["anyOf"]));
     Ok(())
 }
 
 /// For dialects in which `anyOf` must be the only field: what stands beside it moves into its branches.
 pub(crate) fn alone(draft: &mut Draft) -> Result<(), Impossible> {
+    if !draft.mentions(&["anyOf"]) {
+        return Ok(());
+    }
     draft.walk(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        if !members.contains_key("anyOf") || members.len() == 1 {
+        if !members.has("anyOf") || members.len() == 1 {
             return;
         }
-        let told = members.shift_remove("description");
-        let nullable = members.shift_remove("nullable");
-        let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
+        let told = members.take_out("description");
+        let nullable = members.take_out("nullable");
+        let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
             return;
         };
         if let Some(Value::String(told)) = told
             && !told.trim().is_empty()
         {
             for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
-                let own = branch.insert("description".to_owned(), told.as_str().into());
+                let own = branch.put("description", told.as_str().into());
                 tell(
                     branch,
                     own.as_ref().and_then(Value::as_str).unwrap_or_default(),
@@ -113,7 +123,7 @@ pub(crate) fn alone(draft: &mut Draft) -> Result<(), Impossible> {
         }
         // One that admits null is enough.
         if let (Some(nullable), Some(Value::Object(first))) = (nullable, branches.first_mut()) {
-            first.insert("nullable".to_owned(), nullable);
+            first.put("nullable", nullable);
         }
         fold_single(members);
     });
@@ -122,11 +132,11 @@ pub(crate) fn alone(draft: &mut Draft) -> Result<(), Impossible> {
 
 /// A union of one is no union.
 pub(super) fn fold_single(members: &mut Map<String, Value>) {
-    if let Some(Value::Array(branches)) = members.get_mut("anyOf")
+    if let Some(Value::Array(branches)) = members.find_mut("anyOf")
         && branches.len() == 1
         && let Some(Value::Object(only)) = branches.pop()
     {
-        members.shift_remove("anyOf");
+        members.take_out("anyOf");
         fold(members, only);
     }
 }
@@ -134,15 +144,15 @@ pub(super) fn fold_single(members: &mut Map<String, Value>) {
 /// Makes the schema that holds the last branch left of a union that branch: what the union told comes first.
 pub(super) fn fold(outer: &mut Map<String, Value>, mut inner: Map<String, Value>) {
     // Words come first, as in a union: lowered again, the schema is written the same.
-    if !outer.contains_key("description")
-        && let Some(told) = inner.shift_remove("description")
+    if !outer.has("description")
+        && let Some(told) = inner.take_out("description")
     {
-        outer.insert("description".to_owned(), told);
+        outer.put("description", told);
     }
     for (keyword, value) in inner {
         match (keyword.as_str(), value) {
             ("description", Value::String(told)) => tell(outer, &told),
-            (LIFT, Value::Object(marks)) => match outer.get_mut(LIFT) {
+            (LIFT, Value::Object(marks)) => match outer.find_mut(LIFT) {
                 Some(Value::Object(known)) => known.extend(marks),
                 _ => {
                     outer.insert(keyword, Value::Object(marks));
@@ -157,7 +167,7 @@ pub(super) fn fold(outer: &mut Map<String, Value>, mut inner: Map<String, Value>
 
 /// Adds sentences to a description.
 fn tell(schema: &mut Map<String, Value>, more: &str) {
-    let told = schema.get("description").and_then(Value::as_str);
+    let told = schema.find("description").and_then(Value::as_str);
     let told = told.unwrap_or_default().trim_end();
     let text = match (told, more.trim()) {
         (_, "") => return,
@@ -166,16 +176,15 @@ fn tell(schema: &mut Map<String, Value>, more: &str) {
         (told, more) if told.ends_with(['.', '!', '?', ':']) => format!("{told} {more}"),
         (told, more) => format!("{told}. {more}"),
     };
-    schema.insert("description".to_owned(), text.into());
+    schema.put("description", text.into());
 }
 
 /// Whether a model sees the same in both.
 fn look_alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let shown = |members: &Map<String, Value>| {
-                members.len() - usize::from(members.contains_key(LIFT))
-            };
+            let shown =
+                |members: &Map<String, Value>| members.len() - usize::from(members.has(LIFT));
             shown(one) == shown(other)
                 && one
                     .iter()
@@ -202,15 +211,15 @@ fn meet(one: &Value, other: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (one, other) else {
         return true;
     };
-    if let Some(Value::Array(branches)) = a.get("anyOf") {
+    if let Some(Value::Array(branches)) = a.find("anyOf") {
         return branches.iter().any(|branch| meet(branch, other));
     }
-    if let Some(Value::Array(branches)) = b.get("anyOf") {
+    if let Some(Value::Array(branches)) = b.find("anyOf") {
         return branches.iter().any(|branch| meet(one, branch));
     }
     let both_listed = (
-        a.get("enum").and_then(Value::as_array),
-        b.get("enum").and_then(Value::as_array),
+        a.find("enum").and_then(Value::as_array),
+        b.find("enum").and_then(Value::as_array),
     );
     if let (Some(a), Some(b)) = both_listed {
         let texts: HashSet<String> = a.iter().map(Value::to_string).collect();
@@ -222,8 +231,8 @@ fn meet(one: &Value, other: &Value) -> bool {
             let (own, others) = (own_marks(a), own_marks(b));
             // All others read an empty array as an empty array.
             own != others
-                || a.get("items")
-                    .zip(b.get("items"))
+                || a.find("items")
+                    .zip(b.find("items"))
                     .is_none_or(|(a, b)| meet(a, b))
         }
         (Some(a), Some(b)) => {
@@ -235,13 +244,13 @@ fn meet(one: &Value, other: &Value) -> bool {
 
 /// Whether an object of the first kind can have all that the second requires.
 fn lacks_nothing(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
-    let wanted = second.get("properties");
-    let Some(Value::Array(required)) = second.get("required") else {
+    let wanted = second.find("properties");
+    let Some(Value::Array(required)) = second.find("required") else {
         return true;
     };
-    let declared = first.get("properties").and_then(Value::as_object);
+    let declared = first.find("properties").and_then(Value::as_object);
     let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
-        return first.get("additionalProperties") != Some(&Value::Bool(false))
+        return first.find("additionalProperties") != Some(&Value::Bool(false))
             || required.is_empty();
     };
     required.iter().filter_map(Value::as_str).all(|name| {
@@ -265,7 +274,7 @@ fn read_alike(one: &Value, other: &Value) -> bool {
     }
     match (kind(a), kind(b)) {
         (Some("object"), Some("object")) => {
-            let (a, b) = (a.get("properties"), b.get("properties"));
+            let (a, b) = (a.find("properties"), b.find("properties"));
             let mut own = a.and_then(Value::as_object).into_iter().flatten();
             own.all(|(name, part)| {
                 let others = b.and_then(|b| b.get(name));
@@ -273,8 +282,8 @@ fn read_alike(one: &Value, other: &Value) -> bool {
             })
         }
         (Some("array"), Some("array")) => a
-            .get("items")
-            .zip(b.get("items"))
+            .find("items")
+            .zip(b.find("items"))
             .is_some_and(|(a, b)| read_alike(a, b)),
         _ => one == other,
     }
@@ -282,7 +291,7 @@ fn read_alike(one: &Value, other: &Value) -> bool {
 
 /// The marks of a schema by which its values are read.
 fn own_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
-    let marks = schema.get(LIFT).and_then(Value::as_object);
+    let marks = schema.find(LIFT).and_then(Value::as_object);
     marks
         .into_iter()
         .flatten()
@@ -307,5 +316,5 @@ fn is_rewritten(value: &Value) -> bool {
 }
 
 pub(super) fn is_null(branch: &Value) -> bool {
-    branch.get("type").is_some_and(|kind| kind == "null")
+    branch.find("type").is_some_and(|kind| kind == "null")
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::subject::{admits_all, asserts};
+use crate::lower::Lookup;
 
 /// Longer words are cut.
 const MOST: usize = 200;
@@ -18,17 +19,17 @@ const DEEPEST: usize = 3;
 
 /// What a keyword asks of a value; `None` if it asks nothing, or nothing that words would help with.
 pub(crate) fn words(keyword: &str, value: &Value) -> Option<String> {
-    said(keyword, value, DEEPEST).map(|words| cut(&words, MOST))
+    said(keyword, value, DEEPEST).map(|words| cut_off(words, MOST))
 }
 
 /// A schema in a few words: `a string`, ``an object with `name` and `age` ``.
 pub(crate) fn short(schema: &Value) -> String {
-    cut(&spoken(schema, DEEPEST), MOST)
+    cut_off(spoken(schema, DEEPEST), MOST)
 }
 
 /// The values of an enum, the first few if there are many.
 pub(crate) fn one_of(values: &[Value]) -> String {
-    cut(&options(values), MOST)
+    cut_off(options(values), MOST)
 }
 
 fn said(keyword: &str, value: &Value, depth: usize) -> Option<String> {
@@ -118,7 +119,7 @@ fn spoken(schema: &Value, depth: usize) -> String {
         Value::Object(members) if !admits_all(members) => {
             let said = match depth.checked_sub(1) {
                 Some(depth) => inner(members, depth),
-                None => members.get("type").and_then(kinds),
+                None => members.find("type").and_then(kinds),
             };
             said.unwrap_or_else(|| "a certain value".to_owned())
         }
@@ -127,19 +128,19 @@ fn spoken(schema: &Value, depth: usize) -> String {
 }
 
 fn inner(members: &Map<String, Value>, depth: usize) -> Option<String> {
-    if let Some(only) = members.get("const") {
+    if let Some(only) = members.find("const") {
         return Some(shown(only));
     }
-    if let Some(Value::Array(values)) = members.get("enum") {
+    if let Some(Value::Array(values)) = members.find("enum") {
         return Some(match values.as_slice() {
             [only] => shown(only),
             values => options(values),
         });
     }
-    if let Some(Value::String(reference)) = members.get("$ref") {
+    if let Some(Value::String(reference)) = members.find("$ref") {
         return Some(format!("as in `{}`", reference.rsplit('/').next()?));
     }
-    let kind = members.get("type").and_then(kinds);
+    let kind = members.find("type").and_then(kinds);
     let names = owned(members, kind.is_some(), depth);
     let rest = members
         .iter()
@@ -166,18 +167,18 @@ fn inner(members: &Map<String, Value>, depth: usize) -> Option<String> {
 /// The properties a schema speaks of, each with its value if it can have but few.
 fn owned(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
-    if let Some(Value::Object(properties)) = members.get("properties") {
+    if let Some(Value::Object(properties)) = members.find("properties") {
         for (name, part) in properties.iter().take(LISTED) {
             let name = cut(name, MOST_EACH);
-            let fixed = part.get("const").is_some() || part.get("enum").is_some();
+            let fixed = part.find("const").is_some() || part.find("enum").is_some();
             names.push(match (fixed, typed) {
                 (true, _) | (_, false) => format!("`{name}` {}", spoken(part, depth)),
                 _ => format!("`{name}`"),
             });
         }
     }
-    if let Some(Value::Array(required)) = members.get("required") {
-        let declared = members.get("properties").and_then(Value::as_object);
+    if let Some(Value::Array(required)) = members.find("required") {
+        let declared = members.find("properties").and_then(Value::as_object);
         let others = required.iter().filter_map(Value::as_str).take(LISTED);
         names.extend(
             others
@@ -189,7 +190,7 @@ fn owned(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<Stri
         return None;
     }
     let names = joined(&names);
-    Some(if typed || members.contains_key("properties") {
+    Some(if typed || members.has("properties") {
         names
     } else {
         format!("with {names}")
@@ -240,7 +241,7 @@ fn options(values: &[Value]) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    cut(&value.to_string(), MOST_EACH)
+    cut_off(value.to_string(), MOST_EACH)
 }
 
 fn named(names: &[Value]) -> String {
@@ -316,4 +317,13 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+/// The same of a text that is not needed any more.
+fn cut_off(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

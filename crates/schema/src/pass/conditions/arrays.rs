@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::phrase::noun;
 use super::{at_least, at_most, is_anything, is_nothing, number, take};
-use crate::lower::Spot;
+use crate::lower::{Lookup, LookupMut, Spot};
 
 /// Keywords through which another schema may evaluate elements.
 const EVALUATING: [&str; 10] = [
@@ -21,18 +21,15 @@ const EVALUATING: [&str; 10] = [
 ];
 
 /// `unevaluatedItems` speaks of the same elements as `items` where nothing else evaluates any.
-pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let Some(rest) = take(members, spot, "unevaluatedItems") else {
         return;
     };
-    if is_anything(&rest) || members.contains_key("items") {
+    if is_anything(&rest) || members.has("items") {
         return;
     }
-    if !EVALUATING
-        .iter()
-        .any(|keyword| members.contains_key(*keyword))
-    {
-        members.insert("items".to_owned(), rest);
+    if !EVALUATING.iter().any(|keyword| members.has(keyword)) {
+        members.put("items", rest);
     } else if is_nothing(&rest) {
         spot.spill(members, "unevaluatedItems", "no other items".to_owned());
     } else {
@@ -43,7 +40,7 @@ pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot) {
 
 /// An array ends before an element that nothing can be.
 pub(super) fn end_at_nothing(members: &mut Map<String, Value>) {
-    let Some(Value::Array(first)) = members.get_mut("prefixItems") else {
+    let Some(Value::Array(first)) = members.find_mut("prefixItems") else {
         return;
     };
     let Some(end) = first.iter().position(is_nothing) else {
@@ -51,14 +48,14 @@ pub(super) fn end_at_nothing(members: &mut Map<String, Value>) {
     };
     first.truncate(end);
     if end == 0 {
-        members.shift_remove("prefixItems");
+        members.take_out("prefixItems");
     }
-    members.shift_remove("items");
+    members.take_out("items");
     at_most(members, "maxItems", end as u64);
 }
 
 /// `contains`, and how often.
-pub(super) fn contains(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn contains(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let [sought, least, most] =
         ["contains", "minContains", "maxContains"].map(|keyword| take(members, spot, keyword));
     let Some(sought) = sought else {
@@ -91,12 +88,12 @@ pub(super) fn contains(members: &mut Map<String, Value>, spot: &mut Spot) {
     spot.spill(members, "contains", words);
 }
 
-pub(super) fn unique(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn unique(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let Some(Value::Bool(true)) = take(members, spot, "uniqueItems") else {
         return;
     };
     if members
-        .get("maxItems")
+        .find("maxItems")
         .and_then(number)
         .is_none_or(|most| most > 1)
     {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::phrase::{self, noun};
 use super::{is_anything, is_nothing, number, required, take, tell};
-use crate::lower::{Severity, Spot};
+use crate::lower::{Lookup, LookupMut, Severity, Spot};
 use crate::pass::subject::asserts;
 use crate::pass::words::words;
 
@@ -28,19 +28,19 @@ const IN_PLACE: [&str; 10] = [
 ];
 
 /// `unevaluatedProperties` speaks of the same properties as `additionalProperties` where nothing else evaluates any.
-pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let Some(rest) = take(members, spot, "unevaluatedProperties") else {
         return;
     };
-    if is_anything(&rest) || members.contains_key("additionalProperties") {
+    if is_anything(&rest) || members.has("additionalProperties") {
         return;
     }
     let elsewhere = IN_PLACE.iter().any(|keyword| {
-        let part = members.get(*keyword);
+        let part = members.find(keyword);
         part.is_some_and(|part| evaluates_below(keyword, part))
     });
     if !elsewhere {
-        members.insert("additionalProperties".to_owned(), rest);
+        members.put("additionalProperties", rest);
     } else if is_nothing(&rest) {
         spot.spill(
             members,
@@ -92,7 +92,7 @@ impl Demand {
                 .all(|keyword| keyword == "required" || !asserts(keyword))
         };
         let list = match &value {
-            Value::Object(schema) if only_names(schema) => schema.get("required"),
+            Value::Object(schema) if only_names(schema) => schema.find("required"),
             other => Some(other),
         };
         match list.and_then(Value::as_array) {
@@ -128,7 +128,7 @@ impl Demand {
 }
 
 /// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both.
-pub(super) fn dependent(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn dependent(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let mut demands: Vec<(&str, String, Demand)> = Vec::new();
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
         if let Some(Value::Object(given)) = take(members, spot, keyword) {
@@ -169,14 +169,14 @@ fn require(
             }
         }
     }
-    if let (Some(Value::Array(list)), false) = (members.get_mut("required"), added.is_empty()) {
+    if let (Some(Value::Array(list)), false) = (members.find_mut("required"), added.is_empty()) {
         list.append(&mut added);
     }
     sure
 }
 
 /// `propertyNames`; returns whether a schema was copied to several names.
-pub(super) fn names(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
+pub(super) fn names(members: &mut Map<String, Value>, spot: &mut Spot<'_>) -> bool {
     let Some(rule) = take(members, spot, "propertyNames") else {
         return false;
     };
@@ -187,7 +187,7 @@ pub(super) fn names(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
     let said = rule.as_object().into_iter().flatten().filter(says_more);
     let keywords: Vec<&str> = said.map(|(keyword, _)| keyword.as_str()).collect();
     let allowed: Option<Vec<&str>> =
-        match (keywords.as_slice(), rule.get("enum"), rule.get("const")) {
+        match (keywords.as_slice(), rule.find("enum"), rule.find("const")) {
             _ if is_nothing(&rule) => Some(Vec::new()),
             ([], ..) => return false,
             (["enum"], Some(Value::Array(list)), _) => {
@@ -198,12 +198,12 @@ pub(super) fn names(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
         };
     if let Some(allowed) = allowed
         && allowed.len() <= MOST_NAMES
-        && !members.contains_key("patternProperties")
+        && !members.has("patternProperties")
     {
         name_all(members, &allowed);
         return true;
     }
-    let words = match (keywords.as_slice(), rule.get("pattern")) {
+    let words = match (keywords.as_slice(), rule.find("pattern")) {
         (["pattern"], Some(Value::String(pattern))) => format!("property names match `{pattern}`"),
         _ => format!("the name of each property is {}", noun(&rule)),
     };
@@ -213,8 +213,8 @@ pub(super) fn names(members: &mut Map<String, Value>, spot: &mut Spot) -> bool {
 
 /// Closes an object to the names it may have, each with the schema that it had.
 fn name_all(members: &mut Map<String, Value>, allowed: &[&str]) {
-    let rest = members.insert("additionalProperties".to_owned(), Value::Bool(false));
-    let mut old = match members.shift_remove("properties") {
+    let rest = members.put("additionalProperties", Value::Bool(false));
+    let mut old = match members.take_out("properties") {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
@@ -228,21 +228,21 @@ fn name_all(members: &mut Map<String, Value>, allowed: &[&str]) {
             properties.entry(*name).or_insert_with(|| rest.clone());
         }
     }
-    members.insert("properties".to_owned(), Value::Object(properties));
+    members.put("properties", Value::Object(properties));
 }
 
 /// `patternProperties`: where other properties are limited, what the patterns admitted must stay admitted.
-pub(super) fn patterns(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn patterns(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let Some(Value::Object(patterns)) = take(members, spot, "patternProperties") else {
         return;
     };
     let every = |pattern: &str| matches!(pattern, "" | "^" | ".*" | "^.*");
     if patterns.len() == 1
-        && !members.contains_key("properties")
+        && !members.has("properties")
         && patterns.keys().all(|pattern| every(pattern))
     {
         // No name is left that would be additional.
-        members.shift_remove("additionalProperties");
+        members.take_out("additionalProperties");
         members.extend(
             patterns
                 .into_iter()
@@ -251,7 +251,7 @@ pub(super) fn patterns(members: &mut Map<String, Value>, spot: &mut Spot) {
         return;
     }
     let rest = members
-        .get("additionalProperties")
+        .find("additionalProperties")
         .filter(|rest| !is_anything(rest))
         .cloned();
     let closed = rest.as_ref().is_some_and(is_nothing);
@@ -278,8 +278,8 @@ pub(super) fn patterns(members: &mut Map<String, Value>, spot: &mut Spot) {
             told.push(format!("each other property is {}", noun(&rest)));
         }
         match any_of(std::iter::once(rest).chain(patterns.into_iter().map(|(_, part)| part))) {
-            Some(rest) => members.insert("additionalProperties".to_owned(), rest),
-            None => members.shift_remove("additionalProperties"),
+            Some(rest) => members.put("additionalProperties", rest),
+            None => members.take_out("additionalProperties"),
         };
     }
     tell(members, spot, "patternProperties", told);
@@ -307,10 +307,10 @@ fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
 }
 
 /// `minProperties` and `maxProperties`, unless other keywords see to it.
-pub(super) fn counts(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let closed = members.get("additionalProperties") == Some(&Value::Bool(false))
-        && !members.contains_key("patternProperties");
-    let properties = members.get("properties").and_then(Value::as_object);
+pub(super) fn counts(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let closed = members.find("additionalProperties") == Some(&Value::Bool(false))
+        && !members.has("patternProperties");
+    let properties = members.find("properties").and_then(Value::as_object);
     let most = properties.map_or(0, Map::len) as u64;
     let least = required(members).count() as u64;
     for keyword in ["minProperties", "maxProperties"] {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{is_anything, is_nothing};
+use crate::lower::Lookup;
 use crate::pass::subject::asserts;
 use crate::pass::words::{cut, one_of, short};
 
@@ -11,7 +12,7 @@ const MOST: usize = 200;
 
 /// What a value is: `a string`, `one of "a", "b"`.
 pub(crate) fn noun(schema: &Value) -> String {
-    match schema.get("enum").and_then(Value::as_array) {
+    match schema.find("enum").and_then(Value::as_array) {
         _ if is_nothing(schema) => "nothing".to_owned(),
         Some(listed) => values(listed),
         None => short(schema),
@@ -95,7 +96,7 @@ fn sentence(schema: &Value, mood: Mood) -> String {
 }
 
 fn properties(members: &Map<String, Value>, mood: Mood) -> Vec<String> {
-    let properties = members.get("properties").and_then(Value::as_object);
+    let properties = members.find("properties").and_then(Value::as_object);
     let mut told = Vec::new();
     for (name, part) in properties.into_iter().flatten() {
         match mood {

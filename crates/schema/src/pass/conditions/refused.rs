@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::phrase::{clause, demand, names, noun, values};
 use super::{is_anything, is_nothing, required, take, tell};
-use crate::lower::Spot;
+use crate::lower::{Lookup, LookupMut, Spot};
 use crate::pass::constants::kinds::Kinds;
 use crate::pass::constants::settle;
 use crate::pass::subject::asserts;
@@ -16,16 +16,16 @@ use crate::pass::subject::asserts;
 const MOST_COMPARED: usize = 1 << 20;
 
 /// Takes out properties that no value fits: they need not be offered.
-pub(super) fn properties(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let parts = members.get("properties").and_then(Value::as_object);
+pub(super) fn properties(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let parts = members.find("properties").and_then(Value::as_object);
     if !parts.is_some_and(|parts| parts.values().any(is_nothing)) {
         return;
     }
     let needed: HashSet<String> = required(members).map(str::to_owned).collect();
-    let closed = members.get("additionalProperties") == Some(&Value::Bool(false))
-        && !members.contains_key("patternProperties");
+    let closed = members.find("additionalProperties") == Some(&Value::Bool(false))
+        && !members.has("patternProperties");
     let mut forbidden = Vec::new();
-    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+    if let Some(Value::Object(properties)) = members.find_mut("properties") {
         properties.retain(|name, part| {
             let stays = !is_nothing(part) || needed.contains(name);
             if !stays {
@@ -40,14 +40,14 @@ pub(super) fn properties(members: &mut Map<String, Value>, spot: &mut Spot) {
 }
 
 /// Narrows the type or the list of values where that says all of a `not`.
-pub(super) fn not(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn not(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let Some(not) = take(members, spot, "not") else {
         return;
     };
     let single = std::slice::from_ref(&not);
     let each = match asserted(&not).as_slice() {
         ["anyOf"] => not
-            .get("anyOf")
+            .find("anyOf")
             .and_then(Value::as_array)
             .map_or(single, Vec::as_slice),
         _ => single,
@@ -85,20 +85,20 @@ fn asserted(schema: &Value) -> Vec<&str> {
 }
 
 /// Refuses a type; returns whether any value is left.
-fn of_type(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) -> bool {
-    let kinds = refused.get("type").map_or(Kinds::NONE, Kinds::named);
-    if let Some(Value::Array(values)) = members.get_mut("enum") {
+fn of_type(members: &mut Map<String, Value>, spot: &mut Spot<'_>, refused: &Value) -> bool {
+    let kinds = refused.find("type").map_or(Kinds::NONE, Kinds::named);
+    if let Some(Value::Array(values)) = members.find_mut("enum") {
         values.retain(|value| !kinds.has(Kinds::of(value)));
         return settle(members);
     }
     let left = members
-        .get("type")
+        .find("type")
         .map(|kind| (Kinds::named(kind), Kinds::named(kind).without(kinds)));
     match left {
         Some((before, left)) if before == left => {}
         Some((_, left)) if left.is_empty() => return false,
         Some((_, left)) if let Some(kind) = left.as_type() => {
-            members.insert("type".to_owned(), kind);
+            members.put("type", kind);
         }
         _ => spot.spill(members, "not", in_words(refused)),
     }
@@ -106,21 +106,21 @@ fn of_type(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) -
 }
 
 /// Refuses values; returns whether any other is left.
-fn listed(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) -> bool {
+fn listed(members: &mut Map<String, Value>, spot: &mut Spot<'_>, refused: &Value) -> bool {
     let mut refused = refused.as_object().cloned().unwrap_or_default();
     let Some(Value::Array(mut others)) = settle(&mut refused)
-        .then(|| refused.shift_remove("enum"))
+        .then(|| refused.take_out("enum"))
         .flatten()
     else {
         return true;
     };
-    if let Some(Value::Array(values)) = members.get_mut("enum")
+    if let Some(Value::Array(values)) = members.find_mut("enum")
         && values.len().saturating_mul(others.len()) <= MOST_COMPARED
     {
         values.retain(|value| !others.iter().any(|other| cmp::equal(value, other)));
         return settle(members);
     }
-    if let Some(kind) = members.get("type") {
+    if let Some(kind) = members.find("type") {
         let mut kinds = Kinds::named(kind);
         let has = |value: Value| others.contains(&value);
         let mut whole = Kinds::NONE;
@@ -133,7 +133,7 @@ fn listed(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) ->
         if kinds.has(whole) {
             kinds = kinds.without(whole);
             match kinds.as_type() {
-                Some(kind) => members.insert("type".to_owned(), kind),
+                Some(kind) => members.put("type", kind),
                 None => return false,
             };
         }
@@ -146,7 +146,7 @@ fn listed(members: &mut Map<String, Value>, spot: &mut Spot, refused: &Value) ->
 }
 
 fn in_words(refused: &Value) -> String {
-    let list = refused.get("required").and_then(Value::as_array);
+    let list = refused.find("required").and_then(Value::as_array);
     match (asserted(refused).as_slice(), list.map(Vec::as_slice)) {
         (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
         (["required"], Some(several)) => {
@@ -161,7 +161,7 @@ fn in_words(refused: &Value) -> String {
 }
 
 /// `if` … `then` … `else`.
-pub(super) fn cases(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn cases(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let [test, then, other] = ["if", "then", "else"].map(|keyword| take(members, spot, keyword));
     let Some(test) = test else {
         return;
@@ -189,7 +189,7 @@ pub(super) fn cases(members: &mut Map<String, Value>, spot: &mut Spot) {
 }
 
 /// A `oneOf` that could not be joined with the `anyOf` beside it.
-pub(super) fn second_union(members: &mut Map<String, Value>, spot: &mut Spot) {
+pub(super) fn second_union(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     if let Some(branches) = take(members, spot, "oneOf") {
         let words = format!("exactly one of: {}", noun(&json!({"anyOf": branches})));
         spot.spill(members, "oneOf", words);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Rest;
-use crate::lower::{LIFT, Mark, Severity, Spot, mark};
+use crate::lower::{LIFT, Lookup, LookupMut, Mark, Severity, Spot, mark};
 use crate::pass::json_text;
 use crate::pass::keywords::binds;
 use crate::pass::subject::asserts;
@@ -42,15 +42,15 @@ impl Branches {
 
 /// Where a reference leads to is not looked up.
 fn may_be(branch: &Value, wanted: &str) -> bool {
-    match branch.get("type") {
+    match branch.find("type") {
         Some(kind) => kind == wanted,
-        None => branch.get("$ref").is_some(),
+        None => branch.find("$ref").is_some(),
     }
 }
 
 pub(super) fn undeclared(
     members: &mut Map<String, Value>,
-    spot: &mut Spot,
+    spot: &mut Spot<'_>,
     rest: &Rest,
     siblings: Siblings,
 ) {
@@ -61,7 +61,7 @@ pub(super) fn undeclared(
     }
 }
 
-fn text(members: &mut Map<String, Value>, spot: &mut Spot) {
+fn text(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let told = Value::Object(std::mem::take(members));
     let words = format!("{}, as JSON text", short(&told));
     if let Value::Object(told) = told {
@@ -72,7 +72,7 @@ fn text(members: &mut Map<String, Value>, spot: &mut Spot) {
 }
 
 /// The one object without properties.
-fn empty(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) {
+fn empty(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
     if spot.rules.empty_objects {
         return;
     }
@@ -81,35 +81,35 @@ fn empty(members: &mut Map<String, Value>, spot: &mut Spot, siblings: Siblings) 
         return text(members, spot);
     }
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.insert("type".to_owned(), json!("string"));
-    members.insert("enum".to_owned(), json!(["{}"]));
+    members.put("type", json!("string"));
+    members.put("enum", json!(["{}"]));
     mark(members, Mark::Texts(vec![json!({})]));
 }
 
 /// A map as `[{"key": …, "value": …}]`.
-fn pairs(members: &mut Map<String, Value>, spot: &mut Spot) {
-    let value = members.shift_remove("additionalProperties");
-    let least = members.shift_remove("minProperties");
-    let most = members.shift_remove("maxProperties");
+fn pairs(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+    let value = members.take_out("additionalProperties");
+    let least = members.take_out("minProperties");
+    let most = members.take_out("maxProperties");
     give_up(members, spot);
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.insert("type".to_owned(), json!("array"));
+    members.put("type", json!("array"));
     let mut items = json!({
         "type": "object",
         "properties": {},
         "required": ["key", "value"],
         "additionalProperties": false,
     });
-    if let Some(Value::Object(properties)) = items.get_mut("properties") {
-        properties.insert("key".to_owned(), json!({"type": "string"}));
-        properties.insert("value".to_owned(), value.unwrap_or_default());
+    if let Some(Value::Object(properties)) = items.find_mut("properties") {
+        properties.put("key", json!({"type": "string"}));
+        properties.put("value", value.unwrap_or_default());
     }
-    members.insert("items".to_owned(), items);
+    members.put("items", items);
     if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
-        members.insert("minItems".to_owned(), least);
+        members.put("minItems", least);
     }
     if let Some(most) = most {
-        members.insert("maxItems".to_owned(), most);
+        members.put("maxItems", most);
     }
     // An array cannot say that a key comes once; one that comes twice is refused when it comes back.
     let words = "each entry is a key, given once, and its value";
@@ -118,7 +118,7 @@ fn pairs(members: &mut Map<String, Value>, spot: &mut Spot) {
 }
 
 /// Tells whatever else the schema asks of its value.
-fn give_up(members: &mut Map<String, Value>, spot: &mut Spot) {
+fn give_up(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     let said = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members
         .iter()
@@ -128,7 +128,7 @@ fn give_up(members: &mut Map<String, Value>, spot: &mut Spot) {
         .map(|(keyword, value)| (keyword.clone(), value.clone()))
         .collect();
     for (keyword, value) in others {
-        members.shift_remove(&keyword);
+        members.take_out(&keyword);
         match words(&keyword, &value) {
             Some(words) => spot.spill(members, &keyword, words),
             None => spot.lose(&keyword, Severity::Wider, None),

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use jsonschema::json::cmp;
 use serde_json::{Map, Number, Value};
 
+use crate::lower::Lookup;
 use crate::pass::conditions::{is_nothing, number};
 use crate::pass::constants::kinds::Kinds;
 
@@ -112,13 +113,13 @@ impl Pair<'_> {
     fn by_parts(&mut self, members: &Members, other: &Value, here: bool) -> bool {
         let definitions = self.definitions;
         let target = members
-            .get("$ref")
+            .find("$ref")
             .and_then(Value::as_str)
             .and_then(|name| definitions.get(name.strip_prefix("#/$defs/")?));
         if target.is_some_and(|target| self.apart(target, other, here)) {
             return true;
         }
-        let list = |keyword: &str| members.get(keyword).and_then(Value::as_array);
+        let list = |keyword: &str| members.find(keyword).and_then(Value::as_array);
         ["anyOf", "oneOf"]
             .into_iter()
             .filter_map(list)
@@ -172,7 +173,7 @@ impl Pair<'_> {
 
     /// An element that arrays of one must have, and on which the two do not agree.
     fn elements(&mut self, a: &Members, b: &Members) -> bool {
-        let least = |members: &Members| members.get("minItems").and_then(number).unwrap_or(0);
+        let least = |members: &Members| members.find("minItems").and_then(number).unwrap_or(0);
         let sure = least(a).max(least(b)).min(MOST_ELEMENTS) as usize;
         (0..sure).any(|at| {
             let (one, other) = (element(a, at), element(b, at));
@@ -185,7 +186,7 @@ impl Pair<'_> {
 
 /// The kinds of values that a schema may admit.
 fn kinds(members: &Members) -> Kinds {
-    let by_type = members.get("type").map_or(Kinds::ALL, Kinds::named);
+    let by_type = members.find("type").map_or(Kinds::ALL, Kinds::named);
     match listed(members) {
         Some(values) => values
             .iter()
@@ -198,41 +199,41 @@ fn kinds(members: &Members) -> Kinds {
 
 /// The only values that a schema may admit.
 fn listed(members: &Members) -> Option<&[Value]> {
-    match members.get("const") {
+    match members.find("const") {
         Some(only) => Some(std::slice::from_ref(only)),
-        None => Some(members.get("enum")?.as_array()?),
+        None => Some(members.find("enum")?.as_array()?),
     }
 }
 
 fn required(members: &Members) -> &[Value] {
-    let names = members.get("required").and_then(Value::as_array);
+    let names = members.find("required").and_then(Value::as_array);
     names.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// What a schema says about a property.
 fn property<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
     let own = members
-        .get("properties")
+        .find("properties")
         .and_then(|properties| properties.get(name));
-    let others = || match members.get("patternProperties") {
+    let others = || match members.find("patternProperties") {
         Some(_) => None,
-        None => members.get("additionalProperties"),
+        None => members.find("additionalProperties"),
     };
     own.or_else(others)
 }
 
 /// What a schema says about an element.
 fn element(members: &Members, at: usize) -> Option<&Value> {
-    let places = |keyword: &str| members.get(keyword).and_then(Value::as_array);
+    let places = |keyword: &str| members.find(keyword).and_then(Value::as_array);
     match (places("prefixItems"), places("items")) {
-        (_, Some(places)) => places.get(at).or_else(|| members.get("additionalItems")),
-        (Some(places), None) => places.get(at).or_else(|| members.get("items")),
-        (None, None) => members.get("items"),
+        (_, Some(places)) => places.get(at).or_else(|| members.find("additionalItems")),
+        (Some(places), None) => places.get(at).or_else(|| members.find("items")),
+        (None, None) => members.find("items"),
     }
 }
 
 fn sizes_differ(a: &Members, b: &Members, min: &str, max: &str) -> bool {
-    let size = |members: &Members, keyword: &str| members.get(keyword).and_then(number);
+    let size = |members: &Members, keyword: &str| members.find(keyword).and_then(number);
     let below = |a: &Members, b: &Members| {
         let ends = (size(a, max), size(b, min));
         matches!(ends, (Some(most), Some(least)) if most < least)
@@ -246,8 +247,8 @@ fn ranges_differ(a: &Members, b: &Members) -> bool {
 
 /// Whether the numbers of one end before those of the other begin.
 fn below(a: &Members, b: &Members) -> bool {
-    let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.get(keyword)));
-    let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.get(keyword)));
+    let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.find(keyword)));
+    let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.find(keyword)));
     ends.iter().any(|(at_end, end)| {
         starts.iter().any(|(at_start, start)| {
             let excluded = *at_end == "exclusiveMaximum" || *at_start == "exclusiveMinimum";

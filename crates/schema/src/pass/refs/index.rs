@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::lower::{Parts, parts};
+use crate::lower::{Lookup, Parts, parts};
 
 /// How many references are looked at to find out which schemas contain themselves.
 const MOST_STEPS: usize = 1_000_000;
@@ -36,7 +36,7 @@ impl<'s> Place<'s> {
 }
 
 fn id(schema: &Value) -> Option<&str> {
-    let id = schema.get("$id")?.as_str()?;
+    let id = schema.find("$id")?.as_str()?;
     Some(id.trim_end_matches('#')).filter(|id| !id.is_empty())
 }
 
@@ -72,7 +72,7 @@ impl<'s> Index<'s> {
     }
 
     fn note(&mut self, place: Place<'s>) {
-        let text = |keyword| place.schema.get(keyword).and_then(Value::as_str);
+        let text = |keyword| place.schema.find(keyword).and_then(Value::as_str);
         if let Some(id) = id(place.schema) {
             self.resources
                 .entry(id)
@@ -104,7 +104,7 @@ impl<'s> Index<'s> {
         if keyword == "$dynamicRef" {
             let first = self.resolve(from, reference, "$ref")?;
             let dynamic =
-                first.schema.get("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
+                first.schema.find("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
             // With one anchor of that name, where the search starts makes no difference.
             return if dynamic {
                 *self.dynamic.get(fragment)?
@@ -171,7 +171,7 @@ impl<'s> Index<'s> {
         visit(place, &mut |part| {
             *steps += 1;
             for keyword in ["$ref", "$dynamicRef"] {
-                let reference = part.schema.get(keyword).and_then(Value::as_str);
+                let reference = part.schema.find(keyword).and_then(Value::as_str);
                 found
                     .extend(reference.and_then(|reference| self.resolve(part, reference, keyword)));
             }
