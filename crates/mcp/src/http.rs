@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::routing::any;
 use axum::{BoxError, Router};
 use tokio::sync::Semaphore;
 
+use crate::access::Visitor;
 use crate::server::{Limits, McpServer};
 
 mod answer;
 mod batch;
+mod bearer;
 mod guard;
 mod headers;
+mod metadata;
 mod post;
 mod serve;
 mod session;
@@ -63,19 +66,40 @@ impl McpServer {
             .with_state(self.clone())
     }
 
+    /// Checks where a request comes from and on whose behalf, as before all that this server answers itself.
+    ///
+    /// For whoever serves more than MCP at one address: one guard, one set of tokens, hosts and origins. What the visitor
+    /// calls goes through [`Visitor::invoker`], so that scopes hold there too.
+    ///
+    /// # Errors
+    ///
+    /// The answer to a request that is not let in: 403 for its host, origin or scopes, 401 for its token.
+    pub async fn admit(&self, headers: &HeaderMap, uri: &Uri) -> Result<Visitor, Box<Response>> {
+        guard::admit(self, headers, uri).await.map_err(Box::new)
+    }
+
+    /// Tells whether everybody is let in who can reach the address, so that only this machine may.
+    pub fn is_open(&self) -> bool {
+        self.0.door.is_none() && self.0.tokens.is_empty()
+    }
+
     /// Answers one HTTP request, whatever its path.
     pub(crate) async fn handle<B>(&self, request: axum::http::Request<B>) -> Response
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
-        let caller = match guard::admit(self, request.headers(), request.uri()) {
-            Ok(caller) => caller,
+        let mut request = request;
+        let admitted = guard::admit(self, request.headers(), request.uri()).await;
+        // From here on nobody needs the token, and nobody can pass it on.
+        request.headers_mut().remove(header::AUTHORIZATION);
+        let visitor = match admitted {
+            Ok(visitor) => visitor,
             Err(refusal) => return refusal,
         };
         match *request.method() {
-            Method::POST => self.post(request, caller).await,
-            Method::GET => self.get(request.headers(), &caller),
-            Method::DELETE => self.delete(request.headers(), &caller),
+            Method::POST => self.post(request, visitor).await,
+            Method::GET => self.get(request.headers(), visitor),
+            Method::DELETE => self.delete(request.headers(), &visitor),
             _ => answer::not_allowed(),
         }
     }

@@ -4,6 +4,7 @@
 //! [`Revision`], what differs between transports is how messages arrive. As a client, [`Attach`] brings another server's tools
 //! and prompts into a registry, pinned and bounded. Nothing here runs a tool by itself.
 
+mod access;
 mod export;
 mod http;
 mod server;
@@ -13,6 +14,7 @@ mod client;
 mod import;
 mod pin;
 
+pub use access::{Claims, Jwks, Opens, ResourceServer, TokenTable, Unverified, Verifier, Visitor};
 pub use client::{
     Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed,
     OAuth, Question, Status, Trust, Wanted,

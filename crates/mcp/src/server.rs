@@ -5,6 +5,8 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 use toolwright_core::{CancellationToken, Invoker};
 
+use crate::access::{Door, Reach};
+
 mod approve;
 mod builder;
 mod calls;
@@ -26,6 +28,7 @@ pub(crate) mod reply;
 mod resource;
 mod revision;
 mod running;
+mod scope;
 mod session;
 mod state;
 mod streams;
@@ -44,6 +47,7 @@ pub(crate) use exchange::Exchange;
 pub(crate) use job::Job;
 pub use limits::Limits;
 pub(crate) use listen::Listen;
+pub(crate) use lists::Lists;
 pub use log::LogLevel;
 pub(crate) use message::{Kind, Message};
 pub(crate) use mirror::decode;
@@ -82,7 +86,8 @@ pub(crate) use streams::Stream;
 pub struct McpServer(pub(crate) Arc<Shared>);
 
 pub(crate) struct Shared {
-    pub(crate) invoker: Invoker,
+    /// All there is.
+    pub(crate) whole: Arc<Reach>,
     /// Runs the tools that resources are made of.
     pub(crate) reader: Invoker,
     pub(crate) resources: Vec<Resource>,
@@ -92,9 +97,10 @@ pub(crate) struct Shared {
     pub(crate) instructions: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) tokens: tokens::Tokens,
+    /// The way in, where tokens are somebody else's.
+    pub(crate) door: Option<Door>,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
-    pub(crate) lists: lists::Lists,
     pub(crate) mirrors: mirror::Mirrors,
     pub(crate) seal: state::Seal,
     pub(crate) tasks: tasks::Tasks,

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 
+use super::bearer::challenged;
 use super::empty;
 use crate::server::RpcError;
 use crate::server::reply::Reply;
@@ -11,12 +12,18 @@ use crate::server::reply::Reply;
 /// Makes the response of a request, with the status its reply says.
 pub(super) fn reply(reply: Reply) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
-    json(status, reply.body)
+    match reply.challenge {
+        Some(challenge) => challenged(json(status, reply.body), &challenge),
+        None => json(status, reply.body),
+    }
 }
 
-/// Makes the response of a request in a revision where every reply is a success of HTTP.
-pub(super) fn reply_ok(reply: Reply) -> Response {
-    json(StatusCode::OK, reply.body)
+/// Makes the response of a request in a revision where every reply is a success of HTTP, but for a challenge.
+pub(super) fn reply_ok(mut reply: Reply) -> Response {
+    if reply.challenge.is_none() {
+        reply.status = 200;
+    }
+    self::reply(reply)
 }
 
 pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {

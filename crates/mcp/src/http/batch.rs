@@ -7,13 +7,14 @@ use serde_json::value::RawValue;
 
 use super::answer::{self, refuse};
 use super::post::{Incoming, notified, silent};
+use crate::access::Visitor;
 use crate::server::reply::Reply;
 use crate::server::{Job, Kind, McpServer, Message, RpcError};
 
 impl McpServer {
     pub(super) async fn batch(&self, incoming: Incoming<'_>, bytes: &[u8]) -> Response {
         let wrong = |message: &str| refuse(StatusCode::BAD_REQUEST, -32600, message);
-        let session = match self.session(incoming.headers, &incoming.caller) {
+        let session = match self.session(incoming.headers, &incoming.visitor) {
             Ok(session) => session,
             Err(_) => return wrong("send one message at a time"),
         };
@@ -42,7 +43,7 @@ impl McpServer {
                         let reply = Reply::error(message.id(), &error);
                         running.push(Box::pin(std::future::ready(reply)) as _);
                     }
-                    Kind::Request => running.push(self.one(&session, &message)),
+                    Kind::Request => running.push(self.one(&session, &message, &incoming.visitor)),
                 },
             }
         }
@@ -64,8 +65,9 @@ impl McpServer {
         &self,
         session: &std::sync::Arc<crate::server::Session>,
         message: &Message<'_>,
+        visitor: &Visitor,
     ) -> futures::future::BoxFuture<'static, Reply> {
-        let exchange = silent(self.within(session, message));
+        let exchange = silent(self.within(session, message).of(visitor.clone()));
         match self.job(message, &exchange) {
             Job::Done(reply) => Box::pin(std::future::ready(reply)),
             Job::Work(work) => Box::pin(work.run(self.clone(), exchange)),

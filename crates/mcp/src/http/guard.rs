@@ -5,17 +5,27 @@
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
-use toolwright_core::Caller;
 
 use super::answer::refuse;
+use super::bearer;
+use crate::access::Visitor;
 use crate::server::McpServer;
 
 /// Checks where a request comes from, and on whose behalf.
-pub(super) fn admit(
+pub(super) async fn admit(
     server: &McpServer,
     headers: &HeaderMap,
     uri: &Uri,
-) -> Result<Caller, Response> {
+) -> Result<Visitor, Response> {
+    place(server, headers, uri)?;
+    match &server.0.door {
+        Some(door) => bearer::admit(server, door, headers, uri).await,
+        None => by_token(server, headers),
+    }
+}
+
+/// Checks where a request comes from.
+pub(super) fn place(server: &McpServer, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
     let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
     let host = host.or_else(|| uri.authority().map(|it| it.as_str().as_bytes()));
     if !host.is_some_and(|host| is_ours(server, host)) {
@@ -29,9 +39,14 @@ pub(super) fn admit(
             "pages of that origin may not call this server: name it with `allowed_origins`";
         return Err(refuse(StatusCode::FORBIDDEN, -32600, message));
     }
+    Ok(())
+}
+
+/// Finds whose token a request brings.
+fn by_token(server: &McpServer, headers: &HeaderMap) -> Result<Visitor, Response> {
     let sent = headers.get(header::AUTHORIZATION);
     let caller = server.0.tokens.caller(sent.map(HeaderValue::as_bytes));
-    caller.ok_or_else(|| {
+    let caller = caller.ok_or_else(|| {
         let message = "bring the server's token: `Authorization: Bearer …`";
         let mut refusal = refuse(StatusCode::UNAUTHORIZED, -32600, message);
         let challenge = match sent {
@@ -43,7 +58,8 @@ pub(super) fn admit(
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, challenge);
         refusal
-    })
+    })?;
+    Ok(Visitor::anywhere(caller, &server.0.whole))
 }
 
 fn is_ours(server: &McpServer, host: &[u8]) -> bool {
@@ -51,12 +67,10 @@ fn is_ours(server: &McpServer, host: &[u8]) -> bool {
         return false;
     };
     let name = without_port(host);
-    is_this_machine(name)
-        || server
-            .0
-            .hosts
-            .iter()
-            .any(|it| it.eq_ignore_ascii_case(name))
+    // The host that tokens name is this server's own.
+    let named = server.0.door.as_ref().map(|door| &door.host);
+    let mut hosts = server.0.hosts.iter().chain(named);
+    is_this_machine(name) || hosts.any(|it| it.eq_ignore_ascii_case(name))
 }
 
 fn may_call(server: &McpServer, origin: &[u8]) -> bool {

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
+use crate::access::Visitor;
 use crate::server::{McpServer, Message, Revision, RpcError, decode};
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -75,6 +76,7 @@ pub(super) fn check(
     headers: &HeaderMap,
     version: Option<&[u8]>,
     message: &Message<'_>,
+    visitor: &Visitor,
 ) -> Result<(), RpcError> {
     let Some(version) = version else {
         return Err(RpcError::header_mismatch(format!(
@@ -114,7 +116,12 @@ pub(super) fn check(
     if message.method() == "tools/call"
         && let Some(tool) = message.params.name.as_deref()
     {
-        let snapshot = server.0.invoker.snapshot()?;
+        let snapshot = server.0.whole.invoker.snapshot()?;
+        let entry = snapshot.get(tool);
+        // What is not open is refused later, whatever its headers say.
+        if entry.is_some_and(|entry| !visitor.reach.shows(entry.spec())) {
+            return Ok(());
+        }
         let arguments = message.params.arguments.map_or("{}", |raw| raw.get());
         let header = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
         server.0.mirrors.check(&snapshot, tool, arguments, header)?;

@@ -9,11 +9,11 @@ use axum::response::Response;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
-use toolwright_core::Caller;
 
 use super::answer::{self, refuse};
 use super::headers::{self, Accepts, SESSION, VERSION};
 use super::sse;
+use crate::access::Visitor;
 use crate::server::reply::Reply;
 use crate::server::{Exchange, Job, Kind, McpServer, Message, RpcError, Running, Session, Step};
 
@@ -21,12 +21,12 @@ use crate::server::{Exchange, Job, Kind, McpServer, Message, RpcError, Running, 
 pub(super) struct Incoming<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) accepts: Accepts,
-    pub(super) caller: Caller,
+    pub(super) visitor: Visitor,
     pub(super) permit: OwnedSemaphorePermit,
 }
 
 impl McpServer {
-    pub(super) async fn post<B>(&self, request: Request<B>, caller: Caller) -> Response
+    pub(super) async fn post<B>(&self, request: Request<B>, visitor: Visitor) -> Response
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
@@ -53,7 +53,7 @@ impl McpServer {
         let incoming = Incoming {
             headers: &parts.headers,
             accepts,
-            caller,
+            visitor,
             permit,
         };
         if bytes.trim_ascii_start().first() == Some(&b'[') {
@@ -124,10 +124,11 @@ impl McpServer {
                 return refuse(StatusCode::BAD_REQUEST, -32600, message);
             }
         }
-        let checked = headers::check(self, incoming.headers, version, message);
-        let exchange = checked.and_then(|()| self.stateless(message, incoming.caller));
+        let visitor = incoming.visitor;
+        let checked = headers::check(self, incoming.headers, version, message, &visitor);
+        let exchange = checked.and_then(|()| self.stateless(message, visitor.caller.clone()));
         let mut exchange = match exchange {
-            Ok(exchange) => exchange,
+            Ok(exchange) => exchange.of(visitor),
             Err(error) => return answer::reply(Reply::error(message.id(), &error)),
         };
         exchange.streams = incoming.accepts.streams;
@@ -158,7 +159,7 @@ impl McpServer {
         if message.method() == "initialize" && message.kind() == Kind::Request {
             return self.open_session(incoming, message);
         }
-        let session = match self.session(incoming.headers, &incoming.caller) {
+        let session = match self.session(incoming.headers, &incoming.visitor) {
             Ok(session) => session,
             Err(refusal) => return refusal,
         };
@@ -176,7 +177,7 @@ impl McpServer {
         session: &Arc<Session>,
         message: &Message<'_>,
     ) -> Response {
-        let mut exchange = self.within(session, message);
+        let mut exchange = self.within(session, message).of(incoming.visitor);
         exchange.streams = incoming.accepts.streams;
         let exchange = Arc::new(exchange);
         let work = match self.job(message, &exchange) {
@@ -214,7 +215,7 @@ impl McpServer {
     }
 
     fn open_session(&self, incoming: Incoming<'_>, message: &Message<'_>) -> Response {
-        let (reply, session) = match self.initialize(message, incoming.caller) {
+        let (reply, session) = match self.initialize(message, incoming.visitor.caller) {
             Ok(opened) => opened,
             Err(error) => return answer::reply_ok(Reply::error(message.id(), &error)),
         };

@@ -46,9 +46,9 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// When the address is taken, or is open to other machines and no token is set.
+    /// When the address is taken, or is open to other machines and neither a token nor OAuth is set.
     pub async fn bind(&self, addr: SocketAddr) -> Result<Bound, ServeError> {
-        if !addr.ip().is_loopback() && self.0.tokens.is_empty() {
+        if !addr.ip().is_loopback() && self.is_open() {
             return Err(ServeError::Open { addr });
         }
         let io = |source| ServeError::Io {
@@ -141,6 +141,10 @@ fn answering(
         let server = server.clone();
         async move {
             if request.uri().path() != PATH {
+                let known = server.metadata(request.method(), request.headers(), request.uri());
+                if let Some(found) = known {
+                    return Ok(found);
+                }
                 let message = format!("the server answers at {PATH}");
                 return Ok(answer::refuse(StatusCode::NOT_FOUND, -32600, message));
             }

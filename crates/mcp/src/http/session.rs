@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use toolwright_core::Caller;
 
 use super::answer::{self, refuse};
 use super::headers::{self, Accepts, SESSION, VERSION};
 use super::{empty, sse};
+use crate::access::Visitor;
 use crate::server::{Exchange, Listen, McpServer, Revision, Running, Session};
 
 impl McpServer {
@@ -16,7 +16,7 @@ impl McpServer {
     pub(super) fn session(
         &self,
         headers: &HeaderMap,
-        caller: &Caller,
+        visitor: &Visitor,
     ) -> Result<Arc<Session>, Response> {
         let text = |name| {
             let value = headers::once(headers, name).ok().flatten();
@@ -35,18 +35,18 @@ impl McpServer {
         }
         let session = self.0.http.sessions.find(id, self.0.limits.idle);
         session
-            .filter(|session| session.caller == *caller)
+            .filter(|session| session.caller == visitor.caller)
             .ok_or_else(|| {
                 let message = "there is no such session, or not any more: send `initialize`";
                 refuse(StatusCode::NOT_FOUND, -32600, message)
             })
     }
 
-    pub(super) fn get(&self, headers: &HeaderMap, caller: &Caller) -> Response {
+    pub(super) fn get(&self, headers: &HeaderMap, visitor: Visitor) -> Response {
         if !headers.contains_key(SESSION) {
             return answer::not_allowed();
         }
-        let session = match self.session(headers, caller) {
+        let session = match self.session(headers, &visitor) {
             Ok(session) => session,
             Err(refusal) => return refusal,
         };
@@ -60,11 +60,14 @@ impl McpServer {
         };
         let last = headers.get("last-event-id");
         let last = last.and_then(|last| last.to_str().ok());
-        if let Some((stream, place)) = last.and_then(|last| session.streams.after(last)) {
+        if let Some((stream, place)) =
+            last.and_then(|last| session.streams.after(last, &visitor.reach))
+        {
             return sse::of_stream(self, stream, place, false, permit);
         }
         let caller = session.caller.clone();
-        let mut exchange = Exchange::new(session.revision, session.capabilities, caller);
+        let exchange = Exchange::new(session.revision, session.capabilities, caller);
+        let mut exchange = exchange.of(visitor);
         exchange.session = Some(Arc::clone(&session));
         let exchange = Arc::new(exchange);
         let listening = Listen::all().open(self, &exchange);
@@ -79,11 +82,11 @@ impl McpServer {
         sse::of_listening(self, Running::new(work, exchange, underway), permit)
     }
 
-    pub(super) fn delete(&self, headers: &HeaderMap, caller: &Caller) -> Response {
+    pub(super) fn delete(&self, headers: &HeaderMap, visitor: &Visitor) -> Response {
         if !headers.contains_key(SESSION) {
             return answer::not_allowed();
         }
-        match self.session(headers, caller) {
+        match self.session(headers, visitor) {
             Ok(session) => {
                 self.0.http.sessions.end(&session);
                 empty(StatusCode::NO_CONTENT)

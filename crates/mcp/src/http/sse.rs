@@ -46,7 +46,7 @@ pub(super) fn of_session(
     mut running: Running,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let stream = session.streams.open();
+    let stream = session.streams.open(running.reach());
     let into = Arc::clone(&stream);
     if let Some(first) = first {
         into.push(&first);

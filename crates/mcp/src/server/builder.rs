@@ -13,6 +13,7 @@ use super::revision::Revision;
 use super::state::Seal;
 use super::tokens::Tokens;
 use super::{McpServer, Shared};
+use crate::access::{Door, Reach, ResourceServer};
 
 /// How many changes of resources a slow listener may miss before it misses some.
 const UPDATES: usize = 256;
@@ -27,6 +28,7 @@ pub struct McpServerBuilder {
     resources: Vec<Resource>,
     limits: Limits,
     tokens: Vec<(String, Secret)>,
+    oauth: Option<ResourceServer>,
     hosts: Vec<String>,
     origins: Vec<String>,
 }
@@ -42,6 +44,7 @@ impl McpServerBuilder {
             resources: Vec::new(),
             limits: Limits::default(),
             tokens: Vec::new(),
+            oauth: None,
             hosts: Vec::new(),
             origins: Vec::new(),
         }
@@ -112,6 +115,18 @@ impl McpServerBuilder {
         self
     }
 
+    /// Lets in over HTTP who brings a token of an authorization server, as the caller it names, to what its scopes open.
+    ///
+    /// Who is on the other side of stdio was let in by the system, and reaches everything.
+    ///
+    /// Scopes are a lens on the view that the invoker was built from: one that was `adjusted` afterwards is refused, and one
+    /// that was `pinned` follows the registry again.
+    #[must_use]
+    pub fn oauth(mut self, oauth: ResourceServer) -> Self {
+        self.oauth = Some(oauth);
+        self
+    }
+
     /// Names hosts that the server answers for beside this machine: `tools.example.com`, no port.
     #[must_use]
     pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
@@ -131,7 +146,8 @@ impl McpServerBuilder {
     ///
     /// # Errors
     ///
-    /// When a resource does not fit its tool, a token is blank, or there are no random numbers.
+    /// When a resource does not fit its tool, a token is blank, the protection by OAuth makes no sense, or there
+    /// are no random numbers.
     pub fn build(self) -> Result<McpServer, BuildError> {
         let mut tools: Vec<Tool> = Vec::new();
         for resource in &self.resources {
@@ -150,15 +166,23 @@ impl McpServerBuilder {
         let seal = Seal::new().map_err(|error| BuildError::NoRandomness {
             message: error.to_string(),
         })?;
+        if self.oauth.is_some() && !tokens.is_empty() {
+            return Err(BuildError::OAuth {
+                message: "there are tokens as well: name them in a `TokenTable`, or leave them out"
+                    .to_owned(),
+            });
+        }
+        let door = self.oauth.map(|oauth| Door::build(oauth, &self.invoker));
+        let door = door.transpose()?;
         // Who is asked for a token may see other tools than the next.
-        let shared_with = if tokens.is_empty() {
+        let shared_with = if tokens.is_empty() && door.is_none() {
             "public"
         } else {
             "private"
         };
         let fresh = self.limits.fresh.as_millis();
         let mut server = Shared {
-            invoker: self.invoker,
+            whole: Arc::new(Reach::whole(self.invoker)),
             reader,
             resources: self.resources,
             name: self.name,
@@ -168,9 +192,9 @@ impl McpServerBuilder {
             http: crate::http::Shared::new(&self.limits),
             limits: self.limits,
             tokens,
+            door,
             hosts: self.hosts,
             origins: self.origins,
-            lists: Default::default(),
             mirrors: Default::default(),
             seal,
             tasks: Default::default(),

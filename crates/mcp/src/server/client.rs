@@ -78,6 +78,13 @@ impl Client {
             .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
     }
 
+    /// Returns the scopes of the token that the call came with, where the server takes tokens of an authorization server.
+    ///
+    /// Who it was given to is the [`Caller`](toolwright_core::Caller); the token itself is not for tools.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.0.visitor.iter().flat_map(|visitor| visitor.scopes())
+    }
+
     /// Returns the revision that this call speaks.
     pub fn revision(&self) -> Revision {
         self.0.revision

@@ -46,7 +46,7 @@ impl McpServer {
         let schema = match reference {
             Reference::Prompt { name } => {
                 let scope = Scope::new().caller(exchange.caller.clone());
-                let prompts = self.0.invoker.list_prompts(&scope)?;
+                let prompts = exchange.reach(&self.0.whole).invoker.list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
                 prompt
                     .ok_or_else(|| {
@@ -57,7 +57,13 @@ impl McpServer {
                     .clone()
             }
             Reference::Resource { uri } => {
-                let resource = self.0.resources.iter().find(|it| it.uri() == uri);
+                let reach = exchange.reach(&self.0.whole);
+                let mut shown = self
+                    .0
+                    .resources
+                    .iter()
+                    .filter(|it| reach.shows(it.tool.spec()));
+                let resource = shown.find(|it| it.uri() == uri);
                 let missing = || RpcError::invalid_params(format!("there is no resource `{uri}`"));
                 resource.ok_or_else(missing)?.tool.spec().input.clone()
             }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use toolwright_core::{InvokerError, RegistryError};
+use toolwright_core::{ConfigError, InvokerError, RegistryError};
 
 use super::capability::Capability;
 use super::revision::Revision;
@@ -17,9 +17,11 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub(crate) struct RpcError {
     pub(crate) code: i32,
     pub(crate) message: String,
-    pub(crate) data: Option<Value>,
+    pub(crate) data: Option<Box<Value>>,
     /// The status it has over HTTP, for revisions that say one.
     pub(crate) status: u16,
+    /// What a client has to know about its token, over HTTP.
+    pub(crate) challenge: Option<Box<str>>,
 }
 
 impl RpcError {
@@ -29,6 +31,7 @@ impl RpcError {
             message: message.into(),
             data: None,
             status: 200,
+            challenge: None,
         }
     }
 
@@ -75,13 +78,23 @@ impl RpcError {
             .data(json!({ "supported": supported, "requested": requested }))
     }
 
+    /// Says which scope is missing; the challenge tells clients how to get it.
+    pub(crate) fn missing_scope(scope: &str, challenge: String) -> Self {
+        let message = format!("your token lacks the scope `{scope}`");
+        let mut error = Self::new(-32600, message)
+            .status(403)
+            .data(json!({ "requiredScopes": [scope] }));
+        error.challenge = Some(challenge.into());
+        error
+    }
+
     pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
     pub(crate) fn data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+        self.data = Some(Box::new(data));
         self
     }
 }
@@ -112,6 +125,15 @@ pub enum BuildError {
     /// A token would let anybody in.
     #[error("a token is blank: give one of at least 16 letters, or none")]
     BlankToken,
+    /// The protection by OAuth makes no sense.
+    #[error("OAuth: {message}")]
+    OAuth {
+        /// What is wrong and what to write instead.
+        message: String,
+    },
+    /// A setting is missing or cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// There are no random numbers for session ids and signatures.
     #[error("no random numbers for session ids: {message}")]
     NoRandomness {
@@ -126,7 +148,7 @@ pub enum BuildError {
 pub enum ServeError {
     /// The address is open to others, and everybody would be let in.
     #[error(
-        "{addr} is open to other machines: set a token with `.token(…)`, or listen on 127.0.0.1"
+        "{addr} is open to other machines: set a token with `.token(…)`, or `.oauth(…)`, or listen on 127.0.0.1"
     )]
     Open {
         /// The address.

@@ -15,6 +15,7 @@ use super::reply::{notification, set};
 use super::revision::Revision;
 use super::session::Session;
 use super::state::{Opened, Round};
+use crate::access::{Reach, Visitor};
 
 /// How many messages wait for a slow reader before progress and log messages are dropped.
 const MOST_WAITING: usize = 1024;
@@ -24,6 +25,8 @@ pub(crate) struct Exchange {
     pub(crate) revision: Revision,
     pub(crate) capabilities: Capabilities,
     pub(crate) caller: Caller,
+    /// Who was let in, where there is a door: the caller, and what they reach.
+    pub(crate) visitor: Option<Visitor>,
     /// The session it belongs to, in revisions that have them.
     pub(crate) session: Option<Arc<Session>>,
     /// What log messages the sender wants, where each request says so.
@@ -81,11 +84,34 @@ impl Exchange {
             revision,
             capabilities,
             caller,
+            visitor: None,
             session: None,
             log_level: None,
             progress: None,
             streams: true,
             state: Mutex::default(),
+        }
+    }
+
+    /// Says who sent it.
+    pub(crate) fn of(mut self, visitor: Visitor) -> Self {
+        self.caller = visitor.caller.clone();
+        self.visitor = Some(visitor);
+        self
+    }
+
+    /// Returns what whoever sent it reaches.
+    pub(crate) fn reach<'a>(&'a self, whole: &'a Reach) -> &'a Reach {
+        self.visitor
+            .as_ref()
+            .map_or(whole, |visitor| &visitor.reach)
+    }
+
+    /// Waits until the token that it came with ends.
+    pub(crate) async fn expired(&self) {
+        match &self.visitor {
+            Some(visitor) => visitor.expired().await,
+            None => std::future::pending().await,
         }
     }
 

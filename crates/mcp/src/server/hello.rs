@@ -108,6 +108,7 @@ impl McpServer {
         method: &str,
         message: &Message<'_>,
         session: &Session,
+        exchange: &Exchange,
     ) -> Result<Reply, RpcError> {
         let reads = !self.0.resources.is_empty();
         let uri = || {
@@ -120,7 +121,7 @@ impl McpServer {
                 session.set_log_level(LogLevel::of(name).ok_or_else(|| unknown_level(name))?);
             }
             "resources/subscribe" if reads => {
-                self.find_resource(uri()?, session.revision)?;
+                self.find_resource(uri()?, exchange)?;
                 session.watch(uri()?);
             }
             "resources/unsubscribe" if reads => session.unwatch(uri()?),

@@ -63,6 +63,7 @@ impl McpServer {
             "prompts/list" => self.list(What::Prompts, message, exchange).map(done),
             "prompts/get" => {
                 let call = ToolCall::new(name(message)?, arguments(message));
+                self.check_prompt(call.name.as_str(), exchange)?;
                 self.open_state(message, exchange, &call)?;
                 Ok(later(Todo::Prompt(call)))
             }
@@ -73,7 +74,7 @@ impl McpServer {
             "resources/read" if reads => {
                 let uri = message.params.uri.as_deref();
                 let uri = uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))?;
-                let (number, call) = self.find_resource(uri, exchange.revision)?;
+                let (number, call) = self.find_resource(uri, exchange)?;
                 self.open_state(message, exchange, &call)?;
                 Ok(later(Todo::Read(number, uri.to_owned(), call)))
             }
@@ -89,7 +90,9 @@ impl McpServer {
             }
             "ping" if !stateless => Ok(done(nothing(message.id()))),
             method => match &exchange.session {
-                Some(session) => self.session_only(method, message, session).map(done),
+                Some(session) => self
+                    .session_only(method, message, session, exchange)
+                    .map(done),
                 None => Err(RpcError::no_such_method(method)),
             },
         }
@@ -101,8 +104,9 @@ impl McpServer {
         message: &Message<'_>,
         exchange: &Exchange,
     ) -> Result<Reply, RpcError> {
-        let lists = &self.0.lists;
-        let list = lists.get(what, &self.0.invoker, exchange.revision, &exchange.caller)?;
+        let reach = exchange.reach(&self.0.whole);
+        let (revision, caller) = (exchange.revision, &exchange.caller);
+        let list = reach.lists.get(what, &reach.invoker, revision, caller)?;
         let cursor = message.params.cursor.as_deref();
         let page = list.page(cursor, self.0.limits.page)?;
         Ok(Reply::result(message.id(), |body| {
@@ -117,14 +121,16 @@ impl McpServer {
 
     fn call(&self, message: &Message<'_>, exchange: &Arc<Exchange>) -> Result<Todo, RpcError> {
         let call = ToolCall::new(name(message)?, arguments(message));
+        self.check_tool(call.name.as_str(), exchange)?;
         self.open_state(message, exchange, &call)?;
-        let snapshot = self.0.invoker.snapshot()?;
+        let invoker = &exchange.reach(&self.0.whole).invoker;
+        let snapshot = invoker.snapshot()?;
         let entry = snapshot.find(call.name.as_str());
         let asks = entry.is_some_and(toolwright_core::Entry::needs_approval);
         let client = Client::new(exchange);
         let invoker = match asks && client.can(Capability::Elicitation) {
-            true => self.0.invoker.with_approver(Asker::new(client, self)),
-            false => self.0.invoker.clone(),
+            true => invoker.with_approver(Asker::new(client, self)),
+            false => invoker.clone(),
         };
         Ok(Todo::Call(invoker, call))
     }

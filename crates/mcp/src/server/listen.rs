@@ -47,7 +47,7 @@ impl Listen {
     /// Begins to listen: what changes from now on is heard, however late it is told.
     pub(crate) fn open(self, server: &McpServer, exchange: &Exchange) -> Listening {
         Listening {
-            changes: server.0.invoker.changes().boxed(),
+            changes: server.0.whole.invoker.changes().boxed(),
             updates: server.0.updates.subscribe(),
             known: digests(server, exchange),
             filter: self,
@@ -131,13 +131,15 @@ impl Listening {
                     known = now;
                 }
                 update = updates.recv() => match update {
-                    Ok(uri) if filter.watches(&uri, exchange) => {
+                    Ok(uri) if filter.watches(&uri, exchange) && server.is_shown(&uri, exchange) => {
                         send("notifications/resources/updated", json!({ "uri": &*uri }));
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break,
                 },
                 () = server.0.ending.cancelled() => break,
+                // Who wants to hear more brings another token.
+                () = exchange.expired() => break,
             }
         }
         let result = json!({ "resultType": "complete", "_meta": { SUBSCRIPTION: tag } });
@@ -150,8 +152,10 @@ type Digest = Option<[u8; 32]>;
 
 fn digests(server: &McpServer, exchange: &Exchange) -> (Digest, Digest) {
     let digest = |what| {
-        let (invoker, lists) = (&server.0.invoker, &server.0.lists);
-        let list = lists.get(what, invoker, exchange.revision, &exchange.caller);
+        let reach = exchange.reach(&server.0.whole);
+        let list = reach
+            .lists
+            .get(what, &reach.invoker, exchange.revision, &exchange.caller);
         list.ok().map(|list| list.digest)
     };
     (digest(What::Tools), digest(What::Prompts))

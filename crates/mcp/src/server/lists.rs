@@ -15,8 +15,8 @@ use crate::export;
 
 /// How long a list is used again: who may see what can change without the registry changing.
 const FRESH: Duration = Duration::from_secs(1);
-/// How many lists are kept: one per revision and caller.
-const MOST: usize = 64;
+/// How many callers are remembered, per revision; those who see the same share the list.
+const MOST: usize = 1024;
 
 /// Lists that were written before.
 #[derive(Default)]
@@ -25,15 +25,19 @@ pub(crate) struct Lists {
     prompts: Kept,
 }
 
-type Kept = Mutex<HashMap<(Revision, Name), Arc<List>>>;
+type Kept = Mutex<HashMap<(Revision, Name), Held>>;
 /// The name of a caller, if they have one.
 type Name = Option<Box<str>>;
+
+/// The list of one caller, and when it was last seen to be what they may see.
+struct Held {
+    list: Arc<List>,
+    checked: Instant,
+}
 
 /// One list, entry by entry.
 pub(crate) struct List {
     snapshot: Arc<Snapshot>,
-    /// When it was last seen to be what the caller may see.
-    checked: Mutex<Instant>,
     /// Where the specs lie that it was written from: within one snapshot, that tells them apart.
     places: Vec<usize>,
     entries: Vec<(Box<str>, Box<str>)>,
@@ -70,23 +74,37 @@ impl Lists {
             What::Tools => &self.tools,
             What::Prompts => &self.prompts,
         };
+        let kept = || kept.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = invoker.snapshot()?;
         let key = (revision, caller.name().map(Box::from));
-        let known = {
-            let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get(&key).cloned()
-        };
-        if let Some(list) = known.filter(|list| Arc::ptr_eq(&list.snapshot, &snapshot))
-            && (list.is_fresh() || list.still_shows(&shown(what, invoker, caller)?))
+        let is_now = |held: &&Held| Arc::ptr_eq(&held.list.snapshot, &snapshot);
+        if let Some(held) = kept().get(&key).filter(is_now)
+            && held.checked.elapsed() < FRESH
         {
-            return Ok(list);
+            return Ok(Arc::clone(&held.list));
         }
-        let list = Arc::new(List::new(what, invoker, snapshot, revision, caller)?);
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = shown(what, invoker, caller)?;
+        let places = shown.places();
+        let same = kept()
+            .iter()
+            .filter(|((other, _), held)| *other == revision && is_now(held))
+            .find(|(_, held)| held.list.places == places)
+            .map(|(_, held)| Arc::clone(&held.list));
+        let list = same.unwrap_or_else(|| {
+            let list = List::new(&shown, places, Arc::clone(&snapshot), revision);
+            Arc::new(list)
+        });
+        let held = Held {
+            list: Arc::clone(&list),
+            checked: Instant::now(),
+        };
+        let mut kept = kept();
+        // Nobody asks for what was there before the last change.
+        kept.retain(|_, held| is_now(&&*held));
         if kept.len() >= MOST {
             kept.clear();
         }
-        kept.insert(key, Arc::clone(&list));
+        kept.insert(key, held);
         Ok(list)
     }
 }
@@ -116,15 +134,8 @@ fn shown(what: What, invoker: &Invoker, caller: &Caller) -> Result<Shown, Regist
 }
 
 impl List {
-    fn new(
-        what: What,
-        invoker: &Invoker,
-        snapshot: Arc<Snapshot>,
-        revision: Revision,
-        caller: &Caller,
-    ) -> Result<Self, RegistryError> {
-        let shown = shown(what, invoker, caller)?;
-        let entries: Vec<(Box<str>, Box<str>)> = match &shown {
+    fn new(shown: &Shown, places: Vec<usize>, snapshot: Arc<Snapshot>, revision: Revision) -> Self {
+        let entries: Vec<(Box<str>, Box<str>)> = match shown {
             Shown::Tools(tools) => tools
                 .iter()
                 .map(|entry| {
@@ -144,28 +155,13 @@ impl List {
         for (_, entry) in &entries {
             digest.update(entry.as_bytes());
         }
-        Ok(Self {
+        Self {
             snapshot,
-            checked: Mutex::new(Instant::now()),
-            places: shown.places(),
+            places,
             entries,
             digest: digest.finalize().into(),
             pages: Mutex::default(),
-        })
-    }
-
-    fn is_fresh(&self) -> bool {
-        let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
-        checked.elapsed() < FRESH
-    }
-
-    /// Tells whether the caller may see exactly this still.
-    fn still_shows(&self, shown: &Shown) -> bool {
-        let same = shown.places() == self.places;
-        if same {
-            *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         }
-        same
     }
 
     /// Writes one page: the entries as an array, and where to go on.

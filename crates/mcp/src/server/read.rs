@@ -28,7 +28,10 @@ impl McpServer {
             false => ("resources", "uri"),
         };
         let listed = self.0.resources.iter();
-        let listed = listed.filter(|resource| resource.is_template() == templates);
+        let reach = exchange.reach(&self.0.whole);
+        let listed = listed.filter(|resource| {
+            resource.is_template() == templates && reach.shows(resource.tool.spec())
+        });
         let entries: Vec<Value> = listed
             .map(|resource| entry(resource, address, exchange.revision))
             .collect();
@@ -45,15 +48,24 @@ impl McpServer {
     pub(crate) fn find_resource(
         &self,
         uri: &str,
-        revision: Revision,
+        exchange: &Exchange,
     ) -> Result<(usize, ToolCall), RpcError> {
+        let reach = exchange.reach(&self.0.whole);
         let mut all = self.0.resources.iter().enumerate();
+        let mut closed = None;
         let found = all.find_map(|(number, resource)| {
             let arguments = Value::Object(resource.matches(uri)?);
+            if !reach.shows(resource.tool.spec()) {
+                closed = closed.or(Some(resource));
+                return None;
+            }
             Some((number, ToolCall::new(resource.name(), arguments)))
         });
+        if let (None, Some(closed)) = (&found, closed) {
+            self.check_open(closed.tool.spec(), exchange)?;
+        }
         found.ok_or_else(|| {
-            let code = if revision.is_stateless() {
+            let code = if exchange.revision.is_stateless() {
                 -32602
             } else {
                 -32002

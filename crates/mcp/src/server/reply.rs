@@ -11,6 +11,8 @@ use super::error::RpcError;
 pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
     pub(crate) status: u16,
+    /// What to say about the token that was brought.
+    pub(crate) challenge: Option<Box<str>>,
 }
 
 impl Reply {
@@ -22,7 +24,11 @@ impl Reply {
         body.extend_from_slice(br#","result":"#);
         write(&mut body);
         body.push(b'}');
-        Self { body, status: 200 }
+        Self {
+            body,
+            status: 200,
+            challenge: None,
+        }
     }
 
     /// Makes the response of a request that failed.
@@ -41,6 +47,7 @@ impl Reply {
         Self {
             body,
             status: error.status,
+            challenge: error.challenge.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use super::calls::Underway;
 use super::exchange::Exchange;
 use super::reply::Reply;
+use crate::access::Reach;
 
 /// A request that is being answered. Dropping it cancels it.
 pub(crate) struct Running {
@@ -40,6 +41,12 @@ impl Running {
             exchange,
             underway,
         }
+    }
+
+    /// Returns what whoever asked reaches, where not everybody reaches the same.
+    pub(crate) fn reach(&self) -> Option<Arc<Reach>> {
+        let visitor = self.exchange.visitor.as_ref();
+        visitor.map(|visitor| Arc::clone(&visitor.reach))
     }
 
     /// Waits for the next step; not to be called after the last.

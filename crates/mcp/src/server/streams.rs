@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use toolwright_core::CancellationToken;
 
+use crate::access::Reach;
+
 /// How many streams of a session are kept, and how many messages of each.
 const MOST_STREAMS: usize = 32;
 const MOST_EVENTS: usize = 1024;
@@ -23,6 +25,8 @@ pub(crate) struct Streams {
 /// The messages of one request.
 pub(crate) struct Stream {
     number: u64,
+    /// What whoever asked could reach; none where everything is open.
+    reach: Option<Arc<Reach>>,
     held: Mutex<Held>,
     changed: Notify,
 }
@@ -36,9 +40,10 @@ struct Held {
 }
 
 impl Streams {
-    pub(crate) fn open(&self) -> Arc<Stream> {
+    pub(crate) fn open(&self, reach: Option<Arc<Reach>>) -> Arc<Stream> {
         let stream = Arc::new(Stream {
             number: self.next.fetch_add(1, Ordering::Relaxed),
+            reach,
             held: Mutex::default(),
             changed: Notify::new(),
         });
@@ -50,12 +55,19 @@ impl Streams {
         stream
     }
 
-    /// Finds the stream of an event, and the place after it.
-    pub(crate) fn after(&self, event: &str) -> Option<(Arc<Stream>, usize)> {
+    /// Finds the stream of an event, and the place after it, for whoever reaches as much as the one who asked.
+    pub(crate) fn after(&self, event: &str, reach: &Reach) -> Option<(Arc<Stream>, usize)> {
         let (number, place) = event.split_once('-')?;
         let (number, place): (u64, usize) = (number.parse().ok()?, place.parse().ok()?);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let stream = kept.iter().find(|stream| stream.number == number)?;
+        let hidden = stream
+            .reach
+            .as_ref()
+            .is_some_and(|theirs| !reach.covers(theirs));
+        if hidden {
+            return None;
+        }
         // The first event of every stream is numbered 0 and has no message.
         Some((Arc::clone(stream), place))
     }

@@ -112,6 +112,10 @@ impl McpServer {
         // Whoever guesses the name of another's task has guessed nothing.
         let task = task
             .filter(|task| task.exchange.caller == exchange.caller)
+            .filter(|task| {
+                let (mine, theirs) = (exchange.reach(&self.0.whole), &task.exchange);
+                mine.covers(theirs.reach(&self.0.whole))
+            })
             .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{name}`")))?;
         let mut said = json!({});
         match message.method() {

@@ -95,7 +95,8 @@ impl McpServer {
     ) -> Result<Reply, RpcError> {
         let scope = scope(exchange);
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
-        let rendered = self.0.invoker.render_in(&scope, name, arguments);
+        let reach = exchange.reach(&self.0.whole);
+        let rendered = reach.invoker.render_in(&scope, name, arguments);
         let rendered = match exchange.until_asked(rendered).await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(failure)) => {

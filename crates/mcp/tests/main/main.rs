@@ -13,10 +13,15 @@ mod clients;
 mod everywhere;
 mod fixture;
 mod hostile;
+mod issuer;
 mod lists;
+mod meeting;
+mod oauth;
+mod owners;
 #[path = "../../../../tests/support/real.rs"]
 mod real;
 mod resources;
+mod scopes;
 mod sessions;
 mod stateless;
 mod stdio;
