@@ -192,7 +192,8 @@ impl Login {
         match (wanted.is_empty(), oauth.scopes.is_empty()) {
             (false, _) => request.with_scopes(wanted),
             (true, false) => request.with_scopes(&oauth.scopes),
-            (true, true) => request,
+            // What the challenge names, before all that there is.
+            (true, true) => request.with_initial_scope_selection(),
         }
     }
 }
