@@ -21,15 +21,18 @@ Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line wa
 
 const CHECK: &str = "\
 Examples:
-  check                                   the linked tools, every dialect
+  check                                   the tools that are linked or attached, every dialect
   check --for openai-strict,gemini        only these
   check --deny lossy tools.json           for CI: a file of definitions, any shape
   check --for anthropic --emit            the `tools` array of a request
+  check --mcp https://example.com/mcp     the tools of a live MCP server, by its address
+  check --mcp 'npx -y SERVER ARGUMENT'    or by the command that starts it, which it runs
 
 Dialects: openai, openai-strict, anthropic, anthropic-strict, gemini (parametersJsonSchema), gemini-openapi
 (parameters), ollama, mistral, groq, deepseek, deepseek-strict, xai, bedrock, mcp, portable; or all.
 Shapes: openai-chat, openai-responses, anthropic, gemini, ollama, mcp, bedrock.
-Exit codes: 0 all is well, 1 something is impossible, refused or denied, 2 the command line was wrong.";
+A server that wants authorization is named in toolwright.toml; `check` includes all that are named there.
+Exit codes: 0 all is well, 1 something is impossible, refused, denied or out of reach, 2 the command line was wrong.";
 
 const CHAT: &str = "\
 Examples:
@@ -45,8 +48,8 @@ first of openai, anthropic, gemini whose key is set, else Ollama where it runs, 
 stderr says which, and why. A VENDOR is one of:
   @vendors@
 
-Settings: model, system, models.VENDOR.model; WebSearchTool.* and MCP.* for what the vendor runs; [[prices]]
-with model, input and output, of a million tokens, for what it costs.
+Settings: model, system, models.VENDOR.model; WebSearchTool.* and MCP.* for what the vendor runs; [mcp.servers.NAME]
+for servers that are attached (`mcp --help`); [[prices]] with model, input and output, of a million tokens.
 
 A session is kept where `conversations` finds it; one question only with --conversation or --store.
 Calls that need approval are asked about in a terminal, and are denied where there is none.
@@ -120,9 +123,19 @@ pub(crate) enum Command {
     /// Serve the tools over MCP on stdio; list the servers that the settings name
     #[command(after_help = "\
 Examples:
-  mcp                            serve every linked tool; for the configuration of an MCP client
+  mcp                            serve every tool, linked or attached; for the configuration of an MCP client
   mcp list                       the servers of [mcp.servers.NAME] and MCP.*: revision, latency, tools
   mcp accept NAME                take a tool back whose definition has changed since it was first seen
+
+Servers are attached wherever tools are used: in toolwright.toml,
+  [mcp.servers.files]
+  command = \"mcp-server-filesystem\"
+  args = [\"shared\"]
+  [mcp.servers.wiki]
+  url = \"https://wiki.example/mcp\"
+  authorization = \"Bearer …\"
+each with `prefix`, `trust` (nothing, hints, calls), `timeout_s` and `connect_s` where wanted. Calls are asked about
+until a server is trusted.
 
 Nothing but the protocol goes to stdout. The server ends when its parent does.")]
     Mcp {

@@ -20,13 +20,14 @@ const MOST_STDIN: u64 = 16 << 20;
 
 /// Calls one tool and prints what comes of it.
 pub(crate) fn call(
+    runtime: &Runtime,
     invoker: &Invoker,
     spec: &ToolSpec,
     arguments: &[String],
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let call = ToolCall::new(&spec.name, read(arguments, spec)?);
-    let result = run(async |scope| invoker.invoke_in(scope, &call).await)?;
+    let result = run(runtime, async |scope| invoker.invoke_in(scope, &call).await);
     show(&result, json)?;
     Ok(if result.is_error() {
         ExitCode::FAILURE
@@ -44,9 +45,8 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
 }
 
 /// Waits for `work`, which Ctrl-C cancels.
-pub(crate) fn run<T>(work: impl AsyncFnOnce(&Scope) -> T) -> Result<T, Failure> {
-    let runtime = runtime()?;
-    let done = runtime.block_on(async {
+pub(crate) fn run<T>(runtime: &Runtime, work: impl AsyncFnOnce(&Scope) -> T) -> T {
+    runtime.block_on(async {
         let interrupted = CancellationToken::new();
         let scope = Scope::new()
             .cancel_on(interrupted.clone())
@@ -62,10 +62,7 @@ pub(crate) fn run<T>(work: impl AsyncFnOnce(&Scope) -> T) -> Result<T, Failure> 
             done = work(&scope) => done,
             never = watch => match never {},
         }
-    });
-    // A blocking tool that nobody waits for any more must not keep the process.
-    runtime.shutdown_background();
-    Ok(done)
+    })
 }
 
 /// Reads `key=value …`, one JSON text, or stdin.
@@ -113,8 +110,8 @@ fn show_event(event: CallEvent) {
             total,
             message,
             ..
-        } => eprintln!("{}", progress(done, total, message.as_deref())),
-        CallEvent::Update { result, .. } => eprintln!("[....] {}", result.text()),
+        } => print::aside(&format!("{}\n", progress(done, total, message.as_deref()))),
+        CallEvent::Update { result, .. } => print::aside(&format!("[....] {}\n", result.text())),
         _ => {}
     }
 }
@@ -136,11 +133,11 @@ pub(crate) fn show(result: &ToolResult, json: bool) -> Result<(), Failure> {
         return print::json(result);
     }
     for note in &result.notes {
-        eprintln!("note: {note}");
+        print::aside(&format!("note: {note}\n"));
     }
     let text = plain(&result.content);
     if result.is_error() {
-        eprint!("error: {text}");
+        print::aside(&format!("error: {text}"));
         return Ok(());
     }
     print::text(&text)

@@ -2,16 +2,18 @@
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use toolwright_core::{InvokerBuilder, Registry};
+use toolwright_core::{Invoker, InvokerBuilder, Registry};
 
+use crate::attach::{Person, Servers, Stay, pins};
 use crate::call;
 use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::model;
 use crate::store::{Kept, Otherwise};
 
-mod command;
+pub(crate) mod command;
 mod input;
 mod interrupt;
 mod once;
@@ -71,22 +73,35 @@ pub(crate) fn execute(
         return Err(Failure::usage("--json is for one question: pass --once"));
     }
     let question = command.once.as_deref().map(once::question).transpose()?;
-    let builder = setup(surroundings.apply(toolwright_core::Invoker::builder(registry)));
-    let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
     let config = surroundings.config().clone();
     let chosen = model::choose(&config)?;
     let runtime = call::runtime()?;
+    let stay = match question {
+        Some(_) => Stay::Short,
+        None => Stay::Long,
+    };
+    let person = Arc::<Person>::default();
+    let servers = Servers::new(
+        registry,
+        pins(surroundings),
+        Some(Arc::clone(&person)),
+        stay,
+    );
+    runtime.block_on(setup::attach(&servers, &config, &*chosen.model))?;
+    let builder = setup(surroundings.apply(Invoker::builder(registry)));
+    let invoker = servers.build(builder, &config)?;
     let otherwise = match (&question, &command.conversation) {
         (Some(_), None) => Otherwise::Memory,
         _ => Otherwise::Data,
     };
     let store = runtime.block_on(Kept::open(&config, otherwise))?;
-    let setup = Setup::new(command, config, invoker, store)?;
+    let setup = Setup::new(command, config, invoker, store, servers)?;
     let interrupts = Interrupts::watch(&runtime);
     let done = match question {
         Some(question) => once::execute(&setup, &chosen, question, format, &interrupts, &runtime),
-        None => session::execute(&setup, chosen, &interrupts, &runtime),
+        None => session::execute(&setup, chosen, &person, &interrupts, &runtime),
     };
+    runtime.block_on(setup.servers.detach());
     // A blocking tool that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     done

@@ -1,6 +1,7 @@
 //! `check`: tools in, what each provider's dialect makes of them out.
 
 mod found;
+mod live;
 mod progress;
 mod report;
 mod verdict;
@@ -24,9 +25,12 @@ use verdict::Checked;
 #[derive(clap::Args)]
 pub(crate) struct Check {
     /// Files of tool definitions as OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP write them; `-` is stdin. Without
-    /// any, the linked tools are checked
+    /// any, the tools that are linked or attached are checked
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Check the tools of a live MCP server: its address, or the command that starts it, in quotes
+    #[arg(long, value_name = "URL|COMMAND", conflicts_with = "files")]
+    mcp: Option<String>,
     /// The dialects to lower to, separated by commas or given several times
     #[arg(
         long = "for",
@@ -60,10 +64,10 @@ pub(crate) fn execute(
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
     let dialects = dialects(&command.dialects)?;
-    let found = if command.files.is_empty() {
-        Found::linked(surroundings, registry, setup)?
-    } else {
-        Found::read(&command.files)?
+    let found = match (&command.mcp, &command.files[..]) {
+        (Some(place), _) => live::list(place)?,
+        (None, []) => Found::linked(surroundings, registry, setup)?,
+        (None, files) => Found::read(files)?,
     };
     if command.emit {
         return emit(command, &dialects, &found);
@@ -92,7 +96,7 @@ pub(crate) fn execute(
                 || command.deny.is_some() && verdict.is_lossy()
         });
     let refused = found.refused.iter().any(RefusedIn::is_finding);
-    Ok(if denied || refused {
+    Ok(if denied || refused || !found.missing.is_empty() {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -144,13 +148,13 @@ fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode
     let plan = planner.plan(found.tools().map(|tool| tool.candidate));
     print::text(&format!("{}\n", plan.text()))?;
     for left in plan.left_out() {
-        eprintln!("left out: {}: {}", left.name, left.reason);
+        print::aside(&format!("left out: {}: {}\n", left.name, left.reason));
     }
     for refused in &found.refused {
-        eprintln!("left out: {refused}");
+        print::aside(&format!("left out: {refused}\n"));
     }
     let refused = found.refused.iter().any(RefusedIn::is_finding);
-    let whole = plan.left_out().is_empty() && !refused;
+    let whole = plan.left_out().is_empty() && !refused && found.missing.is_empty();
     Ok(if whole {
         ExitCode::SUCCESS
     } else {

@@ -18,6 +18,7 @@ use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
 
 mod approve;
 mod args;
+mod attach;
 mod call;
 mod chat;
 mod check;
@@ -92,16 +93,20 @@ fn start(
 }
 
 fn parse(arguments: &[OsString]) -> Result<Options, clap::Error> {
-    let program = arguments.first().map(Path::new).and_then(Path::file_stem);
-    let program = program
-        .unwrap_or("toolwright".as_ref())
-        .to_string_lossy()
-        .into_owned();
-    let mut command = Options::command().name(program);
+    let mut command = Options::command().name(program());
     if arguments.len() < 2 {
         command.print_help()?;
     }
     Options::from_arg_matches(&command.try_get_matches_from(arguments)?)
+}
+
+/// What this program is called, for commands that a message tells to run.
+fn program() -> String {
+    let first = std::env::args_os().next().unwrap_or_default();
+    match Path::new(&first).file_stem() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "toolwright".to_owned(),
+    }
 }
 
 fn execute(

@@ -1,18 +1,16 @@
 //! `mcp`: the tools as an MCP server on stdio; the servers that the settings name, and what has changed about them.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use tokio::runtime::Runtime;
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
-use toolwright_mcp::{Attach, Attached, FilePins, McpServer, Status};
+use toolwright_mcp::{McpServer, Status};
 
 use crate::args::Mcp;
+use crate::attach::{self, Servers, Stay, accepting};
 use crate::config::Surroundings;
-use crate::failure::{Failure, chain};
+use crate::failure::Failure;
 use crate::{call, print};
-
-/// The file that remembers what was accepted, in the project directory.
-const PINS: &str = "toolwright.pins";
 
 pub(crate) fn execute(
     command: Option<Mcp>,
@@ -23,36 +21,45 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     match command {
         None => {
-            let builder = setup(surroundings.apply(Invoker::builder(registry)));
-            let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
-            serve(invoker)
+            let work = |runtime: &Runtime, servers: &Servers| {
+                servers.warn();
+                let builder = setup(surroundings.apply(Invoker::builder(registry)));
+                serve(runtime, servers.build(builder, surroundings.config())?)
+            };
+            attach::with(surroundings, registry, Stay::Long, true, work)
         }
-        Some(Mcp::List) => list(surroundings, json),
-        Some(Mcp::Accept { name }) => accept(surroundings, &name),
+        Some(Mcp::List) => {
+            let work = |_: &Runtime, servers: &Servers| list(servers, json);
+            attach::with(surroundings, registry, Stay::Short, true, work)
+        }
+        Some(Mcp::Accept { name }) => {
+            let work = |_: &Runtime, servers: &Servers| {
+                let server = servers.accept(&name)?;
+                eprintln!("accepted `{name}` of {server}");
+                Ok(ExitCode::SUCCESS)
+            };
+            attach::with(surroundings, registry, Stay::Short, true, work)
+        }
     }
 }
 
 /// Serves until stdin ends, which is when the parent does.
-fn serve(invoker: Invoker) -> Result<ExitCode, Failure> {
+fn serve(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, Failure> {
     let server = McpServer::builder(invoker)
         .name("toolwright")
         .version(env!("CARGO_PKG_VERSION"))
         .build()
         .map_err(|error| Failure::finding(&error))?;
-    let served = call::run(async |_| server.serve_stdio().await)?;
+    let served = call::run(runtime, async |_| server.serve_stdio().await);
     served.map_err(|error| Failure::finding(&error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(surroundings: &Surroundings, json: bool) -> Result<ExitCode, Failure> {
-    let (statuses, troubles) = call::run(async |_| {
-        let (attached, troubles) = attach(surroundings).await?;
-        let statuses: Vec<Status> = attached.iter().map(Attached::status).collect();
-        for server in attached {
-            server.detach().await;
-        }
-        Ok::<_, Failure>((statuses, troubles))
-    })??;
+fn list(servers: &Servers, json: bool) -> Result<ExitCode, Failure> {
+    let (statuses, troubles): (Vec<_>, Vec<_>) =
+        servers.statuses().into_iter().partition(Result::is_ok);
+    let statuses: Vec<Status> = statuses.into_iter().flatten().collect();
+    let troubles: Vec<String> = troubles.into_iter().filter_map(Result::err).collect();
     if json {
         print::json(&statuses)?;
     } else {
@@ -64,7 +71,7 @@ fn list(surroundings: &Surroundings, json: bool) -> Result<ExitCode, Failure> {
         }
     }
     for trouble in &troubles {
-        eprintln!("error: {trouble}");
+        print::aside(&format!("error: {trouble}\n"));
     }
     Ok(match troubles.is_empty() {
         true => ExitCode::SUCCESS,
@@ -80,54 +87,15 @@ fn told(status: &Status) -> String {
     });
     let mut text = format!("{} ({revision}{latency})\n", status.server);
     for listed in &status.listed {
-        let hidden = listed.hidden.as_deref().map_or_else(String::new, |why| {
-            format!(
-                "  hidden: {why}; `mcp accept {}` takes it back",
-                listed.name
-            )
-        });
+        // Why it is hidden, the notes say.
+        let hidden = match listed.hidden {
+            Some(_) => format!("  hidden; `{}` takes it back", accepting(&listed.name)),
+            None => String::new(),
+        };
         text.push_str(&format!("  {}{hidden}\n", listed.name));
     }
     for note in &status.notes {
         text.push_str(&format!("  note: {note}\n"));
     }
     text
-}
-
-fn accept(surroundings: &Surroundings, name: &str) -> Result<ExitCode, Failure> {
-    call::run(async |_| {
-        let (attached, troubles) = attach(surroundings).await?;
-        let mut refusals = troubles;
-        for server in &attached {
-            match server.accept(name) {
-                Ok(()) => {
-                    eprintln!("accepted `{name}` of {}", server.name());
-                    return Ok(ExitCode::SUCCESS);
-                }
-                Err(error) => refusals.push(format!("{}: {}", server.name(), chain(&error))),
-            }
-        }
-        let nobody = format!("no server has a tool `{name}` to accept");
-        refusals.insert(0, nobody);
-        Err(Failure::told(refusals.join("\n")))
-    })?
-}
-
-/// Attaches what the settings name, to a registry of their own; says why where it cannot.
-async fn attach(surroundings: &Surroundings) -> Result<(Vec<Attached>, Vec<String>), Failure> {
-    let registry = Registry::new();
-    let pins = Arc::new(FilePins::new(surroundings.directory().join(PINS)));
-    let named = Attach::from_config(surroundings.config());
-    let mut wanted = named.map_err(|error| Failure::finding(&error))?;
-    let groups = Attach::from_groups(surroundings.config(), false);
-    wanted.extend(groups.map_err(|error| Failure::finding(&error))?);
-    let (mut attached, mut troubles) = (Vec::new(), Vec::new());
-    for server in wanted {
-        let name = server.name().to_owned();
-        match server.pins(pins.clone()).attach(&registry).await {
-            Ok(server) => attached.push(server),
-            Err(error) => troubles.push(format!("{name}: {}", chain(&error))),
-        }
-    }
-    Ok((attached, troubles))
 }

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
-use toolwright_core::{Invoker, InvokerBuilder, Prompt, Registry, Snapshot};
+use tokio::runtime::Runtime;
+use toolwright_core::{Invoker, InvokerBuilder, Prompt, Registry, Scope, Snapshot};
 
 use crate::args::Prompts;
+use crate::attach::{self, Servers, Stay};
 use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::{call, print, tools};
@@ -16,30 +18,39 @@ pub(crate) fn execute(
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
-    let builder = setup(surroundings.apply(Invoker::builder(registry)));
-    let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
-    let snapshot = invoker
-        .snapshot()
-        .map_err(|error| Failure::finding(&error))?;
-    match command {
-        Prompts::List => {
-            list(&snapshot, json)?;
-            Ok(ExitCode::SUCCESS)
+    let needed = match &command {
+        Prompts::List => true,
+        Prompts::Render { name, .. } => registry.prompt(name).is_none(),
+    };
+    let work = |runtime: &Runtime, servers: &Servers| {
+        servers.warn();
+        let builder = setup(surroundings.apply(Invoker::builder(registry)));
+        let invoker = servers.build(builder, surroundings.config())?;
+        let snapshot = invoker
+            .snapshot()
+            .map_err(|error| Failure::finding(&error))?;
+        match &command {
+            Prompts::List => {
+                list(&snapshot, json)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Prompts::Render { name, arguments } => {
+                let prompt = find(&snapshot, name, &servers.missing())?;
+                render(runtime, &invoker, prompt, arguments, json)
+            }
         }
-        Prompts::Render { name, arguments } => {
-            render(&invoker, find(&snapshot, &name)?, &arguments, json)
-        }
-    }
+    };
+    attach::with(surroundings, registry, Stay::Short, needed, work)
 }
 
 /// Finds a prompt by its exact name, or says which name is nearest.
-fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Prompt, Failure> {
+fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Prompt, Failure> {
     snapshot.prompt(name).ok_or_else(|| {
         let hint = match snapshot.nearest_prompts(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`prompts list` shows all there are".to_owned(),
         };
-        Failure::usage(format!("there is no prompt `{name}`; {hint}"))
+        attach::unknown(format!("there is no prompt `{name}`; {hint}"), missing)
     })
 }
 
@@ -58,14 +69,15 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
 }
 
 fn render(
+    runtime: &Runtime,
     invoker: &Invoker,
     prompt: &Prompt,
     arguments: &[String],
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let arguments = call::read(arguments, prompt.spec())?;
-    let rendered =
-        call::run(async |scope| invoker.render_in(scope, prompt.name(), arguments).await)?;
+    let rendering = async |scope: &Scope| invoker.render_in(scope, prompt.name(), arguments).await;
+    let rendered = call::run(runtime, rendering);
     let rendered = match rendered {
         Ok(rendered) => rendered,
         Err(failure) => {
@@ -78,7 +90,7 @@ fn render(
         return Ok(ExitCode::SUCCESS);
     }
     for note in &rendered.notes {
-        eprintln!("note: {note}");
+        print::aside(&format!("note: {note}\n"));
     }
     print::text(&format!("{}\n", rendered.text))?;
     Ok(ExitCode::SUCCESS)

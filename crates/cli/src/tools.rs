@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use tokio::runtime::Runtime;
 use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
 
 use crate::approve::{Stdin, Terminal};
 use crate::args::Tools;
+use crate::attach::{self, Servers, Stay};
 use crate::config::Surroundings;
 use crate::failure::Failure;
 use crate::{call, check, print};
@@ -18,29 +20,40 @@ pub(crate) fn execute(
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
-    let mut builder = setup(surroundings.apply(Invoker::builder(registry)));
-    if let Tools::Call { yes, .. } = &command {
-        let lines = Arc::new(Stdin);
-        builder = builder.approver(Terminal { yes: *yes, lines });
-    }
-    let invoker = builder.build().map_err(|error| Failure::finding(&error))?;
-    let snapshot = invoker
-        .snapshot()
-        .map_err(|error| Failure::finding(&error))?;
-    match command {
-        Tools::List => list(&snapshot, json)?,
-        Tools::Show { name } => show(find(&snapshot, &name)?, json)?,
-        Tools::Schema { name, dialect } => {
-            return schema(find(&snapshot, &name)?.spec(), dialect.as_deref());
+    let needed = match &command {
+        Tools::List => true,
+        Tools::Show { name } | Tools::Schema { name, .. } | Tools::Call { name, .. } => {
+            registry.get(name).is_none()
         }
-        Tools::Call {
-            name, arguments, ..
-        } => {
-            let entry = find(&snapshot, &name)?;
-            return call::call(&invoker, entry.spec(), &arguments, json);
+    };
+    let work = |runtime: &Runtime, servers: &Servers| {
+        servers.warn();
+        let mut builder = setup(surroundings.apply(Invoker::builder(registry)));
+        if let Tools::Call { yes, .. } = &command {
+            let lines = Arc::new(Stdin);
+            builder = builder.approver(Terminal { yes: *yes, lines });
         }
-    }
-    Ok(ExitCode::SUCCESS)
+        let invoker = servers.build(builder, surroundings.config())?;
+        let snapshot = invoker
+            .snapshot()
+            .map_err(|error| Failure::finding(&error))?;
+        let find = |name| find(&snapshot, name, &servers.missing());
+        match &command {
+            Tools::List => list(&snapshot, json)?,
+            Tools::Show { name } => show(find(name)?, json)?,
+            Tools::Schema { name, dialect } => {
+                return schema(find(name)?.spec(), dialect.as_deref());
+            }
+            Tools::Call {
+                name, arguments, ..
+            } => {
+                let entry = find(name)?;
+                return call::call(runtime, &invoker, entry.spec(), arguments, json);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    };
+    attach::with(surroundings, registry, Stay::Short, needed, work)
 }
 
 fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
@@ -54,19 +67,19 @@ fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::finding(error))?;
     print::json(lowered.schema())?;
     for loss in lowered.losses() {
-        eprintln!("{loss}");
+        print::aside(&format!("{loss}\n"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Finds a tool by its exact name, or says which name is nearest.
-fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Entry, Failure> {
+fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Entry, Failure> {
     snapshot.get(name).ok_or_else(|| {
         let hint = match snapshot.nearest(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tools list` shows all there are".to_owned(),
         };
-        Failure::usage(format!("there is no tool `{name}`; {hint}"))
+        attach::unknown(format!("there is no tool `{name}`; {hint}"), missing)
     })
 }
 

@@ -103,7 +103,7 @@ fn wrong(name: &str) -> String {
 }
 
 /// Splits at white space; quotes hold words together, and a JSON object is one word.
-fn words(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(text: &str) -> Result<Vec<String>, String> {
     if text.starts_with('{') {
         return Ok(vec![text.to_owned()]);
     }

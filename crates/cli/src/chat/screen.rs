@@ -72,7 +72,12 @@ impl Screen {
     /// Says who answers and why, and what is odd about that.
     pub(crate) fn begin(&mut self, chosen: &Chosen, setup: &Setup, chat: &Chat) {
         self.note(&chosen.line());
-        for warning in setup.warnings.iter().chain(&chat.warnings()) {
+        self.warn(setup, chat);
+    }
+
+    /// Says what is odd about the servers that are attached, and about what the vendor lacks.
+    pub(crate) fn warn(&mut self, setup: &Setup, chat: &Chat) {
+        for warning in setup.servers.warnings().iter().chain(&chat.warnings()) {
             self.note(&format!("warning: {warning}"));
         }
     }

@@ -17,6 +17,7 @@ use super::tally::Tally;
 use super::trouble;
 use super::turn::{Over, play};
 use super::typing::Typing;
+use crate::attach::Person;
 use crate::failure::{Failure, chain};
 use crate::model::{self, Chosen};
 
@@ -41,10 +42,12 @@ struct Session<'a> {
 pub(crate) fn execute(
     setup: &Setup,
     chosen: Chosen,
+    person: &Person,
     interrupts: &Interrupts,
     runtime: &Runtime,
 ) -> Result<ExitCode, Failure> {
     let input = Arc::new(Input::open(typing(setup)?, interrupts.clone()));
+    person.through(Arc::clone(&input) as _);
     let chat = setup.chat(&chosen.model, Arc::clone(&input) as _);
     let mut session = Session {
         setup,

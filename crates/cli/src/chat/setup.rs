@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use toolwright_chat::{Chat, Hosted, Model, Prices, TurnLimits};
-use toolwright_core::{Config, Invoker, McpMode};
+use toolwright_core::{Config, Invoker};
 
 use super::prices::prices;
 use crate::approve::{Lines, Terminal};
+use crate::attach::{Servers, wanted};
 use crate::conversations::holder;
 use crate::failure::Failure;
 use crate::store::Kept;
@@ -26,9 +27,9 @@ pub(crate) struct Setup {
     pub(crate) conversation: String,
     /// Under which name this process holds conversations.
     pub(crate) node: String,
-    /// What is odd about the settings, in words for a person.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) servers: Servers,
     system: String,
+    /// What the vendor may run, the servers among it that are ours included.
     hosted: Vec<Hosted>,
     prices: Prices,
     limits: TurnLimits,
@@ -43,6 +44,7 @@ impl Setup {
         config: Config,
         invoker: Invoker,
         store: Kept,
+        servers: Servers,
     ) -> Result<Self, Failure> {
         let unreadable = |error| Failure::finding(&error);
         let system = match &command.system {
@@ -56,17 +58,9 @@ impl Setup {
             limits.calls = calls;
         }
         let search = config.web_search().map_err(unreadable)?;
-        let mut hosted: Vec<Hosted> = search.into_iter().map(Hosted::WebSearch).collect();
-        let mut warnings = Vec::new();
-        for group in config.mcp_groups().map_err(unreadable)? {
-            match group.mode {
-                McpMode::Client => warnings.push(format!(
-                    "{}: `mode = client` is not there yet, so the server `{}` is left out",
-                    group.key, group.name
-                )),
-                _ => hosted.push(Hosted::Mcp(group)),
-            }
-        }
+        let search = search.into_iter().map(Hosted::WebSearch);
+        let groups = config.mcp_groups().map_err(unreadable)?.into_iter();
+        let hosted = search.chain(groups.map(Hosted::Mcp)).collect();
         Ok(Self {
             store,
             conversation: command.conversation.clone().unwrap_or_else(fresh),
@@ -74,7 +68,7 @@ impl Setup {
             prices: prices(&config)?,
             config,
             invoker,
-            warnings,
+            servers,
             system,
             hosted,
             limits,
@@ -94,7 +88,7 @@ impl Setup {
             .limits(self.limits.clone())
             .prices(self.prices.clone())
             .approver(Terminal { yes, lines });
-        for hosted in &self.hosted {
+        for hosted in self.hosted.iter().filter(|hosted| !self.is_ours(hosted)) {
             builder = builder.hosted(hosted.clone());
         }
         if self.ask {
@@ -102,6 +96,26 @@ impl Setup {
         }
         builder.build()
     }
+
+    /// Whether we have attached what the vendor could: then it stays ours, whoever the model is.
+    fn is_ours(&self, hosted: &Hosted) -> bool {
+        matches!(hosted, Hosted::Mcp(group) if self.servers.has(&group.name))
+    }
+}
+
+/// Attaches the servers of the settings, except those that the vendor of the model attaches.
+pub(crate) async fn attach(
+    servers: &Servers,
+    config: &Config,
+    model: &dyn Model,
+) -> Result<(), Failure> {
+    let groups = config.mcp_groups();
+    let mut groups = groups
+        .map_err(|error| Failure::finding(&error))?
+        .into_iter();
+    let hosted = groups.any(|group| model.hosts(&Hosted::Mcp(group)));
+    servers.attach(wanted(config, hosted)?).await;
+    Ok(())
 }
 
 /// The name of a new conversation: later ones sort after earlier ones.

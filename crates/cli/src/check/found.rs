@@ -1,4 +1,4 @@
-//! The tools to check: those linked, or those that files define.
+//! The tools to check: those linked or attached, those that files define, or those of a live server.
 
 use std::fmt;
 use std::fs;
@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
+use tokio::runtime::Runtime;
 use toolwright_core::schema::Note;
-use toolwright_core::wire::{self, Candidate, Definition, Refused};
+use toolwright_core::wire::{self, Candidate, Definition, Refused, Unreadable};
 use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot};
 
+use crate::attach::{self, Servers, Stay};
 use crate::config::Surroundings;
 use crate::failure::Failure;
 
@@ -20,6 +22,8 @@ pub(super) struct Found {
     linked: Option<Arc<Snapshot>>,
     read: Vec<(String, Definition)>,
     pub(super) refused: Vec<RefusedIn>,
+    /// Servers whose tools are not checked, because they could not be attached.
+    pub(super) missing: Vec<String>,
 }
 
 /// A definition that is none.
@@ -59,19 +63,23 @@ impl Found {
         registry: &Registry,
         setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
     ) -> Result<Self, Failure> {
-        let invoker = setup(surroundings.apply(Invoker::builder(registry)))
-            .build()
-            .map_err(|error| Failure::finding(&error))?;
-        let snapshot = invoker
-            .snapshot()
-            .map_err(|error| Failure::finding(&error))?;
-        if snapshot.is_empty() {
-            eprintln!("no tools are linked; name a file of definitions to check those");
-        }
-        Ok(Self {
-            linked: Some(snapshot),
-            ..Self::default()
-        })
+        let work = |_: &Runtime, servers: &Servers| {
+            servers.warn();
+            let builder = setup(surroundings.apply(Invoker::builder(registry)));
+            let invoker = servers.build(builder, surroundings.config())?;
+            let snapshot = invoker
+                .snapshot()
+                .map_err(|error| Failure::finding(&error))?;
+            if snapshot.is_empty() {
+                eprintln!("no tools are linked; name a file of definitions to check those");
+            }
+            Ok(Self {
+                linked: Some(snapshot),
+                missing: servers.missing(),
+                ..Self::default()
+            })
+        };
+        attach::with(surroundings, registry, Stay::Short, true, work)
     }
 
     pub(super) fn read(files: &[PathBuf]) -> Result<Self, Failure> {
@@ -79,19 +87,25 @@ impl Found {
         for file in files {
             let source = file.display().to_string();
             let text = text(file).map_err(|error| Failure::usage(format!("{source}: {error}")))?;
-            let definitions =
-                wire::read(&text).map_err(|error| Failure::usage(format!("{source}: {error}")))?;
-            for definition in definitions {
-                match definition {
-                    Ok(definition) => found.read.push((source.clone(), definition)),
-                    Err(refused) => found.refused.push(RefusedIn {
-                        source: source.clone(),
-                        refused,
-                    }),
-                }
-            }
+            let read = found.add(&source, &text);
+            read.map_err(|error| Failure::usage(format!("{source}: {error}")))?;
         }
         Ok(found)
+    }
+
+    /// Adds what a text defines.
+    pub(super) fn add(&mut self, source: &str, text: &str) -> Result<(), Unreadable> {
+        let source = source.to_owned();
+        for definition in wire::read(text)? {
+            match definition {
+                Ok(definition) => self.read.push((source.clone(), definition)),
+                Err(refused) => self.refused.push(RefusedIn {
+                    source: source.clone(),
+                    refused,
+                }),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolwright_core::Registry;
@@ -99,6 +100,11 @@ impl Attached {
             listed: catalogue.listed().cloned().collect(),
             notes: catalogue.notes.clone(),
         }
+    }
+
+    /// Returns its tools as the server itself wrote them when it listed them last, what is left out or hidden included.
+    pub fn definitions(&self) -> Vec<Value> {
+        self.shared.catalogue().listing.tools.clone()
     }
 
     /// Waits until the status fits, and returns it.

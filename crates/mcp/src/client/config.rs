@@ -13,7 +13,7 @@ use super::error::AttachError;
 const SERVERS: &str = "mcp.servers";
 
 /// Every key of a server's section, or what begins one.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "url",
     "command",
     "args",
@@ -22,15 +22,20 @@ const KEYS: [&str; 10] = [
     "env",
     "prefix",
     "timeout_s",
+    "connect_s",
     "trust",
     "revision",
 ];
+
+/// Tells a program that we start how many stand above it: one that attaches itself would start itself for ever.
+const DEPTH: &str = "TOOLWRIGHT_ATTACH_DEPTH";
+const DEEPEST: u32 = 4;
 
 impl Attach {
     /// Reads the servers of the sections `[mcp.servers.NAME]`, in the order of their names.
     ///
     /// A server has either `url`, perhaps with `headers` and `authorization`, or `command`, perhaps with `args` and `env`;
-    /// and whichever it has, `prefix`, `timeout_s`, `trust` and `revision`.
+    /// and whichever it has, `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
     ///
     /// # Errors
     ///
@@ -111,7 +116,12 @@ fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
         (Some(url), None) => Attach::url(name, url),
         (None, Some(command)) => {
             let args: Vec<String> = section.get_or("args", Vec::new())?;
-            Attach::command(name, command, args)
+            let depth = servers.variable(DEPTH);
+            let depth: u32 = depth.map_or(0, |depth| depth.expose().parse().unwrap_or(DEEPEST));
+            if depth >= DEEPEST {
+                return Err(wrong("command", "it attaches itself, again and again"));
+            }
+            Attach::command(name, command, args).env(DEPTH, (depth + 1).to_string())
         }
         (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
         (None, None) => {
@@ -151,6 +161,9 @@ fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
     }
     if let Some(seconds) = section.find::<u64>("timeout_s")? {
         attach = attach.timeout(Duration::from_secs(seconds));
+    }
+    if let Some(seconds) = section.find::<u64>("connect_s")? {
+        attach.limits.connect = Duration::from_secs(seconds);
     }
     if let Some(trust) = section.find::<Trust>("trust")? {
         attach = attach.trust(trust);
@@ -194,6 +207,7 @@ mod tests {
             ("mcp.servers.wiki.authorization", "Bearer abc"),
             ("mcp.servers.wiki.prefix", "w"),
             ("mcp.servers.wiki.timeout_s", "7"),
+            ("mcp.servers.wiki.connect_s", "3"),
             ("mcp.servers.wiki.trust", "hints"),
             ("mcp.servers.wiki.revision", "2025-11-25"),
         ]);
@@ -202,6 +216,7 @@ mod tests {
         };
         assert_eq!(wiki.prefix.as_deref(), Some("w"));
         assert_eq!(wiki.timeout, Duration::from_secs(7));
+        assert_eq!(wiki.limits.connect, Duration::from_secs(3));
         assert_eq!(wiki.trust, Trust::Hints);
         assert_eq!(wiki.revision.as_deref(), Some("2025-11-25"));
         assert_eq!(wiki.headers[0].0, "X-Team");

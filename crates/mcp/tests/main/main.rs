@@ -10,7 +10,6 @@
 
 mod approval;
 mod clients;
-mod everywhere;
 mod fixture;
 mod hostile;
 mod issuer;

@@ -8,7 +8,7 @@ use toolwright_core::{Entry, Role, Scope};
 
 use super::Session;
 use crate::chat::command::{self, Command};
-use crate::chat::setup::fresh;
+use crate::chat::setup::{self, fresh};
 use crate::conversations::{journal, listing, unknown};
 use crate::failure::chain;
 use crate::{call, model, tools};
@@ -42,13 +42,15 @@ impl Session<'_> {
 
     fn switch(&mut self, wanted: &str) -> Result<(), String> {
         let why = "chosen by /model".to_owned();
-        self.chosen = model::named(wanted, &self.setup.config, why)?;
+        let config = &self.setup.config;
+        self.chosen = model::named(wanted, config, why)?;
+        let attaching = setup::attach(&self.setup.servers, config, &*self.chosen.model);
+        let attached = self.runtime.block_on(attaching);
+        attached.map_err(|failure| failure.message())?;
         let lines = Arc::clone(&self.input) as _;
         self.chat = self.setup.chat(&self.chosen.model, lines);
         self.screen.note(&self.chosen.line());
-        for warning in self.chat.warnings() {
-            self.screen.note(&format!("warning: {warning}"));
-        }
+        self.screen.warn(self.setup, &self.chat);
         Ok(())
     }
 

@@ -1,0 +1,162 @@
+//! One server at a time: tried, held, and tried again where that helps.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use toolwright_core::Registry;
+use toolwright_mcp::{Attach, AttachError, Attached, Pins};
+
+use super::{Person, Stay, told};
+
+/// How long to wait before a server is tried for the second time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How often to look whether somebody has accepted what is hidden.
+const RECHECK: Duration = Duration::from_secs(2);
+
+/// How far a server is.
+pub(super) enum State {
+    /// It is tried for the first time.
+    Connecting,
+    Attached(Attached),
+    /// It could not be attached, and this is why.
+    Failed(String),
+    /// Nobody needed it.
+    Left,
+}
+
+/// All servers of a command, in the order of the settings.
+pub(super) struct Desk {
+    registry: Registry,
+    pins: Arc<dyn Pins>,
+    person: Option<Arc<Person>>,
+    servers: Mutex<Vec<(String, State)>>,
+    changed: watch::Sender<()>,
+}
+
+impl Desk {
+    pub(super) fn new(
+        registry: Registry,
+        pins: Arc<dyn Pins>,
+        person: Option<Arc<Person>>,
+    ) -> Self {
+        Self {
+            registry,
+            pins,
+            person,
+            servers: Mutex::default(),
+            changed: watch::Sender::new(()),
+        }
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Makes a place for a server, unless one of its name has one.
+    pub(super) fn begin(&self, wanted: &Attach) -> Option<usize> {
+        let mut servers = self.servers();
+        let name = wanted.name().trim();
+        if servers.iter().any(|(known, _)| known == name) {
+            return None;
+        }
+        servers.push((name.to_owned(), State::Connecting));
+        Some(servers.len() - 1)
+    }
+
+    pub(super) fn set(&self, place: usize, state: State) {
+        if let Some((_, held)) = self.servers().get_mut(place) {
+            *held = state;
+        }
+        self.changed.send_replace(());
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.each(|name, _| name.to_owned())
+    }
+
+    pub(super) fn each<T>(&self, mut look: impl FnMut(&str, &State) -> T) -> Vec<T> {
+        let servers = self.servers();
+        servers
+            .iter()
+            .map(|(name, state)| look(name, state))
+            .collect()
+    }
+
+    /// Those that have not been tried to the end.
+    pub(super) fn connecting(&self) -> Vec<String> {
+        let connecting = self.each(|name, state| match state {
+            State::Connecting => Some(name.to_owned()),
+            _ => None,
+        });
+        connecting.into_iter().flatten().collect()
+    }
+
+    /// Told whenever something has become of a server.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Takes all that are attached.
+    pub(super) fn take(&self) -> Vec<Attached> {
+        let servers = std::mem::take(&mut *self.servers());
+        let attached = servers.into_iter().filter_map(|(_, state)| match state {
+            State::Attached(server) => Some(server),
+            _ => None,
+        });
+        attached.collect()
+    }
+
+    /// Attaches a server; while that cannot be, and the command stays, tries again.
+    pub(super) async fn keep(&self, place: usize, wanted: Attach, stay: Stay) {
+        let mut pause = FIRST_PAUSE;
+        let mut wanted = wanted.pins(Arc::clone(&self.pins));
+        if let Some(person) = &self.person {
+            wanted = wanted.elicit(Arc::clone(person) as _);
+        }
+        loop {
+            match wanted.clone().attach(&self.registry).await {
+                Ok(server) => return self.set(place, State::Attached(server)),
+                Err(error) => {
+                    self.set(place, State::Failed(told(&error)));
+                    if stay == Stay::Short || !may_pass(&error) {
+                        return;
+                    }
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Shows what is hidden again once somebody has accepted it, in another process.
+    pub(super) async fn recheck(&self) {
+        loop {
+            tokio::time::sleep(RECHECK).await;
+            self.each(|_, state| {
+                let State::Attached(server) = state else {
+                    return;
+                };
+                let status = server.status();
+                if status.listed.iter().any(|listed| listed.hidden.is_some()) {
+                    // Pins that cannot be read leave it hidden.
+                    let _ = server.recheck();
+                }
+            });
+        }
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Vec<(String, State)>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the next try may go better although nobody changes a setting.
+fn may_pass(error: &AttachError) -> bool {
+    matches!(
+        error,
+        AttachError::Connect { .. } | AttachError::TimedOut { .. }
+    )
+}

@@ -1,0 +1,140 @@
+//! What an untrusted server says on a terminal: shown, never obeyed; a pipe gets it as it is.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{Project, TOOLWRIGHT, Told, told};
+
+/// A server whose only tool answers with what a terminal would obey.
+const RUDE: &str = r#"
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    method = asked["method"]
+    if method == "initialize":
+        said = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "rude", "version": "1"}}
+    elif method == "tools/list":
+        said = {"tools": [{"name": "say", "description": "Says.", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        said = {"content": [{"type": "text", "text": "\x1b]0;owned\x07 \u009b2J red\rfake"}]}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+"#;
+
+const SAID: &str = "\u{1b}]0;owned\u{7} \u{9b}2J red\rfake";
+
+/// A project that attaches it; nothing where there is no Python to run it.
+pub(crate) fn project() -> Option<Project> {
+    let python = Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|it| it.status.success()) {
+        let needs = "needs python3";
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+            "{needs}"
+        );
+        println!("skipped: {needs}");
+        return None;
+    }
+    let project = Project::with(
+        "[mcp.servers.rude]\ncommand = \"python3\"\nargs = [\"rude.py\"]\ntrust = \"calls\"\n",
+    );
+    project.write("rude.py", RUDE);
+    Some(project)
+}
+
+fn in_terminal(project: &Project, arguments: &[&str]) -> Told {
+    typed(project, &[], arguments)
+}
+
+/// Types what each step says once the terminal shows what it waits for.
+fn typed(project: &Project, steps: &[(&str, &str)], arguments: &[&str]) -> Told {
+    let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
+    let mut command = project.command("python3");
+    command.arg(driver).arg(json!(steps).to_string());
+    command.arg(TOOLWRIGHT).args(arguments);
+    told(&mut command)
+}
+
+#[test]
+fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
+    let Some(project) = project() else { return };
+    let asking = r#"
+        form = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
+        question = {"message": "Who\x1b[8m are you?", "requestedSchema": form}
+        print(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": question}), flush=True)
+        said = {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
+"#;
+    let call = "    elif method == \"tools/call\":";
+    let (before, after) = RUDE.split_once(call).unwrap();
+    let (_, after) = after.split_once("    else:").unwrap();
+    project.write(
+        "rude.py",
+        &format!("{before}{call}{asking}    else:{after}"),
+    );
+    let steps = [
+        ("server `rude` asks: Who[8m are you?", ""),
+        ("Answer it?", "y\r"),
+        ("name (string)", "Ada\r"),
+        ("age (integer; may be left out)", "36\r"),
+    ];
+    let answered = typed(&project, &steps, &["tools", "call", "rude_say"]);
+    assert_eq!(answered.code, Some(0), "{answered:?}");
+    let content = r#""content": {"name": "Ada", "age": 36}"#;
+    assert!(answered.out.contains(content), "{answered:?}");
+    // Where nobody is, nobody has answered.
+    let alone = project.run(&["tools", "call", "rude_say"]);
+    assert!(alone.out.contains(r#"{"action": "decline"}"#), "{alone:?}");
+}
+
+#[test]
+fn a_terminal_shows_what_a_tool_says_and_does_not_obey_it() {
+    let Some(project) = project() else { return };
+    let call = ["tools", "call", "rude_say"];
+    let shown = in_terminal(&project, &call);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(
+        shown.out.contains("␛]0;owned␇ \u{fffd}2J red␍fake"),
+        "{shown:?}"
+    );
+    for obeyed in ["\u{1b}]0;", "\u{9b}", "\rfake"] {
+        assert!(!shown.out.contains(obeyed), "{obeyed:?} in {shown:?}");
+    }
+    let json = in_terminal(&project, &["tools", "call", "rude_say", "--json"]);
+    assert!(
+        json.out
+            .contains(r"\u001b]0;owned\u0007 \u009b2J red\rfake"),
+        "{json:?}"
+    );
+}
+
+#[test]
+fn whoever_waits_at_a_terminal_sees_for_whom() {
+    let Some(project) = project() else { return };
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = silent.local_addr().unwrap();
+    let settings = format!("[mcp.servers.slow]\nurl = \"http://{addr}/mcp\"\nconnect_s = 3\n");
+    project.write("toolwright.toml", &settings);
+    let shown = in_terminal(&project, &["tools", "list"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("connecting to slow ("), "{shown:?}");
+    assert!(
+        shown.out.contains("server `slow` did not answer"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn a_pipe_gets_every_byte_as_it_is() {
+    let Some(project) = project() else { return };
+    let piped = project.run(&["tools", "call", "rude_say"]);
+    assert_eq!((piped.code, piped.out), (Some(0), format!("{SAID}\n")));
+    let json = project.run(&["tools", "call", "rude_say", "--json"]);
+    let result: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(result["content"][0]["text"], SAID);
+}

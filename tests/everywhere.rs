@@ -1,0 +1,211 @@
+//! One bundle, unchanged, gives the same results however it is called: directly, on the command line, over MCP as lines and
+//! as HTTP, in both eras, and through a server that attaches it.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use toolwright::{ToolCall, ToolResult};
+
+#[path = "everywhere/lines.rs"]
+mod lines;
+#[expect(dead_code, reason = "the tests of the server need more of it")]
+#[path = "../crates/mcp/tests/main/support.rs"]
+mod support;
+#[expect(dead_code, reason = "the tests of the server need more of it")]
+#[path = "../crates/mcp/tests/main/tools.rs"]
+mod tools;
+
+use lines::Peer;
+use support::{modern, modern_body, open, post, request, send, serve};
+use tools::{kit, server};
+
+/// Good calls, failing ones, wrong arguments; text, structure that is an object or none, content of every kind.
+fn calls() -> Vec<(&'static str, Value)> {
+    vec![
+        ("add", json!({ "a": 2, "b": 3 })),
+        ("add", json!({ "a": "2", "b": 3 })),
+        ("add", json!({ "a": 2, "c": 3 })),
+        ("sum", json!({ "numbers": [1, 2, 3] })),
+        ("below", json!({ "n": 3 })),
+        ("mixed", json!({})),
+        ("fail", json!({})),
+        ("erase", json!({ "path": "/" })),
+    ]
+}
+
+/// The program of the bundle, built beside the tests.
+fn program() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_toolwright"));
+    let program = program.with_file_name("examples/everywhere");
+    assert!(
+        program.exists(),
+        "it is not built: cargo build --example everywhere"
+    );
+    program
+}
+
+#[tokio::test]
+async fn a_direct_call_and_every_transport_and_era_agree() {
+    let kit = kit();
+    let server = server(&kit).build().unwrap();
+    let served = serve(&server).await;
+    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut modern_lines = Peer::start(&program(), home.path());
+    let mut lines = Peer::start(&program(), home.path());
+    lines.ask(&support::initialize("2025-11-25", json!({})));
+    for (name, arguments) in calls() {
+        let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
+        let params = json!({ "name": name, "arguments": arguments });
+        let call = request(1, "tools/call", params.clone());
+        let headers = [("Mcp-Session-Id", session.as_str())];
+        let in_session = post(served.addr, &headers, &call).await.json();
+        let alone = send(served.addr, modern(1, "tools/call", params.clone())).await;
+        let body = modern_body(1, "tools/call", params, json!({}));
+        for (way, said) in [
+            ("HTTP", alone.json()),
+            ("HTTP, a session", in_session),
+            ("lines", modern_lines.ask(&body)),
+            ("lines, a session", lines.ask(&call)),
+        ] {
+            agree(name, way, &direct, &said["result"]);
+        }
+    }
+}
+
+/// Compares what MCP says with what the tool returned.
+fn agree(name: &str, way: &str, direct: &ToolResult, said: &Value) {
+    let content = serde_json::to_value(&direct.content).unwrap();
+    assert_eq!(said["content"], content, "{name} over {way}: {said}");
+    let failed = said.get("isError") == Some(&Value::Bool(true));
+    assert_eq!(failed, direct.is_error(), "{name} over {way}");
+    let structured = direct.structured.as_ref().map(|it| it.to_value());
+    // Sessions are of revisions in which structure is an object.
+    let expected = structured.map(|value| match way.contains("session") {
+        true if !value.is_object() => json!({ "result": value }),
+        _ => value,
+    });
+    let got = said.get("structuredContent").cloned();
+    assert_eq!(got, expected, "{name} over {way}");
+}
+
+#[tokio::test]
+async fn the_command_line_agrees_with_a_direct_call() {
+    let kit = kit();
+    let home = tempfile::tempdir().unwrap();
+    for (name, arguments) in calls() {
+        let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
+        let (code, said) = called(home.path(), name, &arguments);
+        assert_eq!(code, Some(i32::from(direct.is_error())), "{name}: {said}");
+        let mut expected = serde_json::to_value(&direct).unwrap();
+        // Each call has its own.
+        expected["callId"] = said["callId"].clone();
+        if name == "erase" {
+            // Who is not asked depends on where the question was; that nothing is erased does not.
+            assert_eq!(said["outcome"], expected["outcome"], "{said}");
+            continue;
+        }
+        assert_eq!(said, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_nobody_has_is_refused_everywhere_with_the_nearest_name() {
+    let kit = kit();
+    let direct = kit.invoker.invoke(&ToolCall::new("ad", "{}")).await;
+    assert!(direct.is_error() && direct.text().contains("`add`"));
+    let server = server(&kit).build().unwrap();
+    let served = serve(&server).await;
+    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = Peer::start(&program(), home.path());
+    let params = json!({ "name": "ad", "arguments": {} });
+    let call = request(1, "tools/call", params.clone());
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let body = modern_body(1, "tools/call", params.clone(), json!({}));
+    for said in [
+        post(served.addr, &headers, &call).await.json(),
+        send(served.addr, modern(1, "tools/call", params))
+            .await
+            .json(),
+        lines.ask(&body),
+    ] {
+        assert_eq!(said["error"]["code"], -32602, "{said}");
+        assert!(
+            said["error"]["message"].as_str().unwrap().contains("`add`"),
+            "{said}"
+        );
+    }
+    let output = run(home.path(), &["tools", "call", "ad"]);
+    assert_eq!(output.0, Some(2));
+    assert!(output.2.contains("did you mean `add`?"), "{}", output.2);
+}
+
+#[tokio::test]
+async fn attached_to_another_program_the_bundle_still_gives_the_same() {
+    let kit = kit();
+    let home = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[mcp.servers.kit]\ncommand = {:?}\nargs = [\"mcp\", \"--config\", \"none.toml\"]\ntrust = \"calls\"\n",
+        program()
+    );
+    std::fs::write(home.path().join("toolwright.toml"), config).unwrap();
+    std::fs::write(home.path().join("none.toml"), "").unwrap();
+    // One process is a client of the bundle's, and serves what it has attached.
+    let mut lines = Peer::start(Path::new(env!("CARGO_BIN_EXE_toolwright")), home.path());
+    let listed = lines.ask(&modern_body(1, "tools/list", json!({}), json!({})));
+    let listed = listed["result"]["tools"].to_string();
+    assert!(
+        listed.contains("\"kit_add\"") && listed.contains("\"get_weather\""),
+        "{listed}"
+    );
+    for (name, arguments) in calls() {
+        if name == "erase" {
+            // Its server asks nobody here, and is not to be trusted with it.
+            continue;
+        }
+        let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
+        let params = json!({ "name": format!("kit_{name}"), "arguments": arguments });
+        let said = lines.ask(&modern_body(1, "tools/call", params, json!({})));
+        let failed = said["result"].get("isError") == Some(&Value::Bool(true));
+        assert_eq!(failed, direct.is_error(), "{name}: {said}");
+        if name == "add" && failed {
+            // Refused before it is sent, under the name it has here.
+            let text = said["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!(text, direct.text().replace("`add`", "`kit_add`"));
+            continue;
+        }
+        let content = serde_json::to_value(&direct.content).unwrap();
+        assert_eq!(said["result"]["content"], content, "{name}: {said}");
+        let structured = direct.structured.as_ref().map(|it| it.to_value());
+        let got = said["result"].get("structuredContent").cloned();
+        assert_eq!(got, structured, "{name}: {said}");
+    }
+}
+
+/// Exit code and result of a call on the command line.
+fn called(home: &Path, name: &str, arguments: &Value) -> (Option<i32>, Value) {
+    let (code, out, err) = run(
+        home,
+        &["tools", "call", name, &arguments.to_string(), "--json"],
+    );
+    let said = serde_json::from_str(&out);
+    (code, said.unwrap_or_else(|_| panic!("no JSON: {out}{err}")))
+}
+
+fn run(home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(program());
+    command.args(arguments).current_dir(home);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    (output.status.code(), out, err)
+}

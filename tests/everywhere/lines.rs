@@ -1,0 +1,59 @@
+//! A program that serves MCP on its standard streams, asked line by line.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+/// `PROGRAM mcp`; it ends when this is dropped.
+pub(crate) struct Peer {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Starts it in a folder.
+    pub(crate) fn start(program: &Path, folder: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.arg("mcp").current_dir(folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        Self {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+        }
+    }
+
+    /// Sends a message.
+    pub(crate) fn say(&mut self, message: &Value) {
+        writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
+    }
+
+    /// Sends a request, and returns the answer to it.
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
+        self.say(request);
+        loop {
+            let said = self.next();
+            if said.get("id") == request.get("id") {
+                return said;
+            }
+        }
+    }
+
+    /// Returns what it says next.
+    pub(crate) fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
