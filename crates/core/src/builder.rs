@@ -67,6 +67,7 @@ impl ToolBuilder {
             spec: ToolSpec {
                 name: name.into(),
                 title: None,
+                icon: None,
                 description,
                 input: Schema::trusted(json!({})),
                 output: None,
@@ -264,6 +265,8 @@ macro_rules! options {
 options! {
     /// Sets the name people read.
     title(title: impl Into<String>) => |tool| tool.spec.title = Some(title.into());
+    /// Sets the address of a picture that people know the tool by: `https:` or `data:`.
+    icon(address: impl Into<String>) => |tool| tool.spec.icon = Some(address.into());
     /// Names the bundle the tool belongs to.
     bundle(bundle: impl Into<Arc<str>>) => |tool| tool.spec.bundle = bundle.into();
     /// Declares whether the tool only reads.

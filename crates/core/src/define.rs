@@ -53,6 +53,7 @@ pub struct Meta {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
     pub(crate) title: Option<&'static str>,
+    pub(crate) icon: Option<&'static str>,
     pub(crate) bundle: &'static str,
     pub(crate) hints: Hints,
     pub(crate) approval: Approval,
@@ -90,6 +91,7 @@ impl Meta {
             name,
             description,
             title: None,
+            icon: None,
             bundle,
             hints: Hints::NONE,
             approval: Approval::Auto,
@@ -110,6 +112,8 @@ impl Meta {
 setters! {
     /// Sets the display name.
     title: &'static str => |meta, value| meta.title = Some(value);
+    /// Sets the address of a picture.
+    icon: &'static str => |meta, value| meta.icon = Some(value);
     /// Declares whether the tool only reads.
     read_only: bool => |meta, value| meta.hints.read_only = Some(value);
     /// Declares whether the tool may destroy something.

@@ -57,6 +57,8 @@ pub struct ToolSpec {
     pub name: ToolName,
     /// The name people read, where it differs.
     pub title: Option<String>,
+    /// The address of a picture that people know it by: `https:` or `data:`.
+    pub icon: Option<String>,
     /// What it does and when to use it.
     pub description: String,
     /// What its arguments must satisfy.
@@ -152,6 +154,7 @@ impl Tool {
             spec: ToolSpec {
                 name: D::META.name.into(),
                 title: D::META.title.map(str::to_owned),
+                icon: D::META.icon.map(str::to_owned),
                 description: D::META.description.to_owned(),
                 input: schema,
                 output,

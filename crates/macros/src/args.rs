@@ -67,7 +67,14 @@ pub(crate) struct ToolsArgs {
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 const FLAGS: [&str; 3] = ["blocking", "expand_result", "return_direct"];
-const VALUES: [&str; 5] = ["name", "title", "description", "timeout", "concurrency"];
+const VALUES: [&str; 6] = [
+    "name",
+    "title",
+    "icon",
+    "description",
+    "timeout",
+    "concurrency",
+];
 
 /// A key whose value is one of a few words, and the type that the words belong to.
 type Choice = (&'static str, &'static str, &'static [&'static str]);
@@ -110,6 +117,10 @@ impl FunctionArgs {
             "title" => {
                 let title = key.text()?;
                 quote!(#title)
+            }
+            "icon" if kind == Kind::Tool => {
+                let address = key.text()?;
+                quote!(#address)
             }
             other if kind == Kind::Prompt => choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?,
             "timeout" => {

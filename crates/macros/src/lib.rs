@@ -27,6 +27,7 @@ use args::Kind;
 /// |---|---|
 /// | `name = "…"` | the name the model calls, else the function's |
 /// | `title = "…"` | the name people read |
+/// | `icon = "https://…"` | a picture that people know it by |
 /// | `description = "…"` | in place of the doc comment |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints, published when declared; each may be `= false` |
 /// | `approval = always` / `never` / `auto` | who has to be asked; auto: when destructive |

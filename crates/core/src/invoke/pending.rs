@@ -49,6 +49,7 @@ impl Invoker {
         let tool = ToolSpec {
             name: call.name.clone(),
             title: None,
+            icon: None,
             description: description.to_owned(),
             input,
             output: None,

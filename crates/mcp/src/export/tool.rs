@@ -1,6 +1,6 @@
 //! A tool's spec in, an entry of `tools/list` out.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolwright_core::ToolSpec;
 
 use super::schema;
@@ -12,6 +12,9 @@ pub(crate) fn tool(spec: &ToolSpec, revision: Revision) -> String {
     fields.insert("name".to_owned(), spec.name.as_str().into());
     if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structure()) {
         fields.insert("title".to_owned(), title.into());
+    }
+    if let Some(icon) = spec.icon.as_deref().filter(|_| revision.has_icons()) {
+        fields.insert("icons".to_owned(), json!([{ "src": icon }]));
     }
     fields.insert("description".to_owned(), spec.description.as_str().into());
     fields.insert("inputSchema".to_owned(), input(spec));

@@ -87,6 +87,10 @@ impl Revision {
         self.has_structure() && !self.is_stateless()
     }
 
+    pub(crate) fn has_icons(self) -> bool {
+        self >= V2025_11_25
+    }
+
     /// Tells whether an elicitation says what mode it is of.
     pub(crate) fn has_modes(self) -> bool {
         self >= V2025_11_25

@@ -108,6 +108,9 @@ async fn each_revision_lists_what_it_knows() {
         assert_eq!(sum.get("outputSchema").is_some(), structured);
         let hints = revision >= Revision::V2025_03_26;
         assert_eq!(sum.get("annotations").is_some(), hints);
+        let icon = json!([{ "src": "https://example.com/sum.png" }]);
+        let icons = (revision >= Revision::V2025_11_25).then_some(&icon);
+        assert_eq!(sum.get("icons"), icons);
         if structured {
             let kind = below["outputSchema"]["type"].as_str().unwrap();
             let expected = if revision.is_stateless() {

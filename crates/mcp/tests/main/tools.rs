@@ -22,7 +22,7 @@ pub(crate) struct Sum {
 }
 
 /// Adds numbers, and says so in JSON.
-#[tool(read_only, title = "Adder")]
+#[tool(read_only, title = "Adder", icon = "https://example.com/sum.png")]
 pub(crate) fn sum(numbers: Vec<i64>) -> Json<Sum> {
     Json(Sum {
         total: numbers.iter().sum(),
