@@ -4,4 +4,5 @@ pub(crate) mod content;
 pub(crate) mod prompt;
 pub(crate) mod result;
 pub(crate) mod schema;
+mod text;
 pub(crate) mod tool;

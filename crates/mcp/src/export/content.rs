@@ -12,7 +12,7 @@ pub(crate) fn write(body: &mut Vec<u8>, item: &Content, revision: Revision) {
         // Nearly every item is a text: it is written without a detour.
         Content::Text { text } => {
             body.extend_from_slice(br#"{"type":"text","text":"#);
-            write_json(body, text);
+            super::text::write(body, text);
             body.push(b'}');
         }
         Content::Audio { data, mime_type } if !revision.has_audio() => {

