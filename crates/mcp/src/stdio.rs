@@ -16,7 +16,7 @@ use crate::server::{
 };
 
 mod lines;
-mod out;
+mod streams;
 
 impl McpServer {
     /// Serves the client that started this process, over its standard streams, until it closes them.
@@ -31,8 +31,8 @@ impl McpServer {
             action: "take standard output for the protocol",
             source,
         };
-        let output = out::take().map_err(io)?;
-        self.serve_lines(BufReader::new(tokio::io::stdin()), output)
+        let output = streams::take().map_err(io)?;
+        self.serve_lines(BufReader::new(streams::input()), output)
             .await
     }
 
@@ -270,25 +270,34 @@ async fn drive(mut running: Running, out: mpsc::Sender<Vec<u8>>) {
     }
 }
 
+/// As many bytes as a pipe takes at once.
+const BATCH: usize = 64 << 10;
+
+/// Makes one line of what comes from here on: a line break inside JSON is only ever white space.
+fn finish(batch: &mut Vec<u8>, start: usize) {
+    for byte in batch.iter_mut().skip(start) {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    batch.push(b'\n');
+}
+
 async fn write(
     mut output: impl AsyncWrite + Unpin,
     mut lines: mpsc::Receiver<Vec<u8>>,
 ) -> io::Result<()> {
-    while let Some(mut line) = lines.recv().await {
-        loop {
-            // A line break inside JSON is only ever white space.
-            for byte in &mut line {
-                if matches!(byte, b'\n' | b'\r') {
-                    *byte = b' ';
-                }
-            }
-            line.push(b'\n');
-            output.write_all(&line).await?;
-            match lines.try_recv() {
-                Ok(next) => line = next,
-                Err(_) => break,
-            }
+    while let Some(mut batch) = lines.recv().await {
+        finish(&mut batch, 0);
+        // What is ready goes along: a write costs more than most lines.
+        while batch.len() < BATCH
+            && let Ok(line) = lines.try_recv()
+        {
+            let start = batch.len();
+            batch.extend_from_slice(&line);
+            finish(&mut batch, start);
         }
+        output.write_all(&batch).await?;
         output.flush().await?;
     }
     output.shutdown().await
