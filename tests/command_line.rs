@@ -50,8 +50,8 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn without_a_command_the_next_three_are_taught() {
-    let (code, out, _) = run(&[]);
+fn help_teaches_what_to_try_next() {
+    let (code, out, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
     for next in [
         "tools list",

@@ -1,6 +1,6 @@
 //! Dependencies point one way.
 //!
-//! `schema ← core ← chat ← models ← cli ← toolwright ← the binary`; `macros` stands alone. Whoever adds an edge changes a
+//! `schema ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. Whoever adds an edge changes a
 //! table below, where a reviewer sees it. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
@@ -28,6 +28,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-telemetry", &[]),
     ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
     (
+        "toolwright-server",
+        &[
+            "toolwright-chat",
+            "toolwright-core",
+            "toolwright-mcp",
+            "toolwright-schema",
+        ],
+    ),
+    (
         "toolwright-cli",
         &[
             "toolwright-chat",
@@ -37,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-memory",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-server",
             "toolwright-telemetry",
         ],
     ),
@@ -52,6 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "toolwright-memory",
             "toolwright-models",
             "toolwright-schema",
+            "toolwright-server",
             "toolwright-telemetry",
         ],
     ),

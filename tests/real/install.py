@@ -57,7 +57,7 @@ def suite(folder, lock):
 
 # Each queue in its order, the queues side by side: a folder of target/real, how to fill it, its lock file.
 QUEUES = [
-    [("node", node, "package-lock.json")],
+    [("node", node, "package-lock.json"), ("browser", node, "../browser/package-lock.json")],
     [
         ("python", python, "requirements.txt"),
         ("suite", suite, "requirements.txt"),

@@ -50,7 +50,16 @@ const NEEDS: &[Need] = &[
         ],
     },
     Need {
-        program: "MCP servers, SDKs and the schema test suite",
+        program: "Chromium",
+        probe: &["chromium", "--version"],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y --no-install-recommends chromium",
+        ],
+    },
+    Need {
+        program: "MCP servers, SDKs, browser drivers and the schema test suite",
         probe: &["python3", "tests/real/install.py", "--check"],
         install: &["python3", "tests/real/install.py"],
     },

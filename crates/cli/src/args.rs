@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand};
 use crate::chat::Chat;
 use crate::check::Check;
 use crate::model::vendors;
+use crate::serve::Serve;
 
 const NEXT: &str = "\
 Try next:
+  serve --open                                         the same in a browser
   tools list                                           every tool there is
   tools show convert_temperature                       what one takes and returns
   tools call convert_temperature value=100 from_unit=C run it
@@ -18,6 +20,17 @@ Try next:
 
 With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
 Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line was wrong.";
+
+const SERVE: &str = "\
+Examples:
+  serve                                       the console at http://127.0.0.1:8787/, for this machine alone
+  serve --open --model anthropic              and a browser with it
+  serve --addr 0.0.0.0:8787 --host box.local --token \"$(openssl rand -hex 24)\"
+                                              for other machines, who have to bring the token
+
+Besides the console: /mcp for MCP clients, /api/chat for AI SDK front ends, /healthz, /readyz and /metrics.
+Conversations are kept as `chat` keeps them. Settings: model, system, store, server.token; [[prices]] for costs.
+Ctrl-C lets turns that run come to their end, for a few seconds; what does not goes on the next time.";
 
 const CHECK: &str = "\
 Examples:
@@ -105,6 +118,9 @@ pub(crate) struct Global {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Serve the console, chat endpoints and MCP over HTTP; what happens without a command
+    #[command(after_help = SERVE)]
+    Serve(Serve),
     /// Chat with a model that may call the tools
     #[command(after_help = chat_help())]
     Chat(Chat),
@@ -153,6 +169,12 @@ Nothing but the protocol goes to stdout. The server ends when its parent does.")
         #[arg(long)]
         published: bool,
     },
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Serve(Serve::default())
+    }
 }
 
 #[derive(Subcommand)]

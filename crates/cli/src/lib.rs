@@ -32,6 +32,7 @@ mod model;
 mod new;
 mod print;
 mod prompts;
+mod serve;
 mod store;
 #[cfg(feature = "otlp")]
 mod telemetry;
@@ -93,10 +94,7 @@ fn start(
 }
 
 fn parse(arguments: &[OsString]) -> Result<Options, clap::Error> {
-    let mut command = Options::command().name(program());
-    if arguments.len() < 2 {
-        command.print_help()?;
-    }
+    let command = Options::command().name(program());
     Options::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
@@ -114,13 +112,12 @@ fn execute(
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
-    let Some(command) = options.command else {
-        return Ok(ExitCode::SUCCESS);
-    };
+    let command = options.command.unwrap_or_default();
     // Read only where needed: a new project must not fail because of the settings where it is made.
     let load = || Surroundings::load(&options.global);
     let json = options.global.json;
     match command {
+        Command::Serve(command) => serve::execute(command, json, &load()?, registry, setup),
         Command::Chat(command) => chat::execute(&command, json, &load()?, registry, setup),
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),

@@ -127,6 +127,16 @@ fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
     })
 }
 
+/// The models that need nothing more to be asked: those of vendors whose key is set, and the demo.
+pub(crate) fn at_hand(config: &Config) -> Vec<String> {
+    let keyed = DEFAULTS.iter().filter_map(|(vendor, _)| {
+        let row = Vendor::named(vendor).ok()?;
+        let name = row.has_key(config).then(|| default_name(row, config));
+        Some(format!("{vendor}:{}", name?.ok()?))
+    });
+    keyed.chain([DEMO.to_owned()]).collect()
+}
+
 fn automatic(config: &Config) -> Result<Chosen, Failure> {
     for (vendor, _) in DEFAULTS {
         let Ok(row) = Vendor::named(vendor) else {

@@ -17,6 +17,8 @@ pub use toolwright_mcp as mcp;
 pub use toolwright_memory as memory;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
+#[cfg(feature = "server")]
+pub use toolwright_server as server;
 #[cfg(feature = "otlp")]
 pub use toolwright_telemetry as telemetry;
 

@@ -13,11 +13,11 @@ use crate::conversations::holder;
 use crate::failure::Failure;
 use crate::store::Kept;
 
-const SYSTEM: &str = "You are a helpful assistant. Use the tools when they help to answer. \
+pub(crate) const SYSTEM: &str = "You are a helpful assistant. Use the tools when they help to answer. \
     Say so when you do not know something or when a tool failed; never make up a result.";
 
 /// How long a conversation stays with a process that died: whoever comes back after a crash does not want to wait long.
-pub(super) const LEASE: Duration = Duration::from_secs(10);
+pub(crate) const LEASE: Duration = Duration::from_secs(10);
 
 /// What every chat of this process is made with.
 pub(crate) struct Setup {

@@ -2,6 +2,7 @@
 
 use toolwright_chat::{ChatError, End, ModelErrorKind};
 use toolwright_core::schema::redact;
+pub(crate) use toolwright_server::error_kind as kind;
 
 use crate::clean::clean;
 use crate::failure::chain;
@@ -23,30 +24,6 @@ pub(crate) fn told(error: &ChatError) -> String {
         _ => return told,
     };
     format!("{told}\n  {advice}")
-}
-
-/// The kind of trouble, for programs.
-pub(crate) fn kind(error: &ChatError) -> &'static str {
-    match error {
-        ChatError::Model(error) => match error.kind {
-            ModelErrorKind::Auth => "auth",
-            ModelErrorKind::RateLimit => "rate_limit",
-            ModelErrorKind::Overloaded => "overloaded",
-            ModelErrorKind::BadRequest => "bad_request",
-            ModelErrorKind::ContextTooLong => "context_too_long",
-            ModelErrorKind::ContentFilter => "content_filter",
-            ModelErrorKind::Network => "network",
-            ModelErrorKind::Timeout => "timeout",
-            ModelErrorKind::Protocol => "protocol",
-            ModelErrorKind::Forbidden => "forbidden",
-            _ => "model",
-        },
-        ChatError::Store(_) => "store",
-        ChatError::Tools(_) => "tools",
-        ChatError::Prompt { .. } => "prompt",
-        ChatError::Ended { .. } => "ended",
-        _ => "chat",
-    }
 }
 
 fn advice(kind: ModelErrorKind) -> &'static str {

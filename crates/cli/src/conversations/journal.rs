@@ -4,14 +4,15 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use toolwright_chat::Entry;
+pub(crate) use toolwright_server::write_journal as write;
 
 const FORM: &str = "journal";
 const VERSION: u32 = 1;
 
 /// The first line.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Header {
     toolwright: String,
     version: u32,
@@ -22,22 +23,6 @@ struct Header {
 pub(crate) struct Journal {
     pub(crate) conversation: String,
     pub(crate) entries: Vec<Entry>,
-}
-
-/// Writes a conversation.
-pub(crate) fn write(conversation: &str, entries: &[Entry]) -> Result<String, serde_json::Error> {
-    let header = Header {
-        toolwright: FORM.to_owned(),
-        version: VERSION,
-        conversation: conversation.to_owned(),
-    };
-    let mut text = serde_json::to_string(&header)?;
-    text.push('\n');
-    for entry in entries {
-        text.push_str(&serde_json::to_string(entry)?);
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 /// Writes a text to a new file that only its owner reads; an error says what to do.

@@ -1,0 +1,147 @@
+// Where a person writes: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
+
+import { h, attr, button, fill, text, uid } from "./dom.js";
+import { icon } from "./icons.js";
+import { modelName } from "./format.js";
+
+/**
+ * @param {{send: (said: any) => Promise<void>, stop: () => Promise<void>}} on
+ */
+export function composer(on) {
+  const id = uid("write");
+  const hint = `${id}-hint`;
+  const area = h("textarea", {
+    id,
+    rows: 1,
+    placeholder: "Ask something…",
+    "aria-describedby": hint,
+    enterkeyhint: "send",
+    autocomplete: "off",
+  });
+  const models = h("select", { class: "models", "aria-label": "Model" });
+  const send = button("Send", {
+    icon: icon("send"),
+    kind: "primary",
+    hidden: true,
+    type: "submit",
+    "aria-disabled": "true",
+  });
+  const stop = button("Stop", { icon: icon("stop"), hidden: true, kind: "primary" });
+  const help = h("p", { class: "hint", id: hint }, "Enter sends, Shift+Enter breaks the line");
+  const fault = h("p", { class: "fault", role: "alert" });
+  const bar = h("div", { class: "composer-bar" }, models, help, h("span", { class: "spacer" }), stop, send);
+  const attached = h("div", { class: "attached" });
+  const form = h(
+    "form",
+    { class: "composer" },
+    attached,
+    h("label", { for: id, class: "unseen" }, "Message"),
+    area,
+    bar,
+  );
+  let busy = false;
+  let sending = false;
+  /** A prompt of the registry that goes along with the text. */
+  let prompt = null;
+
+  const attach = (wanted) => {
+    prompt = wanted;
+    const off = button("Leave this prompt out", { icon: icon("close"), hidden: true, small: true });
+    off.addEventListener("click", () => {
+      attach(null);
+      area.focus();
+    });
+    const { title, text: words } = wanted ?? {};
+    fill(attached, wanted && [h("span", { title: words }, h("strong", {}, title), ` ${words}`), off]);
+    fit();
+  };
+
+  const isEmpty = () => !area.value.trim() && !prompt;
+  const fit = () => {
+    // Measured anew each time: a text that gets shorter needs less room.
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight, innerHeight * 0.4)}px`;
+    attr(send, "aria-disabled", isEmpty() || sending ? "true" : null);
+  };
+  const submit = async () => {
+    if (isEmpty() || sending) return;
+    const said = { text: area.value.trim() };
+    if (prompt) said.prompt = { name: prompt.name, arguments: prompt.arguments };
+    if (!models.hidden && models.value) said.model = models.value;
+    sending = true;
+    fault.textContent = "";
+    fit();
+    try {
+      await on.send(said);
+      area.value = "";
+      attach(null);
+    } catch (error) {
+      // What was written is not lost with the request.
+      fault.textContent = error.message;
+    } finally {
+      sending = false;
+      fit();
+    }
+  };
+  const halt = () => on.stop().catch((error) => (fault.textContent = error.message));
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  area.addEventListener("input", fit);
+  area.addEventListener("keydown", (event) => {
+    // An Enter that ends the composition of a character sends nothing.
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      submit();
+    } else if (event.key === "Escape" && busy) {
+      event.preventDefault();
+      halt();
+    }
+  });
+  stop.addEventListener("click", () => {
+    area.focus();
+    halt();
+  });
+  stop.hidden = true;
+
+  return {
+    node: h("div", { class: "composer-frame" }, fault, form),
+    focus: () => area.focus(),
+    /** Takes the focus, unless that would open a phone's keyboard over the page. */
+    offerFocus: () => matchMedia("(hover: hover)").matches && area.focus(),
+    /** Puts a text in, behind what is there. */
+    insert(words) {
+      area.value = area.value ? `${area.value}\n${words}` : words;
+      fit();
+      area.focus();
+    },
+    /** Sends a prompt along, in the name it is for. */
+    attach(wanted) {
+      attach(wanted);
+      area.focus();
+    },
+    offer(info) {
+      const list = info?.models ?? [];
+      models.hidden = list.length < 2;
+      fill(
+        models,
+        list.map((model) => h("option", { value: modelName(model) }, modelName(model))),
+      );
+      if (!models.hidden) models.value = modelName(info.model);
+    },
+    state({ running, waiting }) {
+      busy = running || waiting;
+      stop.hidden = !busy;
+      text(
+        help,
+        waiting
+          ? "A call waits for your decision; Escape ends the turn"
+          : running
+            ? "Escape stops the answer"
+            : "Enter sends, Shift+Enter breaks the line",
+      );
+    },
+  };
+}

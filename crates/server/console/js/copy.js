@@ -1,0 +1,13 @@
+// Copies a text, and says so.
+
+import { announce } from "./announce.js";
+
+/** @param {string} text @param {string} said what is announced when it is done */
+export async function copy(text, said) {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce(said, { show: true });
+  } catch {
+    announce("Copying is not allowed here", { show: true });
+  }
+}

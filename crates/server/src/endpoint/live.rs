@@ -1,0 +1,298 @@
+//! An endpoint that serves: its chat, and the conversations that are under way.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use toolwright_chat::{Chat, Entry, Lease, MemoryStore, Model, Store, StoreError, What, Window};
+use toolwright_core::{Invoker, ToolSpec};
+
+use super::{Endpoint, System};
+use crate::app::App;
+use crate::event::{PeerId, now};
+use crate::guardrail::{Guardrail, guarded};
+use crate::handler::Erased;
+use crate::intercept::Interceptor;
+use crate::problem::Problem;
+use crate::room::Room;
+use crate::server::BuildError;
+use crate::template::{Params, Template};
+
+/// How long a conversation is held while something is done to it as a whole.
+const HELD: Duration = Duration::from_secs(30);
+
+/// An endpoint that serves.
+pub(crate) struct Live {
+    pub(crate) app: Arc<App>,
+    pub(crate) template: Template,
+    pub(crate) chat: Chat,
+    /// Who answers in it, with all that is checked before it is shown.
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) invoker: Invoker,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
+    pub(crate) on_ready: Option<Erased>,
+    pub(crate) on_disconnect: Option<Erased>,
+    pub(crate) on_prompt: Option<Erased>,
+    pub(crate) heartbeat: Duration,
+    pub(crate) idle: Option<Duration>,
+    output: Vec<Arc<dyn Guardrail>>,
+    memory: bool,
+    broadcast: bool,
+    rooms: Mutex<Rooms>,
+}
+
+/// The conversations that are under way.
+struct Rooms {
+    by_id: HashMap<String, Arc<Room>>,
+    /// How many there may be before those that nobody would miss are dropped.
+    enough: usize,
+}
+
+/// How many conversations are kept at hand in any case.
+const FEW: usize = 256;
+
+impl Rooms {
+    /// Drops those that nobody would miss, now and then.
+    fn sweep(&mut self) {
+        if self.by_id.len() >= self.enough {
+            // Only those that nobody is about to enter.
+            self.by_id
+                .retain(|_, room| Arc::strong_count(room) > 1 || !room.is_idle());
+            self.enough = FEW.max(2 * self.by_id.len());
+        }
+    }
+}
+
+/// What endpoints have of the server unless they say otherwise.
+pub(crate) struct Shared {
+    pub(crate) app: Arc<App>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) chat:
+        Arc<dyn Fn(toolwright_chat::ChatBuilder) -> toolwright_chat::ChatBuilder + Send + Sync>,
+}
+
+impl Endpoint {
+    /// Makes it serve.
+    pub(crate) fn live(self, shared: &Shared) -> Result<Live, BuildError> {
+        let template = self.template.clone().map_err(|why| self.wrong(why))?;
+        let system = match &self.system {
+            None => None,
+            Some(System::Text(text)) => Some(text.clone()),
+            Some(System::File(file)) => {
+                let read = std::fs::read_to_string(file);
+                Some(read.map_err(|error| self.wrong(format!("{}: {error}", file.display())))?)
+            }
+        };
+        let invoker = self.narrowed(&shared.app.invoker)?;
+        let model = self
+            .model
+            .clone()
+            .unwrap_or_else(|| Arc::clone(&shared.model));
+        let model = guarded(model, &self.output);
+        let (store, window) = match self.memory {
+            true => (Arc::clone(&shared.store), self.window),
+            // Kept until the answer is there, so that it can be waited for and come back to.
+            false => (Arc::new(MemoryStore::new()) as _, Window::all().turns(0)),
+        };
+        let mut chat = (shared.chat)(Chat::builder(Arc::clone(&model), &invoker));
+        if let Some(system) = system {
+            chat = chat.system(system);
+        }
+        if let Some(limits) = &self.limits {
+            chat = chat.limits(limits.clone());
+        }
+        if self.ask_each {
+            chat = chat.ask_before_each_call();
+        }
+        let chat = chat
+            .store(Arc::clone(&store))
+            .node(&shared.app.node)
+            .window(window);
+        Ok(Live {
+            template,
+            chat: chat.build(),
+            model,
+            invoker,
+            store,
+            heartbeat: self.heartbeat.unwrap_or(shared.app.limits.silence),
+            idle: self.idle,
+            memory: self.memory,
+            broadcast: self.broadcast,
+            interceptors: self.interceptors,
+            output: self.output,
+            on_ready: self.on_ready,
+            on_disconnect: self.on_disconnect,
+            on_prompt: self.on_prompt,
+            rooms: Mutex::new(Rooms {
+                by_id: HashMap::new(),
+                enough: FEW.min(shared.app.limits.rooms),
+            }),
+            app: Arc::clone(&shared.app),
+        })
+    }
+
+    /// The tools of this endpoint, and no others.
+    fn narrowed(&self, invoker: &Invoker) -> Result<Invoker, BuildError> {
+        let snapshot = invoker.snapshot();
+        let snapshot = snapshot.map_err(|error| self.wrong(error.to_string()))?;
+        let added = |name: &str| self.added.iter().any(|item| item.name() == name);
+        let known = |name: &&String| snapshot.get(name).is_some() || added(name);
+        let mut names = self.named.iter().chain(&self.excluded);
+        if let Some(unknown) = names.find(|name| !known(name)) {
+            let near = snapshot.nearest(unknown, 1);
+            let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
+            let hint = hint.unwrap_or_default();
+            return Err(self.wrong(format!("there is no tool `{unknown}`{hint}")));
+        }
+        let bundles: HashSet<&str> = snapshot.iter().map(|it| &*it.spec().bundle).collect();
+        let mut wanted = self.bundles.iter();
+        if let Some(unknown) = wanted.find(|name| !bundles.contains(name.as_str())) {
+            return Err(self.wrong(format!("there is no bundle `{unknown}`")));
+        }
+        let names: HashSet<String> = self.named.iter().cloned().collect();
+        let bundles: HashSet<String> = self.bundles.iter().cloned().collect();
+        let only = self.only;
+        let keep = move |spec: &ToolSpec| {
+            let all = !only && names.is_empty() && bundles.is_empty();
+            all || names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle)
+        };
+        let narrowed = invoker.with_view(|view| {
+            view.filter(keep)
+                .with(self.added.clone())
+                .exclude(&self.excluded)
+        });
+        narrowed.map_err(|error| self.wrong(error.to_string()))
+    }
+}
+
+impl Live {
+    /// The room of a conversation; made when it is first asked for.
+    pub(crate) fn room(self: &Arc<Self>, params: Params) -> Result<Arc<Room>, Problem> {
+        let id = self.template.conversation(&params);
+        let id = id.map_err(Problem::invalid)?;
+        if let Some((owner, params)) = self.owner(&id) {
+            return owner.room(params);
+        }
+        let mut rooms = self.rooms();
+        if let Some(room) = rooms.by_id.get(&id) {
+            return Ok(Arc::clone(room));
+        }
+        rooms.sweep();
+        if rooms.by_id.len() >= self.app.limits.rooms {
+            return Err(Problem::busy("too many conversations are under way"));
+        }
+        let room = Arc::new(Room::new(Arc::clone(self), id.clone(), params));
+        rooms.by_id.insert(id, Arc::clone(&room));
+        Ok(room)
+    }
+
+    /// The endpoint that a conversation belongs to, if that is another: only there it is treated as its author wants.
+    fn owner(&self, id: &str) -> Option<(Arc<Self>, Params)> {
+        if self.is_shared() || !id.starts_with('/') {
+            return None;
+        }
+        let lives = self.app.lives.get()?;
+        let mut lives = lives.iter().filter_map(std::sync::Weak::upgrade);
+        lives.find_map(|live| {
+            let params = live.template.values(id)?;
+            (live.template != self.template).then_some((live, params))
+        })
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, Rooms> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many conversations are under way.
+    pub(crate) fn count(&self) -> usize {
+        self.rooms().by_id.len()
+    }
+
+    /// Whether a turn of a conversation runs.
+    pub(crate) fn is_running(&self, id: &str) -> bool {
+        let rooms = self.rooms();
+        rooms.by_id.get(id).is_some_and(|room| room.is_running())
+    }
+
+    /// Who hears what is told to somebody who asked.
+    pub(crate) fn audience(&self, peer: Option<&PeerId>) -> Option<PeerId> {
+        peer.filter(|_| !self.broadcast).cloned()
+    }
+
+    /// Whether people meet in its conversations.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.template.collection().is_none()
+    }
+
+    /// Puts what is checked before it is shown around a model.
+    pub(crate) fn guarded(&self, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        guarded(model, &self.output)
+    }
+
+    /// Whether the last turn of a conversation is not over.
+    pub(crate) async fn is_unfinished(&self, id: &str) -> Result<bool, StoreError> {
+        let last = self.store.tail(id, None, 1).await?;
+        let last = last.last().map(|entry| &entry.what);
+        Ok(!matches!(last, None | Some(What::Ended { .. })))
+    }
+
+    /// Tells the journal something that no chat of ours has told it.
+    pub(crate) async fn keep(&self, id: &str, what: Vec<What>) -> Result<(), StoreError> {
+        let entries: Result<Vec<Entry>, StoreError> = what
+            .into_iter()
+            .map(|what| Ok(Entry::new(random()?, now(), what)))
+            .collect();
+        let entries = entries?;
+        self.holding(id, async |lease| self.store.append(lease, &entries).await)
+            .await
+    }
+
+    /// Forgets a conversation for good; tells whether there was one.
+    pub(crate) async fn delete(&self, id: &str) -> Result<bool, StoreError> {
+        let forgotten = self.holding(id, async |lease| self.store.forget(lease).await);
+        let forgotten = forgotten.await?;
+        let room = self.rooms().by_id.get(id).cloned();
+        if let Some(room) = room {
+            room.clear().await;
+        }
+        Ok(forgotten)
+    }
+
+    /// Forgets a turn that is over, where nothing is remembered.
+    pub(crate) async fn forget(&self, id: &str) {
+        if !self.memory
+            && let Err(error) = self
+                .holding(id, async |lease| self.store.forget(lease).await)
+                .await
+        {
+            tracing::warn!(conversation = id, "it could not be forgotten: {error}");
+        }
+    }
+
+    /// Does something to a conversation while nobody else may.
+    async fn holding<T>(
+        &self,
+        id: &str,
+        work: impl AsyncFnOnce(&Lease) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let lease = Lease::new(id, &self.app.node);
+        if !self.store.lease(&lease, HELD).await? {
+            return Err(StoreError::taken(&lease));
+        }
+        let done = work(&lease).await;
+        // It ends by itself, too.
+        let _ = self.store.release(&lease).await;
+        done
+    }
+}
+
+/// A name that nothing else has.
+pub(crate) fn random() -> Result<String, StoreError> {
+    let mut drawn = [0; 8];
+    getrandom::fill(&mut drawn).map_err(|error| {
+        StoreError::new(format!("the system has no random numbers to give: {error}"))
+    })?;
+    Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,150 @@
+//! Text in, whether it may pass out: what people say, and what models answer.
+
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use toolwright_chat::{
+    AnswerForm, Hosted, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
+    Stop, Usage,
+};
+use toolwright_core::BoxFuture;
+
+use crate::intercept::{Intercepted, Interceptor, Refusal};
+
+/// Somebody who decides what may be said.
+pub trait Guardrail: Send + Sync + 'static {
+    /// Looks at a text.
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Verdict>;
+}
+
+/// What a guardrail says about a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It may pass.
+    Pass,
+    /// This may pass in its place.
+    Replace(String),
+    /// It may not pass; why, in words for a person.
+    Refuse(String),
+}
+
+impl<F: Fn(&str) -> Verdict + Send + Sync + 'static> Guardrail for F {
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Verdict> {
+        let verdict = self(text);
+        Box::pin(async move { verdict })
+    }
+}
+
+/// Checks what people say.
+pub(crate) struct InputGuard<G>(pub(crate) G);
+
+impl<G: Guardrail> Interceptor for InputGuard<G> {
+    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+        Box::pin(async move {
+            match self.0.check(&turn.message.text()).await {
+                Verdict::Pass => Ok(()),
+                Verdict::Replace(text) => {
+                    turn.message.set_text(text);
+                    Ok(())
+                }
+                Verdict::Refuse(reason) => Err(Refusal::new(reason)),
+            }
+        })
+    }
+}
+
+/// Puts guardrails around a model, where there are any.
+pub(crate) fn guarded(model: Arc<dyn Model>, guards: &[Arc<dyn Guardrail>]) -> Arc<dyn Model> {
+    let guards = guards.to_vec();
+    match guards.is_empty() {
+        true => model,
+        false => Arc::new(Guarded { model, guards }),
+    }
+}
+
+/// A model whose steps are checked before anybody reads them, the journal included.
+struct Guarded {
+    model: Arc<dyn Model>,
+    guards: Vec<Arc<dyn Guardrail>>,
+}
+
+impl Model for Guarded {
+    fn id(&self) -> &ModelId {
+        self.model.id()
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let (inner, guards) = (self.model.stream(request), self.guards.clone());
+        let checked = async move {
+            let events: Vec<ModelEvent> = inner.try_collect().await?;
+            let checked = check(events, &guards).await;
+            Ok(stream::iter(checked.into_iter().map(Ok)))
+        };
+        stream::once(checked).try_flatten().boxed()
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        self.model.hosts(hosted)
+    }
+
+    fn answer(&self, form: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
+        self.model.answer(form, text)
+    }
+}
+
+/// What may be read of a step.
+async fn check(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<ModelEvent> {
+    let texts = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => match &item.kind {
+            ItemKind::Text { text } | ItemKind::Refusal { text } => Some(text.as_str()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let mut text: String = texts.collect();
+    let (mut changed, mut refused) = (false, false);
+    for guard in guards {
+        match guard.check(&text).await {
+            Verdict::Pass => {}
+            Verdict::Replace(other) => (text, changed) = (other, true),
+            Verdict::Refuse(reason) => {
+                (text, changed, refused) = (reason, true, true);
+                break;
+            }
+        }
+    }
+    match changed {
+        true => rewritten(events, text, refused),
+        false => events,
+    }
+}
+
+/// The step with another text; one that is refused calls no tools.
+fn rewritten(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
+    let mut kept = Vec::new();
+    let (mut end, mut used) = (Stop::End, Usage::default());
+    for event in events {
+        match event {
+            ModelEvent::Sent(body) => kept.insert(0, ModelEvent::Sent(body)),
+            ModelEvent::Finished { stop, usage } => (end, used) = (stop, usage),
+            ModelEvent::CallStarted { .. } | ModelEvent::CallDelta { .. } if !refused => {
+                kept.push(event);
+            }
+            // What the protocol said beside it has the words in it, too.
+            ModelEvent::Item(Item {
+                kind: kind @ ItemKind::Call { .. },
+                ..
+            }) if !refused => kept.push(ModelEvent::Item(Item::new(kind))),
+            _ => {}
+        }
+    }
+    let at = usize::from(matches!(kept.first(), Some(ModelEvent::Sent(_))));
+    if !text.is_empty() {
+        kept.insert(at, ModelEvent::Text(text.clone()));
+        kept.insert(at + 1, ModelEvent::Item(Item::text(text)));
+    }
+    let stop = if refused { Stop::Filtered } else { end };
+    kept.push(ModelEvent::Finished { stop, usage: used });
+    kept
+}

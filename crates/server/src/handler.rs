@@ -1,0 +1,136 @@
+//! Functions of an endpoint's author, with what they ask for filled in.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use toolwright_core::{BoxFuture, Caller};
+
+use crate::job::Message;
+use crate::params;
+use crate::session::Session;
+use crate::trouble::Trouble;
+
+/// What a handler can ask for: by its type alone.
+pub trait FromSession: Sized {
+    /// Takes it from a session and what was said in it.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there; what to do about it.
+    fn from_session(session: &Session, message: &Message) -> Result<Self, Trouble>;
+}
+
+/// The parameters of the path, read into a type: one text, or a struct with a field for each.
+#[derive(Clone, Debug)]
+pub struct Path<T>(pub T);
+
+/// How many take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peers(pub usize);
+
+impl FromSession for Session {
+    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+        Ok(session.clone())
+    }
+}
+
+impl FromSession for Message {
+    fn from_session(_: &Session, message: &Message) -> Result<Self, Trouble> {
+        Ok(message.clone())
+    }
+}
+
+impl FromSession for Peers {
+    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+        Ok(Self(session.peers()))
+    }
+}
+
+impl FromSession for Caller {
+    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+        Ok(session.caller().clone())
+    }
+}
+
+impl<T: DeserializeOwned> FromSession for Path<T> {
+    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+        let read = params::read(session.params()).map(Self);
+        read.map_err(|error| Trouble::new("path", error))
+    }
+}
+
+/// What a handler may return: nothing, or why it failed.
+pub trait Done {
+    /// Makes it one or the other.
+    ///
+    /// # Errors
+    ///
+    /// When the handler failed.
+    fn done(self) -> Result<(), Trouble>;
+}
+
+impl Done for () {
+    fn done(self) -> Result<(), Trouble> {
+        Ok(())
+    }
+}
+
+impl<E: Display + 'static> Done for Result<(), E> {
+    fn done(self) -> Result<(), Trouble> {
+        self.map_err(|error| {
+            // What a session said is told as it was said.
+            let said = (&error as &dyn Any).downcast_ref::<Trouble>().cloned();
+            said.unwrap_or_else(|| Trouble::new("endpoint", error))
+        })
+    }
+}
+
+/// An async function whose arguments are all to be had from a session.
+pub trait Handler<Args>: Send + Sync + 'static {
+    /// Calls it.
+    fn call(&self, session: &Session, message: &Message)
+    -> BoxFuture<'static, Result<(), Trouble>>;
+}
+
+/// A handler whose arguments are nobody's business any more.
+pub(crate) type Erased =
+    Arc<dyn Fn(&Session, &Message) -> BoxFuture<'static, Result<(), Trouble>> + Send + Sync>;
+
+pub(crate) fn erase<Args, H: Handler<Args>>(handler: H) -> Erased {
+    Arc::new(move |session, message| handler.call(session, message))
+}
+
+macro_rules! handlers {
+    ($($arg:ident),*) => {
+        impl<F, Fut, $($arg),*> Handler<($($arg,)*)> for F
+        where
+            F: Fn($($arg),*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output: Done> + Send + 'static,
+            $($arg: FromSession,)*
+        {
+            #[allow(unused_variables, non_snake_case, reason = "one macro for every number of arguments")]
+            fn call(
+                &self,
+                session: &Session,
+                message: &Message,
+            ) -> BoxFuture<'static, Result<(), Trouble>> {
+                $(
+                    let $arg = match $arg::from_session(session, message) {
+                        Ok(value) => value,
+                        Err(trouble) => return Box::pin(async move { Err(trouble) }),
+                    };
+                )*
+                let running = self($($arg),*);
+                Box::pin(async move { running.await.done() })
+            }
+        }
+    };
+}
+
+handlers!();
+handlers!(A);
+handlers!(A, B);
+handlers!(A, B, C);
+handlers!(A, B, C, D);

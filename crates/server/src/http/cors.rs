@@ -1,0 +1,41 @@
+//! Pages of other origins that were named: what their browsers have to hear before they let them read.
+//!
+//! Only those: that the guard lets a page of this machine call does not mean that it may read.
+
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// What a page may ask with.
+const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, last-event-id");
+const METHODS: HeaderValue = HeaderValue::from_static("DELETE, GET, POST");
+
+/// The origin of a request, if it was named.
+pub(super) fn named(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
+    let origin = headers.get(header::ORIGIN)?;
+    let text = origin.to_str().ok()?;
+    let known = origins.iter().any(|it| it.eq_ignore_ascii_case(text));
+    known.then(|| origin.clone())
+}
+
+/// The answer to a browser that asks whether a page may ask.
+pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
+    let asks =
+        *method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    asks.then(|| {
+        let headers = [
+            (header::ACCESS_CONTROL_ALLOW_METHODS, METHODS),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
+            (
+                header::ACCESS_CONTROL_MAX_AGE,
+                HeaderValue::from_static("600"),
+            ),
+        ];
+        (StatusCode::NO_CONTENT, headers).into_response()
+    })
+}
+
+/// Lets a page read the answer.
+pub(super) fn allow(origin: HeaderValue, headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+}

@@ -1,0 +1,95 @@
+//! A request in, the same with its caller out, or a refusal: before anything of it is read.
+//!
+//! Who is let in is the MCP server's guard to say, for every path alike.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{console, cors};
+use crate::app::App;
+use crate::guest::Guest;
+use crate::problem::Problem;
+
+/// Lets a request in, or refuses it.
+pub(crate) async fn admit(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    app.passes.show(request.headers_mut());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let origin = cors::named(&app.origins, request.headers());
+    let mut response = answered(&app, request, origin.is_some(), next).await;
+    let status = response.status().as_u16();
+    app.metrics.answered(status);
+    tracing::debug!(%method, path, status, "a request is answered");
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    if let Some(origin) = origin {
+        cors::allow(origin, headers);
+    }
+    response
+}
+
+/// The answer to a request, of a page that may read it or of somebody else.
+async fn answered(app: &App, mut request: Request, may_read: bool, next: Next) -> Response {
+    let admitted = app.mcp.admit(request.headers(), request.uri()).await;
+    let (method, path) = (request.method(), request.uri().path());
+    let refused = admitted.as_ref().err().map(|refusal| refusal.status());
+    if is_foreign(method, request.headers()) {
+        return Problem::stranger(StatusCode::FORBIDDEN, None).into_response();
+    }
+    if may_read
+        && refused != Some(StatusCode::FORBIDDEN)
+        && let Some(answer) = cors::preflight(method, request.headers())
+    {
+        return answer;
+    }
+    if path == "/mcp" || path.starts_with("/mcp/") {
+        // It lets in whom it likes itself.
+        return next.run(request).await;
+    }
+    match admitted {
+        Ok(visitor) => {
+            let invoker = visitor.invoker().clone();
+            let guest = Guest::new(visitor.caller().clone(), invoker, &app.invoker);
+            request.extensions_mut().insert(guest);
+            // From here on nobody needs the token, and nobody can pass it on.
+            request.headers_mut().remove(header::AUTHORIZATION);
+            next.run(request).await
+        }
+        // What shows nothing of anybody is for everybody: the page that asks for the token, too.
+        Err(_) if refused == Some(StatusCode::UNAUTHORIZED) && is_public(path) => {
+            next.run(request).await
+        }
+        Err(refusal) => {
+            let challenge = refusal.headers().get(header::WWW_AUTHENTICATE).cloned();
+            Problem::stranger(refusal.status(), challenge).into_response()
+        }
+    }
+}
+
+fn is_public(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/api/session")
+        || path.starts_with("/.well-known/")
+        || console::has(path)
+}
+
+/// Whether a page elsewhere has sent it, as browsers say: those that send no `Origin` with it, too.
+fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
+    let navigates = *method == Method::GET && is("sec-fetch-mode", "navigate");
+    is("sec-fetch-site", "cross-site") && !navigates && !headers.contains_key(header::ORIGIN)
+}

@@ -1,0 +1,31 @@
+//! Every conversation there is.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::{Context, json as answer};
+use crate::problem::Problem;
+
+/// The most conversations that a list has.
+const MOST: usize = 1000;
+
+pub(super) async fn list(State(context): State<Context>) -> Result<Response, Problem> {
+    let summaries = context.main.store.list(MOST).await?;
+    let running = |id: &str| context.lives.iter().any(|live| live.is_running(id));
+    let all: Vec<Value> = summaries
+        .iter()
+        .map(|summary| {
+            json!({
+                "id": summary.conversation,
+                "title": summary.title,
+                "began": summary.began,
+                "updated": summary.last,
+                "entries": summary.entries,
+                "running": running(&summary.conversation),
+            })
+        })
+        .collect();
+    answer(StatusCode::OK, &all)
+}

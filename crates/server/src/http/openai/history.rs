@@ -1,0 +1,234 @@
+//! Messages of a request in, what a model is told of them out.
+//!
+//! What was said before is not ours to keep, so it goes to the model with every step of the turn, around the one message that
+//! the turn is about.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use toolwright_chat::{
+    AnswerForm, Hosted, Item, Message, Model, ModelId, ModelRequest, ModelStream, Step, Stop, Usage,
+};
+use toolwright_core::{Content, ToolCall, ToolResult};
+
+use super::refusal::Refusal;
+
+/// One message of a request.
+#[derive(Deserialize)]
+pub(super) struct Sent {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    tool_calls: Option<Vec<Called>>,
+    tool_call_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    id: String,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+/// What was said: before the turn, in the message that it is about, and since.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    pub(super) system: Option<String>,
+    pub(super) before: Vec<Message>,
+    pub(super) said: Vec<Content>,
+    pub(super) since: Vec<Message>,
+}
+
+impl History {
+    /// Reads the messages of a request.
+    pub(super) fn read(messages: &[Sent]) -> Result<Self, Refusal> {
+        let mut history = Self::default();
+        let mut system = Vec::new();
+        let turn = messages.iter().rposition(|sent| sent.role == "user");
+        let turn =
+            turn.ok_or_else(|| Refusal::invalid("messages", "there is no message of a user"))?;
+        let mut rest = messages.iter().enumerate().peekable();
+        while let Some((at, sent)) = rest.next() {
+            let content = content(&sent.content, at)?;
+            let message = match sent.role.as_str() {
+                "system" | "developer" => {
+                    system.extend(
+                        content
+                            .iter()
+                            .filter_map(crate::ui::text)
+                            .map(str::to_owned),
+                    );
+                    continue;
+                }
+                "user" if at == turn => {
+                    history.said = content;
+                    continue;
+                }
+                "user" => Message::User(content),
+                "assistant" => match &sent.tool_calls {
+                    Some(called) if !called.is_empty() => {
+                        let results =
+                            std::iter::from_fn(|| rest.next_if(|(_, it)| it.role == "tool"));
+                        let results: Vec<(usize, &Sent)> = results.collect();
+                        let told = if at < turn {
+                            &mut history.before
+                        } else {
+                            &mut history.since
+                        };
+                        told.push(step(content, called));
+                        results_of(called, &results, at)?
+                    }
+                    _ => Message::Assistant(content),
+                },
+                "tool" => {
+                    let message = "a message of a tool follows the assistant's that calls it";
+                    return Err(Refusal::invalid(format!("messages[{at}]"), message));
+                }
+                other => {
+                    let message =
+                        format!("`{other}` is no role: system, developer, user, assistant or tool");
+                    return Err(Refusal::invalid(format!("messages[{at}].role"), message));
+                }
+            };
+            let told = if at < turn {
+                &mut history.before
+            } else {
+                &mut history.since
+            };
+            told.push(message);
+        }
+        history.system = (!system.is_empty()).then(|| system.join("\n\n"));
+        Ok(history)
+    }
+}
+
+fn step(content: Vec<Content>, called: &[Called]) -> Message {
+    let texts = content.into_iter().filter_map(|item| match item {
+        Content::Text { text } => Some(Item::text(text)),
+        _ => None,
+    });
+    let calls = called.iter().map(|call| {
+        let Function { name, arguments } = &call.function;
+        Item::call(ToolCall::new(name.as_str(), arguments.as_str()).with_id(call.id.as_str()))
+    });
+    let items = texts.chain(calls).collect();
+    // Whoever it was: nothing of their wire is in it.
+    let model = ModelId::new("caller", "");
+    Message::Step(Arc::new(Step::new(
+        model,
+        items,
+        Stop::Calls,
+        Usage::default(),
+    )))
+}
+
+/// What the calls of a step came to, in their order.
+fn results_of(called: &[Called], sent: &[(usize, &Sent)], at: usize) -> Result<Message, Refusal> {
+    let mut results = Vec::new();
+    for call in called {
+        let found = sent
+            .iter()
+            .find(|(_, sent)| sent.tool_call_id.as_ref() == Some(&call.id));
+        let Some((place, found)) = found else {
+            let message = format!(
+                "the call `{}` has no message of role tool after it",
+                call.id
+            );
+            return Err(Refusal::invalid(
+                format!("messages[{at}].tool_calls"),
+                message,
+            ));
+        };
+        let mut result = ToolResult::success(content(&found.content, *place)?);
+        (result.call, result.tool) = (call.id.as_str().into(), call.function.name.as_str().into());
+        results.push(result);
+    }
+    if sent.len() != called.len() {
+        let message = "there are more messages of role tool than calls before them";
+        return Err(Refusal::invalid(
+            format!("messages[{at}].tool_calls"),
+            message,
+        ));
+    }
+    Ok(Message::Results(results))
+}
+
+fn content(sent: &Value, at: usize) -> Result<Vec<Content>, Refusal> {
+    match sent {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) => Ok(vec![Content::text(text)]),
+        Value::Array(parts) => {
+            let read = parts
+                .iter()
+                .map(|sent| part(sent).ok_or_else(|| unreadable(at)));
+            read.collect()
+        }
+        _ => Err(unreadable(at)),
+    }
+}
+
+fn unreadable(at: usize) -> Refusal {
+    let message = "content is a text, or a list of `text`, `image_url` and `input_audio` parts";
+    Refusal::invalid(format!("messages[{at}].content"), message)
+}
+
+fn part(part: &Value) -> Option<Content> {
+    let text =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    match text(part, "type")?.as_str() {
+        "text" => Some(Content::text(text(part, "text")?)),
+        "refusal" => Some(Content::text(text(part, "refusal")?)),
+        "image_url" => {
+            let url = text(part.get("image_url")?, "url")?;
+            let Some(inline) = url.strip_prefix("data:") else {
+                return Some(Content::link(&url, &url));
+            };
+            let (mime_type, data) = inline.split_once(";base64,")?;
+            let (mime_type, data) = (mime_type.to_owned(), data.to_owned());
+            Some(Content::Image { data, mime_type })
+        }
+        "input_audio" => {
+            let audio = part.get("input_audio")?;
+            let mime_type = format!("audio/{}", text(audio, "format")?);
+            let data = text(audio, "data")?;
+            Some(Content::Audio { data, mime_type })
+        }
+        _ => None,
+    }
+}
+
+/// A model that is told what was said before the turn, and since it began.
+pub(super) struct Reminded {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) before: Vec<Message>,
+    pub(super) since: Vec<Message>,
+}
+
+impl Model for Reminded {
+    fn id(&self) -> &ModelId {
+        self.model.id()
+    }
+
+    fn stream(&self, mut request: ModelRequest) -> ModelStream {
+        let mut turn = std::mem::take(&mut request.messages).into_iter();
+        let messages = self.before.iter().cloned().chain(turn.next());
+        let messages = messages.chain(self.since.iter().cloned());
+        request.messages = messages.chain(turn).collect();
+        self.model.stream(request)
+    }
+
+    fn hosts(&self, hosted: &Hosted) -> bool {
+        self.model.hosts(hosted)
+    }
+
+    fn answer(&self, form: &AnswerForm, text: &str) -> Result<Value, String> {
+        self.model.answer(form, text)
+    }
+}

@@ -1,0 +1,144 @@
+//! A request in, what is wanted out; or what of it cannot be had here.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use toolwright_chat::{Model, Options, ToolChoice};
+use toolwright_core::Tool;
+
+use super::history::{History, Sent};
+use super::refusal::Refusal;
+use crate::endpoint::Live;
+use crate::http::brought;
+
+/// A request, as far as it is read here; what is not named changes nothing that could be promised.
+#[derive(Deserialize)]
+pub(super) struct Request {
+    pub(super) model: String,
+    messages: Vec<Sent>,
+    stream: Option<bool>,
+    stream_options: Option<StreamOptions>,
+    tools: Option<Vec<Value>>,
+    tool_choice: Option<Value>,
+    max_completion_tokens: Option<u32>,
+    max_tokens: Option<u32>,
+    temperature: Option<f32>,
+    top_p: Option<f32>,
+    reasoning_effort: Option<String>,
+    n: Option<u32>,
+    #[serde(default)]
+    stop: Value,
+    #[serde(default)]
+    response_format: Value,
+    #[serde(default)]
+    functions: Value,
+    logprobs: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct StreamOptions {
+    #[serde(default)]
+    include_usage: bool,
+}
+
+/// What a request wants.
+pub(super) struct Wanted {
+    /// Who should answer, where it is not the endpoint's own.
+    pub(super) model: Option<Arc<dyn Model>>,
+    pub(super) history: History,
+    /// The tools that the caller runs.
+    pub(super) tools: Vec<Tool>,
+    pub(super) choice: Option<ToolChoice>,
+    pub(super) options: Option<Options>,
+}
+
+impl Request {
+    pub(super) fn is_streamed(&self) -> bool {
+        self.stream == Some(true)
+    }
+
+    /// Whether what the answer took is told with it: always, where it comes whole.
+    pub(super) fn is_counted(&self) -> bool {
+        let options = self.stream_options.as_ref();
+        !self.is_streamed() || options.is_some_and(|options| options.include_usage)
+    }
+
+    /// What cannot be had here, and would be missed.
+    fn objection(&self) -> Option<Refusal> {
+        let plain = |format: &Value| format.get("type").is_some_and(|it| it == "text");
+        let (param, message) = if self.n.is_some_and(|n| n != 1) {
+            ("n", "there is one answer to a request here")
+        } else if !self.stop.is_null() {
+            ("stop", "stop sequences cannot be set here")
+        } else if !self.response_format.is_null() && !plain(&self.response_format) {
+            (
+                "response_format",
+                "answers are text here; say in a message what form they should have",
+            )
+        } else if !self.functions.is_null() {
+            ("functions", "send `tools`")
+        } else if self.logprobs == Some(true) {
+            ("logprobs", "the likelihood of words cannot be told here")
+        } else {
+            return None;
+        };
+        Some(Refusal::invalid(param, message))
+    }
+
+    fn options(&self) -> Option<Options> {
+        let mut options = Options::default();
+        options.max_tokens = self.max_completion_tokens.or(self.max_tokens);
+        options.temperature = self.temperature;
+        options.top_p = self.top_p;
+        options.effort.clone_from(&self.reasoning_effort);
+        (options != Options::default()).then_some(options)
+    }
+}
+
+impl Wanted {
+    /// Reads a request to an endpoint.
+    pub(super) fn read(request: Request, live: &Live) -> Result<Self, Refusal> {
+        if let Some(refusal) = request.objection() {
+            return Err(refusal);
+        }
+        let own = live.model.id().to_string();
+        let model = match request.model == own {
+            true => None,
+            false => match live.app.models.find(&request.model) {
+                Ok(model) => Some(model),
+                Err(_) if live.app.models.names.is_empty() => {
+                    return Err(Refusal::no_model(&request.model, &[own]));
+                }
+                Err(_) if !live.app.models.names.contains(&request.model) => {
+                    return Err(Refusal::no_model(&request.model, &live.app.models.names));
+                }
+                Err(problem) => return Err(problem.into()),
+            },
+        };
+        Ok(Self {
+            model,
+            history: History::read(&request.messages)?,
+            tools: brought::read(request.tools.as_deref().unwrap_or_default(), live)
+                .map_err(|(at, why)| Refusal::invalid(format!("tools[{at}]"), why))?,
+            choice: request.tool_choice.as_ref().map(choice).transpose()?,
+            options: request.options(),
+        })
+    }
+}
+
+fn choice(sent: &Value) -> Result<ToolChoice, Refusal> {
+    let named = sent
+        .get("function")
+        .and_then(|function| function.get("name"));
+    match (sent.as_str(), named.and_then(Value::as_str)) {
+        (Some("auto"), _) => Ok(ToolChoice::Auto),
+        (Some("none"), _) => Ok(ToolChoice::None),
+        (Some("required"), _) => Ok(ToolChoice::Required),
+        (None, Some(name)) => Ok(ToolChoice::Named(name.to_owned())),
+        _ => {
+            let message = r#"send "auto", "none", "required" or {"type": "function", "function": {"name": …}}"#;
+            Err(Refusal::invalid("tool_choice", message))
+        }
+    }
+}

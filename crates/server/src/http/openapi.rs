@@ -1,0 +1,209 @@
+//! The tools in, an OpenAPI document of all that the server answers out.
+
+use std::sync::LazyLock;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+use toolwright_core::Entry;
+use toolwright_core::schema::Schema;
+
+use super::{Context, json as answer};
+use crate::guest::Guest;
+use crate::problem::Problem;
+
+/// All that does not depend on the tools.
+static BASE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    let base = serde_json::from_str(include_str!("openapi.json"));
+    base.unwrap_or_default()
+});
+
+pub(super) async fn show(
+    State(context): State<Context>,
+    Extension(guest): Extension<Guest>,
+) -> Result<Response, Problem> {
+    let tools = guest.invoker.list(&guest.scope());
+    let tools = tools.map_err(super::tools::broken)?;
+    let about = &context.app.about;
+    answer(
+        StatusCode::OK,
+        &document(&about.name, &about.version, &tools),
+    )
+}
+
+fn document(name: &str, version: &str, tools: &[Entry]) -> Value {
+    let mut document = BASE.clone();
+    document.insert(
+        "info".to_owned(),
+        json!({ "title": name, "version": version }),
+    );
+    for tool in tools {
+        let path = format!("/api/tools/{}", tool.spec().name);
+        put(
+            &mut document,
+            &["paths"],
+            path,
+            json!({ "post": operation(tool) }),
+        );
+        let spec = tool.spec();
+        for (part, schema) in [
+            ("input", Some(&spec.input)),
+            ("output", spec.output.as_ref()),
+        ] {
+            let Some(schema) = schema else { continue };
+            let key = key(tool, part);
+            let schema = embedded(schema, &key);
+            put(&mut document, &["components", "schemas"], key, schema);
+        }
+    }
+    document.into()
+}
+
+fn put(document: &mut Map<String, Value>, place: &[&str], key: String, value: Value) {
+    let mut at = document;
+    for name in place {
+        let there = at.entry(*name).or_insert_with(|| json!({}));
+        let Some(there) = there.as_object_mut() else {
+            return;
+        };
+        at = there;
+    }
+    at.insert(key, value);
+}
+
+/// Where a tool's schema is found; names of tools have no dots.
+fn key(tool: &Entry, part: &str) -> String {
+    format!("{}.{part}", tool.spec().name)
+}
+
+fn reference(key: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{key}") })
+}
+
+fn operation(tool: &Entry) -> Value {
+    let spec = tool.spec();
+    let mut wanted = json!({
+        "type": "object",
+        "properties": { "arguments": reference(&key(tool, "input")) },
+        "required": ["arguments"],
+    });
+    if tool.needs_approval() {
+        let confirmed = json!({
+            "const": true,
+            "description": "The person has seen what will run, and wants it to; without, nothing runs.",
+        });
+        if let Some(properties) = wanted
+            .pointer_mut("/properties")
+            .and_then(Value::as_object_mut)
+        {
+            properties.insert("confirmed".to_owned(), confirmed);
+        }
+    }
+    let result = match &spec.output {
+        None => reference("ToolResult"),
+        Some(_) => {
+            let structured = reference(&key(tool, "output"));
+            json!({
+                "allOf": [reference("ToolResult")],
+                "properties": { "structuredContent": { "anyOf": [structured, { "type": "null" }] } },
+            })
+        }
+    };
+    let mut operation = json!({
+        "operationId": spec.name,
+        "summary": spec.display_name(),
+        "description": spec.description,
+        "tags": ["tools"],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": wanted } } },
+        "responses": {
+            "200": {
+                "description": "What came of the call, a failure included.",
+                "content": { "application/json": { "schema": result } },
+            },
+            "default": { "$ref": "#/components/responses/Problem" },
+        },
+    });
+    if let Some(operation) = operation.as_object_mut() {
+        operation.insert("x-toolwright-hints".to_owned(), json!(spec.hints));
+        operation.insert(
+            "x-toolwright-approval".to_owned(),
+            tool.needs_approval().into(),
+        );
+    }
+    operation
+}
+
+/// A schema whose references are those of the place it is put at.
+fn embedded(schema: &Schema, key: &str) -> Value {
+    let mut schema = schema.as_value().clone();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.shift_remove("$schema");
+        schema.shift_remove("$id");
+    }
+    refer(&mut schema, key);
+    schema
+}
+
+fn refer(schema: &mut Value, key: &str) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, key)),
+        Value::Object(keywords) => {
+            for (keyword, value) in keywords {
+                match (keyword.as_str(), &mut *value) {
+                    ("$ref" | "$dynamicRef", Value::String(target)) => {
+                        if let Some(rest) = target
+                            .strip_prefix('#')
+                            .filter(|it| it.is_empty() || it.starts_with('/'))
+                        {
+                            *target = format!("#/components/schemas/{key}{rest}");
+                        }
+                    }
+                    // Values, whatever they look like.
+                    ("const" | "default" | "enum" | "examples" | "example", _) => {}
+                    // Schemas by name, whatever the names look like.
+                    (
+                        "properties" | "patternProperties" | "$defs" | "definitions"
+                        | "dependentSchemas",
+                        Value::Object(named),
+                    ) => named.values_mut().for_each(|schema| refer(schema, key)),
+                    _ => refer(value, key),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_lead_into_the_document_and_values_stay_as_they_are() {
+        let mut schema = json!({
+            "properties": {
+                "a": { "$ref": "#/$defs/A", "default": { "$ref": "#/x" } },
+                "default": { "$ref": "#" },
+                "$ref": { "type": "string" },
+            },
+            "$defs": { "A": { "type": "array", "items": { "$ref": "#/$defs/A" } } },
+        });
+        refer(&mut schema, "t.input");
+        let expected = json!({
+            "properties": {
+                "a": { "$ref": "#/components/schemas/t.input/$defs/A", "default": { "$ref": "#/x" } },
+                "default": { "$ref": "#/components/schemas/t.input" },
+                "$ref": { "type": "string" },
+            },
+            "$defs": { "A": { "type": "array", "items": { "$ref": "#/components/schemas/t.input/$defs/A" } } },
+        });
+        assert_eq!(schema, expected);
+    }
+
+    #[test]
+    fn what_does_not_depend_on_tools_is_there() {
+        assert!(BASE.contains_key("paths"));
+    }
+}

@@ -1,0 +1,107 @@
+//! What a reader reads in, a stream of server-sent events out.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures::stream::{self, Stream, StreamExt as _};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::event::{Event, Notice, now};
+use crate::reader::{Line, Reader};
+use crate::room::Snapshot;
+use crate::visit::Visit;
+
+/// Streams events in our own form, as long as somebody reads.
+pub(crate) fn events(reader: Reader, visit: Visit) -> Response {
+    let (silence, idle) = (reader.room.live.heartbeat, reader.room.live.idle);
+    let state = (reader, visit, Duration::ZERO, false);
+    let frames = stream::unfold(state, move |(mut reader, visit, quiet, over)| async move {
+        if over || idle.is_some_and(|idle| quiet >= idle) {
+            return None;
+        }
+        match timeout(silence, reader.next()).await {
+            Err(_) => {
+                let alive = Bytes::from_static(b": still here\n\n");
+                Some((alive, (reader, visit, quiet + silence, false)))
+            }
+            Ok(None) => None,
+            Ok(Some(line)) => {
+                let over = matches!(line, Line::Goodbye);
+                Some((frame(&line), (reader, visit, Duration::ZERO, over)))
+            }
+        }
+    });
+    // Browsers come back by themselves, and need not wait for long.
+    let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
+    response(begin.chain(frames), [])
+}
+
+/// One line as an event of the stream.
+fn frame(line: &Line) -> Bytes {
+    match line {
+        Line::Event(event) => event.frame().clone(),
+        Line::Snapshot(snapshot) => {
+            let json = snapshot_json(snapshot);
+            format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
+        }
+        // No number: whoever comes back goes on after the last one that has one.
+        Line::Goodbye => format!("data: {}\n\n", goodbye_json()).into(),
+    }
+}
+
+/// A snapshot in the form of an event.
+pub(crate) fn snapshot_json(snapshot: &Snapshot) -> String {
+    #[derive(Serialize)]
+    struct Wire<'a> {
+        seq: u64,
+        at: u64,
+        event: Tagged<'a>,
+    }
+    #[derive(Serialize)]
+    struct Tagged<'a> {
+        r#type: &'static str,
+        #[serde(flatten)]
+        snapshot: &'a Snapshot,
+    }
+    let wire = Wire {
+        seq: snapshot.seq,
+        at: now(),
+        event: Tagged {
+            r#type: "snapshot",
+            snapshot,
+        },
+    };
+    serde_json::to_string(&wire).unwrap_or_default()
+}
+
+/// The last event before the server ends.
+pub(crate) fn goodbye_json() -> String {
+    let reason = "the server ends".to_owned();
+    let event = Event::from(Notice::Goodbye { reason });
+    serde_json::json!({ "at": now(), "event": event }).to_string()
+}
+
+/// A stream that nothing on its way may hold back or keep.
+pub(crate) fn response<const N: usize>(
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+    more: [(HeaderName, HeaderValue); N],
+) -> Response {
+    let body = Body::from_stream(frames.map(Ok::<_, Infallible>));
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        ),
+    ];
+    (headers, more, body).into_response()
+}

@@ -1,0 +1,286 @@
+//! What happened in, the text that Prometheus reads out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use toolwright_chat::{ChatEvent, End};
+use toolwright_core::ToolResult;
+
+/// The upper ends of the buckets that durations are counted in, in seconds.
+const BUCKETS: [f64; 12] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
+];
+
+/// What a server counts.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    /// Those who read a conversation now.
+    pub(crate) connections: Gauge,
+    /// Connections that are open now.
+    pub(crate) sockets: Gauge,
+    pub(crate) refused: Counter,
+    requests: Labelled,
+    turns: Labelled,
+    turn_seconds: Histogram,
+    calls: Labelled,
+    call_seconds: Histogram,
+    errors: Labelled,
+    tokens_in: Counter,
+    tokens_out: Counter,
+    /// In millionths.
+    cost: Counter,
+}
+
+impl Metrics {
+    /// Counts what a turn tells.
+    pub(crate) fn hear(&self, event: &ChatEvent) {
+        match event {
+            ChatEvent::Step { usage, cost, .. } => {
+                self.tokens_in.add(usage.input);
+                self.tokens_out.add(usage.output);
+                let millionths = cost.unwrap_or_default() * 1e6;
+                // What is not a number or below zero counts nothing.
+                self.cost.add(millionths as u64);
+            }
+            ChatEvent::Result { result, millis } => {
+                self.called(result, Duration::from_millis(*millis));
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a call.
+    pub(crate) fn called(&self, result: &ToolResult, took: Duration) {
+        self.calls.add(&result.outcome.to_string());
+        self.call_seconds.add(took);
+    }
+
+    /// Counts a turn that is over.
+    pub(crate) fn turn(&self, end: &End, took: Duration) {
+        let end = match end {
+            End::Answered => "answered",
+            End::Direct => "direct",
+            End::Length => "length",
+            End::Limit { .. } => "limit",
+            End::Failed { .. } => "failed",
+            End::Cancelled => "cancelled",
+            _ => "other",
+        };
+        self.turns.add(end);
+        self.turn_seconds.add(took);
+    }
+
+    /// Counts a turn that has no end but an error.
+    pub(crate) fn failed(&self, kind: &str) {
+        self.errors.add(kind);
+    }
+
+    /// Counts an answer to a request.
+    pub(crate) fn answered(&self, status: u16) {
+        self.requests.add(match status {
+            ..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        });
+    }
+
+    /// Writes everything.
+    pub(crate) fn text(&self, rooms: usize) -> String {
+        let mut out = String::new();
+        let plain = [
+            (
+                "sockets",
+                "gauge",
+                "connections that are open",
+                self.sockets.get(),
+            ),
+            (
+                "readers",
+                "gauge",
+                "those who read a conversation",
+                self.connections.get(),
+            ),
+            (
+                "rooms",
+                "gauge",
+                "conversations under way",
+                rooms.to_string(),
+            ),
+            (
+                "prompts_refused_total",
+                "counter",
+                "prompts refused by an interceptor",
+                self.refused.get(),
+            ),
+            (
+                "cost_total",
+                "counter",
+                "what models cost, where the price is known",
+                { format!("{:.6}", self.cost.0.load(Ordering::Relaxed) as f64 / 1e6) },
+            ),
+        ];
+        for (name, kind, help, value) in plain {
+            head(&mut out, name, kind, help);
+            line(&mut out, name, "", &value);
+        }
+        head(
+            &mut out,
+            "tokens_total",
+            "counter",
+            "tokens that models read and wrote",
+        );
+        line(
+            &mut out,
+            "tokens_total",
+            r#"{direction="in"}"#,
+            &self.tokens_in.get(),
+        );
+        line(
+            &mut out,
+            "tokens_total",
+            r#"{direction="out"}"#,
+            &self.tokens_out.get(),
+        );
+        let labelled = [
+            (
+                "requests_total",
+                "status",
+                "requests answered",
+                &self.requests,
+            ),
+            ("turns_total", "end", "turns that are over", &self.turns),
+            ("calls_total", "outcome", "calls of tools", &self.calls),
+            ("errors_total", "kind", "turns that failed", &self.errors),
+        ];
+        for (name, label, help, counts) in labelled {
+            head(&mut out, name, "counter", help);
+            counts.write(&mut out, name, label);
+        }
+        let timed = [
+            ("turn_seconds", "how long turns take", &self.turn_seconds),
+            (
+                "call_seconds",
+                "how long calls of tools take",
+                &self.call_seconds,
+            ),
+        ];
+        for (name, help, histogram) in timed {
+            head(&mut out, name, "histogram", help);
+            histogram.write(&mut out, name);
+        }
+        out
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a `String` cannot fail, here and below.
+    let _ = write!(
+        out,
+        "# HELP toolwright_{name} {help}\n# TYPE toolwright_{name} {kind}\n"
+    );
+}
+
+fn line(out: &mut String, name: &str, labels: &str, value: &str) {
+    let _ = writeln!(out, "toolwright_{name}{labels} {value}");
+}
+
+/// Counts up.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> String {
+        self.0.load(Ordering::Relaxed).to_string()
+    }
+}
+
+/// Counts up and down.
+#[derive(Default)]
+pub(crate) struct Gauge(AtomicI64);
+
+impl Gauge {
+    pub(crate) fn up(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn down(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> String {
+        self.0.load(Ordering::Relaxed).to_string()
+    }
+}
+
+/// Counts by one of a few words of our own.
+#[derive(Default)]
+struct Labelled(Mutex<BTreeMap<String, u64>>);
+
+impl Labelled {
+    fn add(&self, label: &str) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match counts.get_mut(label) {
+            Some(count) => *count += 1,
+            None => drop(counts.insert(label.to_owned(), 1)),
+        }
+    }
+
+    fn write(&self, out: &mut String, name: &str, label: &str) {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (value, count) in &*counts {
+            line(
+                out,
+                name,
+                &format!("{{{label}={value:?}}}"),
+                &count.to_string(),
+            );
+        }
+    }
+}
+
+/// Counts durations in buckets.
+#[derive(Default)]
+struct Histogram {
+    counts: [AtomicU64; BUCKETS.len()],
+    all: AtomicU64,
+    /// In millionths of a second.
+    sum: AtomicU64,
+}
+
+impl Histogram {
+    fn add(&self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        let within = BUCKETS.iter().zip(&self.counts);
+        for (_, count) in within.filter(|(end, _)| seconds <= **end) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.all.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.sum.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    fn write(&self, out: &mut String, name: &str) {
+        for (end, count) in BUCKETS.iter().zip(&self.counts) {
+            let count = count.load(Ordering::Relaxed).to_string();
+            line(
+                out,
+                &format!("{name}_bucket"),
+                &format!("{{le=\"{end}\"}}"),
+                &count,
+            );
+        }
+        let all = self.all.load(Ordering::Relaxed).to_string();
+        line(out, &format!("{name}_bucket"), r#"{le="+Inf"}"#, &all);
+        let sum = self.sum.load(Ordering::Relaxed) as f64 / 1e6;
+        line(out, &format!("{name}_sum"), "", &sum.to_string());
+        line(out, &format!("{name}_count"), "", &all);
+    }
+}

@@ -1,0 +1,120 @@
+//! What is wrong with a request, as its answer says it: the one file with status codes of our own.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use toolwright_chat::{ChatError, StoreError};
+use toolwright_schema::redact;
+
+use crate::trouble::error_kind;
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+    /// What the client has to bring.
+    challenge: Option<HeaderValue>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind,
+            message: message.into(),
+            challenge: None,
+        }
+    }
+
+    /// The request does not say what it has to.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid", message)
+    }
+
+    /// There is no such thing.
+    pub(crate) fn unknown(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "unknown", message)
+    }
+
+    /// It cannot be done as things stand.
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "refused", message)
+    }
+
+    /// It can perhaps be done later.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// Who asks has to prove who they are.
+    pub(crate) fn stranger(status: StatusCode, challenge: Option<HeaderValue>) -> Self {
+        let (kind, message) = match status {
+            StatusCode::UNAUTHORIZED => (
+                "unauthorized",
+                "bring the server's token: `Authorization: Bearer …`",
+            ),
+            _ => (
+                "forbidden",
+                "this server does not answer for that host, or to pages of that origin",
+            ),
+        };
+        Self {
+            challenge,
+            ..Self::new(status, kind, message)
+        }
+    }
+}
+
+impl Problem {
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        json!({ "kind": self.kind, "message": self.message })
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!("the store failed: {error}");
+        let message = redact(&error.to_string()).into_owned();
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+    }
+}
+
+impl From<ChatError> for Problem {
+    fn from(error: ChatError) -> Self {
+        let status = match &error {
+            ChatError::Refused { .. } => StatusCode::CONFLICT,
+            ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
+            ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ChatError::Silent => StatusCode::NOT_FOUND,
+            ChatError::Prompt { .. } | ChatError::UnknownTool { .. } => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        let message = redact(&error.to_string()).into_owned();
+        Self::new(status, error_kind(&error), message)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": self.json() });
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        let json = HeaderValue::from_static("application/json");
+        headers.insert(header::CONTENT_TYPE, json);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(challenge) = self.challenge {
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}

@@ -1,0 +1,117 @@
+//! Events of an agent that is not ours in, entries of the journal out.
+
+use std::sync::Arc;
+
+use toolwright_chat::{CallFacts, ChatEvent, End, Item, ModelId, Step, Stop, Usage, What};
+use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
+
+/// What was heard of a turn that no chat of ours performs.
+#[derive(Default)]
+pub(crate) struct Record {
+    entries: Vec<What>,
+    model: Option<ModelId>,
+    /// The step under way.
+    text: String,
+    calls: Vec<toolwright_core::ToolCall>,
+    /// Calls that have no result yet.
+    open: Vec<(CallId, ToolName)>,
+    said: String,
+    end: Option<End>,
+}
+
+impl Record {
+    /// Hears an event.
+    pub(crate) fn hear(&mut self, event: &ChatEvent) {
+        match event {
+            ChatEvent::Began { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::Text { delta } => {
+                self.text.push_str(delta);
+                self.said.push_str(delta);
+            }
+            ChatEvent::Call { call } => self.calls.push(call.clone()),
+            ChatEvent::Step { stop, usage, cost } => self.step(stop.clone(), *usage, *cost),
+            ChatEvent::Result { result, .. } => {
+                if !self.calls.is_empty() {
+                    self.step(Stop::Calls, Usage::default(), None);
+                }
+                let known = self.open.iter().position(|(call, _)| *call == result.call);
+                if let Some(at) = known {
+                    self.open.remove(at);
+                    let result = result.clone();
+                    self.entries.push(What::Finished { result });
+                }
+            }
+            ChatEvent::Ended { end, .. } => self.end(end.clone()),
+            _ => {}
+        }
+    }
+
+    /// Says why it ended.
+    pub(crate) fn end(&mut self, end: End) {
+        self.end = Some(end);
+    }
+
+    fn step(&mut self, stop: Stop, usage: Usage, cost: Option<f64>) {
+        let mut items = Vec::new();
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            items.push(Item::text(text));
+        }
+        let calls = std::mem::take(&mut self.calls);
+        let facts = calls.iter().map(|call| {
+            let digest = format!("{}\n{}", call.name, call.arguments);
+            CallFacts::new(call.id.clone(), call.name.clone(), digest)
+        });
+        let facts: Vec<CallFacts> = facts.collect();
+        self.give_up();
+        self.open = calls
+            .iter()
+            .map(|call| (call.id.clone(), call.name.clone()))
+            .collect();
+        items.extend(calls.into_iter().map(Item::call));
+        if items.is_empty() {
+            return;
+        }
+        let model = self.model.clone();
+        let model = model.unwrap_or_else(|| ModelId::new("endpoint", ""));
+        self.entries.push(What::Step {
+            step: Arc::new(Step::new(model, items, stop, usage)),
+            calls: facts,
+            cost,
+        });
+    }
+
+    /// Closes the calls that have no result.
+    fn give_up(&mut self) {
+        for (call, tool) in self.open.drain(..) {
+            let message = "nobody said what came of it";
+            let mut result =
+                ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
+            (result.call, result.tool) = (call, tool);
+            self.entries.push(What::Finished { result });
+        }
+    }
+
+    /// What was said in all.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
+    }
+
+    /// Whether anything was heard.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.said.is_empty()
+            && self.entries.is_empty()
+            && self.calls.is_empty()
+            && self.end.is_none()
+    }
+
+    /// What the journal is told of it, and why it ended.
+    pub(crate) fn close(&mut self) -> (Vec<What>, End) {
+        if !self.text.is_empty() || !self.calls.is_empty() {
+            self.step(Stop::End, Usage::default(), None);
+        }
+        self.give_up();
+        let end = self.end.take().unwrap_or(End::Answered);
+        (std::mem::take(&mut self.entries), end)
+    }
+}

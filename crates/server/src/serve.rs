@@ -1,0 +1,132 @@
+//! A listener in, answers out, until somebody says that it is enough.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use crate::server::Site;
+use crate::stall::Stalling;
+
+/// How long to wait when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a server cannot listen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Other machines could reach it, and everybody would be let in.
+    #[error("{addr} is open to other machines: set a token, or listen on 127.0.0.1")]
+    Open {
+        /// The address.
+        addr: SocketAddr,
+    },
+    /// The listener has no address.
+    #[error("the address cannot be listened on: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl Site {
+    /// Answers until `shutdown` is done; then turns that run may come to their end, for a while, and streams end with a last
+    /// event. What does not end in time goes on when the conversation is next asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the address is open to other machines and everybody would be let in.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), ServeError> {
+        let addr = listener.local_addr()?;
+        if !addr.ip().is_loopback() && self.app.mcp.is_open() {
+            return Err(ServeError::Open { addr });
+        }
+        let limits = &self.app.limits;
+        let most = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+        let connections = Arc::new(Semaphore::new(most));
+        let open = TaskTracker::new();
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            .header_read_timeout(limits.arrival);
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let accept = async {
+                // The next connection waits in the system's queue until there is room for it.
+                let room = Arc::clone(&connections).acquire_owned().await;
+                (listener.accept().await, room)
+            };
+            let (accepted, room) = tokio::select! {
+                accepted = accept => accepted,
+                () = &mut shutdown => break,
+            };
+            let Ok((stream, _)) = accepted else {
+                // Too many open files, most likely: it helps to wait until some are closed.
+                sleep(PAUSE).await;
+                continue;
+            };
+            // Answers are small and wanted at once; if the system cannot do this, they are only slower.
+            let _ = stream.set_nodelay(true);
+            let stream = TokioIo::new(Stalling::new(stream, limits.stall));
+            let connection = http.serve_connection(stream, self.answering());
+            let connection = connection.with_upgrades();
+            let app = Arc::clone(&self.app);
+            app.metrics.sockets.up();
+            open.spawn(async move {
+                let mut connection = pin!(connection);
+                // A connection that breaks is the client's business.
+                tokio::select! {
+                    _ = &mut connection => {}
+                    () = app.ending.cancelled() => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
+                app.metrics.sockets.down();
+                drop(room);
+            });
+        }
+        drop(listener);
+        open.close();
+        self.end(&open).await;
+        Ok(())
+    }
+
+    /// Lets what is under way come to its end.
+    async fn end(&self, open: &TaskTracker) {
+        let grace = self.app.limits.grace;
+        self.app.turns.close();
+        let _ = timeout(grace, self.app.turns.wait()).await;
+        self.app.ending.cancel();
+        self.app.mcp.shut_down();
+        // Whatever has not ended by then is cut off.
+        let _ = timeout(grace, open.wait()).await;
+    }
+
+    fn answering(
+        &self,
+    ) -> impl hyper::service::Service<
+        Request<Incoming>,
+        Response = axum::response::Response,
+        Error = Infallible,
+        Future: Send,
+    > + Send
+    + use<> {
+        let router = self.router();
+        service_fn(move |request: Request<Incoming>| {
+            router.clone().oneshot(request.map(axum::body::Body::new))
+        })
+    }
+}

@@ -1,0 +1,301 @@
+//! Endpoints in, one server for all of them out.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use tokio_util::task::TaskTracker;
+use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
+use toolwright_core::{CancellationToken, Invoker, Secret};
+use toolwright_mcp::{McpServer, McpServerBuilder};
+
+use crate::app::{About, App, Models};
+use crate::endpoint::{ASSISTANT, Endpoint, Live, Shared};
+use crate::http;
+use crate::limits::Limits;
+
+/// A server under construction.
+///
+/// # Examples
+///
+/// ```no_run
+/// use toolwright::chat::testing::ScriptedModel;
+/// use toolwright::{Invoker, Registry};
+/// use toolwright_server::{Endpoint, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let invoker = Invoker::new(&Registry::new())?;
+/// let site = Server::new(invoker, ScriptedModel::new().says("Hello."))
+///     .endpoint(Endpoint::new("/chat/{room}").memory(true).broadcast(true))
+///     .build()?;
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
+/// site.serve(listener, std::future::pending()).await?;
+/// # Ok(()) }
+/// ```
+pub struct Server {
+    invoker: Invoker,
+    model: Arc<dyn Model>,
+    why: String,
+    models: Models,
+    store: Arc<dyn Store>,
+    place: String,
+    name: String,
+    version: String,
+    node: Option<String>,
+    chat: Vec<Box<ChangeChat>>,
+    guard: Vec<Box<dyn FnOnce(McpServerBuilder) -> McpServerBuilder>>,
+    origins: Vec<String>,
+    limits: Limits,
+    endpoints: Vec<Endpoint>,
+    console: bool,
+    mcp: bool,
+}
+
+type ChangeChat = dyn Fn(ChatBuilder) -> ChatBuilder + Send + Sync;
+
+/// Why a server cannot be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An endpoint is not what it should be.
+    #[error("endpoint `{path}`: {reason}")]
+    Endpoint {
+        /// Which.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Tools cannot be served, or a token is too short.
+    #[error(transparent)]
+    Mcp(#[from] toolwright_mcp::BuildError),
+}
+
+impl Server {
+    /// Starts a server of an invoker's tools, and of a model that may call them.
+    pub fn new(invoker: Invoker, model: impl Model) -> Self {
+        Self {
+            invoker,
+            model: Arc::new(model),
+            why: String::new(),
+            models: Models::default(),
+            store: Arc::new(MemoryStore::new()),
+            place: "memory".to_owned(),
+            name: "toolwright".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            node: None,
+            chat: Vec::new(),
+            guard: Vec::new(),
+            origins: Vec::new(),
+            limits: Limits::default(),
+            endpoints: Vec::new(),
+            console: true,
+            mcp: true,
+        }
+    }
+
+    /// Names the server.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        (self.name, self.version) = (name.into(), version.into());
+        self
+    }
+
+    /// Says why it is this model that answers, in words for a person.
+    #[must_use]
+    pub fn why(mut self, why: impl Into<String>) -> Self {
+        self.why = why.into();
+        self
+    }
+
+    /// Names models that a prompt may choose, and who makes them.
+    #[must_use]
+    pub fn models<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+        make: impl Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.models = Models {
+            names: names.into_iter().map(Into::into).collect(),
+            resolve: Some(Arc::new(make)),
+        };
+        self
+    }
+
+    /// Sets where conversations are kept that are remembered, and what that place is called; without, in memory.
+    #[must_use]
+    pub fn store(mut self, store: impl Store, place: impl Into<String>) -> Self {
+        (self.store, self.place) = (Arc::new(store), place.into());
+        self
+    }
+
+    /// Names the node that this process is, as [`ChatBuilder::node`] does.
+    #[must_use]
+    pub fn node(mut self, name: impl Into<String>) -> Self {
+        self.node = Some(name.into());
+        self
+    }
+
+    /// Changes the chats of all endpoints, before what an endpoint says itself: prices, hosted tools, options.
+    #[must_use]
+    pub fn chat(
+        mut self,
+        change: impl Fn(ChatBuilder) -> ChatBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.chat.push(Box::new(change));
+        self
+    }
+
+    /// Lets in only who brings this token.
+    #[must_use]
+    pub fn token(self, token: Secret) -> Self {
+        self.guard(|guard| guard.token(token))
+    }
+
+    /// Lets pages of these origins call, and read what they are answered: `https://app.example.com`.
+    #[must_use]
+    pub fn origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+        let origins: Vec<String> = origins.into_iter().map(Into::into).collect();
+        self.origins.extend(origins.iter().cloned());
+        self.guard(|guard| guard.allowed_origins(origins))
+    }
+
+    /// Says who is let in, at every path: tokens, hosts and origins are those of the MCP server.
+    #[must_use]
+    pub fn guard(
+        mut self,
+        change: impl FnOnce(McpServerBuilder) -> McpServerBuilder + 'static,
+    ) -> Self {
+        self.guard.push(Box::new(change));
+        self
+    }
+
+    /// Changes how much the server takes on.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Adds an endpoint. An [`Endpoint::assistant`] takes the place of the one that is there by itself.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.endpoints.push(endpoint);
+        self
+    }
+
+    /// Says whether the console is served at `/`; it is, unless said otherwise.
+    #[must_use]
+    pub fn console(mut self, on: bool) -> Self {
+        self.console = on;
+        self
+    }
+
+    /// Says whether the tools are served over MCP at `/mcp`; they are, unless said otherwise.
+    #[must_use]
+    pub fn mcp(mut self, on: bool) -> Self {
+        self.mcp = on;
+        self
+    }
+
+    /// Makes the server.
+    ///
+    /// # Errors
+    ///
+    /// When an endpoint's path cannot be read or is there twice, a tool that it names is not there, its file cannot be read,
+    /// or a token is too short.
+    pub fn build(self) -> Result<Site, BuildError> {
+        let mcp = McpServer::builder(self.invoker.clone());
+        let mcp = mcp.name(&*self.name).version(&*self.version);
+        let mcp = self.guard.into_iter().fold(mcp, |mcp, change| change(mcp));
+        let app = Arc::new(App {
+            invoker: self.invoker,
+            mcp: mcp.build()?,
+            node: self.node.unwrap_or_else(node),
+            limits: self.limits,
+            metrics: Default::default(),
+            models: self.models,
+            passes: Default::default(),
+            origins: self.origins,
+            lives: Default::default(),
+            about: About {
+                name: self.name,
+                version: self.version,
+                store: self.place,
+                model: self.model.id().clone(),
+                why: self.why,
+            },
+            turns: TaskTracker::new(),
+            ending: CancellationToken::new(),
+        });
+        let changes = self.chat;
+        let shared = Shared {
+            app: Arc::clone(&app),
+            model: self.model,
+            store: self.store,
+            chat: Arc::new(move |chat| changes.iter().fold(chat, |chat, change| change(chat))),
+        };
+        let mut endpoints = self.endpoints;
+        if !endpoints.iter().any(|it| it.path() == ASSISTANT) {
+            endpoints.insert(0, Endpoint::assistant());
+        }
+        let mut lives: Vec<Arc<Live>> = Vec::new();
+        for endpoint in endpoints {
+            let path = endpoint.path().to_owned();
+            let live = endpoint.live(&shared)?;
+            let wrong = |reason: String| BuildError::Endpoint {
+                path: path.clone(),
+                reason,
+            };
+            if path != ASSISTANT && http::is_taken(&path) {
+                return Err(wrong("the server's own paths begin like this".to_owned()));
+            }
+            let mut others = lives.iter().map(|live| &live.template);
+            if let Some(other) = others.find(|other| live.template.clashes(other)) {
+                return Err(wrong(format!("it cannot be told from `{}`", other.path)));
+            }
+            lives.push(Arc::new(live));
+        }
+        // Nobody has set it before.
+        let _ = app.lives.set(lives.iter().map(Arc::downgrade).collect());
+        let router = http::router(&app, &lives, self.console, self.mcp);
+        Ok(Site {
+            app,
+            lives: lives.into(),
+            router,
+        })
+    }
+}
+
+/// A name that no other process has.
+fn node() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    format!("server-{}-{nanos:x}", std::process::id())
+}
+
+/// A server that is ready to answer; cheap to clone.
+#[derive(Clone)]
+pub struct Site {
+    pub(crate) app: Arc<App>,
+    pub(crate) lives: Arc<[Arc<Live>]>,
+    router: Router,
+}
+
+impl Site {
+    /// What the endpoints were given and their models' vendors do not have, in words for a person.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in self.lives.iter().flat_map(|live| live.chat.warnings()) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        warnings
+    }
+
+    /// Returns the routes, to be merged with others into one app.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+}

@@ -1,0 +1,77 @@
+//! What went wrong, in words for whoever reads a conversation.
+
+use std::fmt;
+
+use toolwright_chat::{ChatError, StoreError};
+use toolwright_schema::redact;
+
+/// Why a prompt has no answer; told to everybody who reads the conversation.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    /// Whether nobody has to be told any more.
+    pub(crate) quiet: bool,
+}
+
+impl Trouble {
+    /// Says what went wrong.
+    pub fn new(kind: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self {
+            kind: kind.into(),
+            message: redact(&message.to_string()).into_owned(),
+            quiet: false,
+        }
+    }
+
+    pub(crate) fn of(error: &ChatError) -> Self {
+        Self::new(error_kind(error), error)
+    }
+
+    pub(crate) fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::new("store", error)
+    }
+}
+
+/// The kind of trouble, for programs.
+pub fn error_kind(error: &ChatError) -> &'static str {
+    use toolwright_chat::ModelErrorKind as Kind;
+    match error {
+        ChatError::Model(error) => match error.kind {
+            Kind::Auth => "auth",
+            Kind::RateLimit => "rate_limit",
+            Kind::Overloaded => "overloaded",
+            Kind::BadRequest => "bad_request",
+            Kind::ContextTooLong => "context_too_long",
+            Kind::ContentFilter => "content_filter",
+            Kind::Network => "network",
+            Kind::Timeout => "timeout",
+            Kind::Protocol => "protocol",
+            Kind::Forbidden => "forbidden",
+            _ => "model",
+        },
+        ChatError::Store(_) => "store",
+        ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
+        ChatError::Prompt { .. } => "prompt",
+        ChatError::Refused { .. } => "refused",
+        ChatError::Busy { .. } => "busy",
+        ChatError::Silent => "silent",
+        ChatError::Ended { .. } => "ended",
+        _ => "chat",
+    }
+}

@@ -1,0 +1,37 @@
+//! The protocols that pages speak: each is a translator of the same events, without any I/O.
+//!
+//! A protocol is a file here that implements [`Translator`], and a route that hands it to
+//! [`http::turn`](crate::http::turn).
+
+use serde_json::Value;
+use toolwright_core::Content;
+
+use crate::event::Event;
+
+pub(crate) mod ag_ui;
+pub(crate) mod ai_sdk;
+pub(crate) mod openai;
+
+/// One UI protocol: what happens in a turn in, what its clients read out.
+pub(crate) trait Translator: Send + 'static {
+    /// What is said before anything has happened.
+    fn open(&mut self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// What is said of an event; nothing, where the protocol has no word for it.
+    fn hear(&mut self, event: &Event) -> Vec<Value>;
+
+    /// What stands after the last part, as it is.
+    fn seal(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The text of an item that is one.
+pub(crate) fn text(item: &Content) -> Option<&str> {
+    match item {
+        Content::Text { text } => Some(text),
+        _ => None,
+    }
+}

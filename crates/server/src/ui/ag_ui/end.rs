@@ -1,0 +1,105 @@
+//! How a run ends: it is finished, it waits for somebody, or it failed.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Asked, End, Usage};
+use toolwright_core::CallId;
+
+use super::AgUi;
+use super::thread::interrupt;
+use crate::guest::is_brought;
+
+impl AgUi {
+    /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
+    pub(super) fn paused(&mut self, out: &mut Vec<Value>) {
+        self.leave(out);
+        let (brought, asked): (Vec<&Asked>, Vec<&Asked>) =
+            self.waiting.iter().partition(|asked| is_brought(asked));
+        let outcome = match (asked.is_empty(), brought.is_empty()) {
+            (true, true) => json!({ "type": "success" }),
+            (true, false) => {
+                let calls: Vec<&CallId> = brought.iter().map(|asked| &asked.call.id).collect();
+                json!({ "type": "success", "pendingToolCallIds": calls })
+            }
+            (false, _) => {
+                let interrupts: Vec<Value> = asked.into_iter().map(interrupt).collect();
+                json!({ "type": "interrupt", "interrupts": interrupts })
+            }
+        };
+        let event = self.finished(outcome, None);
+        out.push(event);
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        end: &End,
+        usage: Usage,
+        cost: Option<f64>,
+        out: &mut Vec<Value>,
+    ) {
+        let outcome = match end {
+            End::Cancelled => json!({ "type": "cancelled" }),
+            End::Limit { reason } => return self.failed("limit", reason, Some(usage), out),
+            End::Failed { reason } => return self.failed("failed", reason, Some(usage), out),
+            _ => json!({ "type": "success" }),
+        };
+        self.leave(out);
+        let mut event = self.finished(outcome, Some(usage));
+        let mut told = json!(end);
+        if let (Some(told), Some(cost)) = (told.as_object_mut(), cost) {
+            told.insert("cost".to_owned(), json!(cost));
+        }
+        if let Some(event) = event.as_object_mut() {
+            event.insert("metadata".to_owned(), json!({ "toolwright": told }));
+        }
+        out.push(event);
+    }
+
+    fn finished(&self, outcome: Value, usage: Option<Usage>) -> Value {
+        let mut event = json!({
+            "type": "RUN_FINISHED", "threadId": self.thread, "runId": self.run, "outcome": outcome,
+        });
+        if let (Some(event), Some(usage)) = (event.as_object_mut(), usage) {
+            event.insert("usage".to_owned(), self.usage(usage));
+        }
+        event
+    }
+
+    pub(super) fn failed(
+        &mut self,
+        code: &str,
+        message: &str,
+        usage: Option<Usage>,
+        out: &mut Vec<Value>,
+    ) {
+        self.leave(out);
+        let mut event = error(code, message);
+        if let (Some(event), Some(usage)) = (event.as_object_mut(), usage) {
+            event.insert("usage".to_owned(), self.usage(usage));
+        }
+        out.push(event);
+    }
+
+    fn usage(&self, usage: Usage) -> Value {
+        let mut entry = Map::new();
+        if let Some(model) = &self.model {
+            entry.insert("provider".to_owned(), model.vendor.as_str().into());
+            entry.insert("model".to_owned(), model.name.as_str().into());
+        }
+        for (name, count) in [
+            ("inputTokens", usage.input),
+            ("outputTokens", usage.output),
+            ("totalTokens", usage.total()),
+            ("reasoningTokens", usage.reasoning),
+            ("cachedInputTokens", usage.cached),
+            ("cacheWriteInputTokens", usage.cache_written),
+        ] {
+            entry.insert(name.to_owned(), count.into());
+        }
+        json!([entry])
+    }
+}
+
+/// A run that could not be.
+pub(crate) fn error(code: &str, message: &str) -> Value {
+    json!({ "type": "RUN_ERROR", "code": code, "message": message })
+}

@@ -1,0 +1,235 @@
+//! Events in, chunks of OpenAI's Chat Completions out.
+//!
+//! Tools of the server run inside and are not told of; what the caller's own tools are called with is the answer.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Asked, ChatEvent, End, Stop, Usage};
+
+use super::Translator;
+use crate::event::{Event, Notice};
+use crate::guest::is_brought;
+
+/// Tells one answer as chunks.
+pub(crate) struct OpenAi {
+    id: String,
+    /// In seconds since 1970.
+    created: u64,
+    model: String,
+    /// Whether what it took is told after the answer.
+    counted: bool,
+    asked: Vec<Asked>,
+    stop: Stop,
+    usage: Usage,
+    /// Whether the step under way has said something, the last one has, and any has.
+    said: bool,
+    said_last: bool,
+    said_before: bool,
+}
+
+impl OpenAi {
+    pub(crate) fn new(id: String, created: u64, model: String, counted: bool) -> Self {
+        Self {
+            id,
+            created,
+            model,
+            counted,
+            asked: Vec::new(),
+            stop: Stop::End,
+            usage: Usage::default(),
+            said: false,
+            said_last: false,
+            said_before: false,
+        }
+    }
+
+    fn chat(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+        match event {
+            ChatEvent::Text { delta } => self.write(delta, out),
+            ChatEvent::Reasoning { delta } => {
+                let delta = json!({ "reasoning_content": delta });
+                out.push(self.chunk(delta, None));
+            }
+            ChatEvent::Step { stop, usage, .. } => {
+                self.stop = stop.clone();
+                self.usage += *usage;
+                self.said_before |= self.said;
+                self.said_last = std::mem::take(&mut self.said);
+            }
+            ChatEvent::Asked(asked) => {
+                self.asked.retain(|known| known.call.id != asked.call.id);
+                self.asked.push(asked.clone());
+            }
+            ChatEvent::Decided { call, .. } => self.asked.retain(|asked| asked.call.id != *call),
+            ChatEvent::Ended {
+                end,
+                content,
+                usage,
+                ..
+            } => {
+                // A result that is the answer, or a refusal: nobody has said it yet.
+                if *end == End::Direct || !(self.said || self.said_last) {
+                    for text in content.iter().filter_map(super::text) {
+                        self.write(text, out);
+                    }
+                }
+                self.ended(end, *usage, out);
+            }
+            // Only where an endpoint's own handler answers, which is not told how to decide.
+            ChatEvent::Paused { .. } => match self.asked.iter().any(is_brought) {
+                true => self.ended(&End::Answered, self.usage, out),
+                false => {
+                    let message =
+                        "a call needs a person's approval, and nobody can be asked over this API";
+                    out.push(error("approval", message));
+                }
+            },
+            // That tools of the server run is nothing that the protocol has words for.
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, delta: &str, out: &mut Vec<Value>) {
+        let again = self.said_before && !self.said;
+        let delta = match again {
+            true => format!("\n\n{delta}"),
+            false => delta.to_owned(),
+        };
+        self.said = true;
+        out.push(self.chunk(json!({ "content": delta }), None));
+    }
+
+    fn ended(&mut self, end: &End, usage: Usage, out: &mut Vec<Value>) {
+        let asked = std::mem::take(&mut self.asked).into_iter();
+        let calls: Vec<Value> = asked
+            .filter(is_brought)
+            .enumerate()
+            .map(|(index, asked)| {
+                let function = json!({ "name": asked.call.name, "arguments": asked.arguments.to_string() });
+                json!({ "index": index, "id": asked.call.id, "type": "function", "function": function })
+            })
+            .collect();
+        let finish = match (end, &self.stop) {
+            (End::Failed { .. }, Stop::Filtered) => "content_filter",
+            (End::Limit { reason }, _) => return out.push(error("limit", reason)),
+            (End::Failed { reason }, _) => return out.push(error("failed", reason)),
+            (End::Cancelled, _) => return out.push(error("cancelled", "the answer was stopped")),
+            _ if !calls.is_empty() => "tool_calls",
+            (End::Length, _) => "length",
+            _ => "stop",
+        };
+        if !calls.is_empty() {
+            out.push(self.chunk(json!({ "tool_calls": calls }), None));
+        }
+        out.push(self.chunk(json!({}), Some(finish)));
+        if self.counted {
+            let mut chunk = self.bare(json!([]));
+            chunk.insert("usage".to_owned(), counted(usage));
+            out.push(chunk.into());
+        }
+    }
+
+    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
+        let choice =
+            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
+        self.bare(json!([choice])).into()
+    }
+
+    fn bare(&self, choices: Value) -> Map<String, Value> {
+        let mut chunk = Map::new();
+        chunk.insert("id".to_owned(), self.id.as_str().into());
+        chunk.insert("object".to_owned(), "chat.completion.chunk".into());
+        chunk.insert("created".to_owned(), self.created.into());
+        chunk.insert("model".to_owned(), self.model.as_str().into());
+        chunk.insert("choices".to_owned(), choices);
+        chunk
+    }
+}
+
+impl Translator for OpenAi {
+    fn open(&mut self) -> Vec<Value> {
+        let delta = json!({ "role": "assistant", "content": "" });
+        vec![self.chunk(delta, None)]
+    }
+
+    fn hear(&mut self, event: &Event) -> Vec<Value> {
+        let mut out = Vec::new();
+        match event {
+            Event::Chat(event) => self.chat(event, &mut out),
+            Event::Notice(Notice::Error { kind, message }) => out.push(error(kind, message)),
+            Event::Notice(Notice::Goodbye { reason }) => out.push(error("goodbye", reason)),
+            Event::Notice(_) => {}
+        }
+        out
+    }
+
+    fn seal(&self) -> Option<&'static str> {
+        Some("[DONE]")
+    }
+}
+
+fn error(code: &str, message: &str) -> Value {
+    json!({ "error": { "message": message, "type": "server_error", "param": null, "code": code } })
+}
+
+fn counted(usage: Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total(),
+        "prompt_tokens_details": { "cached_tokens": usage.cached },
+        "completion_tokens_details": { "reasoning_tokens": usage.reasoning },
+    })
+}
+
+/// Chunks in, the one answer that they come to out; or the error that one of them is.
+pub(crate) fn whole(chunks: Vec<Value>) -> Result<Value, Value> {
+    let (mut answer, mut message) = (Map::new(), Map::new());
+    let (mut content, mut thoughts) = (String::new(), String::new());
+    let mut finish = Value::Null;
+    for chunk in chunks {
+        let Value::Object(mut chunk) = chunk else {
+            continue;
+        };
+        if let Some(error) = chunk.remove("error") {
+            return Err(error);
+        }
+        if let Some(Value::Array(choices)) = chunk.remove("choices")
+            && let Some(Value::Object(mut choice)) = choices.into_iter().next()
+        {
+            let delta = choice.remove("delta").unwrap_or_default();
+            let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
+            content.push_str(text("content"));
+            thoughts.push_str(text("reasoning_content"));
+            if let Some(Value::Array(calls)) = delta.get("tool_calls") {
+                let mut calls = calls.clone();
+                let calls = calls.iter_mut().filter_map(Value::as_object_mut);
+                let calls = calls.map(|call| {
+                    // Only where calls come in pieces does it matter which one a piece is of.
+                    call.shift_remove("index");
+                    Value::Object(std::mem::take(call))
+                });
+                message.insert("tool_calls".to_owned(), calls.collect());
+            }
+            match choice.remove("finish_reason") {
+                None | Some(Value::Null) => {}
+                Some(reason) => finish = reason,
+            }
+        }
+        answer.extend(chunk);
+    }
+    let content = match content.is_empty() && message.contains_key("tool_calls") {
+        true => Value::Null,
+        false => content.into(),
+    };
+    message.insert("role".to_owned(), "assistant".into());
+    message.insert("content".to_owned(), content);
+    message.insert("refusal".to_owned(), Value::Null);
+    if !thoughts.is_empty() {
+        message.insert("reasoning_content".to_owned(), thoughts.into());
+    }
+    answer.insert("object".to_owned(), "chat.completion".into());
+    let choice =
+        json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": finish });
+    answer.insert("choices".to_owned(), json!([choice]));
+    Ok(answer.into())
+}

@@ -1,0 +1,316 @@
+//! Front ends that speak AG-UI.
+
+use serde_json::{Value, json};
+use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::chat::{Message, Model};
+use toolwright::{Tool, ToolError};
+use toolwright_server::Server;
+
+use crate::approvals::{Paid, pays, till};
+use crate::scene::{Events, Puppet, Running, invoker, kind, kinds, no_tools, serve};
+
+pub(crate) fn adder() -> Tool {
+    Tool::builder("add", "Adds two numbers.")
+        .read_only(true)
+        .param::<i64>("a", "One.")
+        .param::<i64>("b", "The other.")
+        .run(|args, _| Ok::<_, ToolError>(args.get::<i64>("a")? + args.get::<i64>("b")?))
+        .unwrap()
+}
+
+fn user(text: &str) -> Value {
+    json!({ "id": "u1", "role": "user", "content": text })
+}
+
+fn input(more: Value) -> Value {
+    let mut input = json!({
+        "threadId": "t", "runId": "r", "messages": [], "tools": [], "context": [], "state": {}, "forwardedProps": {},
+    });
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    input
+}
+
+async fn open(server: &Running, more: Value) -> Events {
+    let request = server.request("POST", "/agui");
+    let request = request.header("content-type", "application/json");
+    Events::new(server.open(request, &input(more).to_string()).await)
+}
+
+async fn run(server: &Running, more: Value) -> Vec<Value> {
+    let mut events = open(server, more).await;
+    let mut all = Vec::new();
+    while let Some(event) = events.next().await {
+        all.push(event);
+    }
+    all
+}
+
+fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
+    let found = events.iter().find(|event| kind(event) == wanted);
+    found.unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
+}
+
+/// All that was said.
+fn text(events: &[Value]) -> String {
+    let said = events
+        .iter()
+        .filter(|event| kind(event) == "TEXT_MESSAGE_CONTENT");
+    said.map(|event| event["delta"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_run_tells_steps_calls_results_and_text() {
+    let model = ScriptedModel::new()
+        .calls("add", r#"{"a": 2, "b": 3}"#)
+        .says("It is 5.");
+    let server = serve(Server::new(invoker(adder()), model)).await;
+    let events = run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
+    let expected = [
+        "RUN_STARTED",
+        "STEP_STARTED",
+        "TOOL_CALL_START",
+        "TOOL_CALL_ARGS",
+        "TOOL_CALL_END",
+        "TOOL_CALL_RESULT",
+        "STEP_FINISHED",
+        "STEP_STARTED",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "STEP_FINISHED",
+        "RUN_FINISHED",
+    ];
+    let mut told = kinds(&events);
+    told.dedup();
+    assert_eq!(told, expected);
+    assert_eq!(text(&events), "It is 5.");
+    assert_eq!(of(&events, "RUN_STARTED")["protocolVersion"], "1.0");
+    assert_eq!(
+        of(&events, "TOOL_CALL_ARGS")["delta"],
+        r#"{"a": 2, "b": 3}"#
+    );
+    assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "5");
+    let finished = of(&events, "RUN_FINISHED");
+    assert_eq!(finished["outcome"], json!({ "type": "success" }));
+    assert_eq!(finished["usage"][0]["inputTokens"], 20);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
+    let paid = Paid::default();
+    let server = serve(Server::new(invoker(till(&paid)), pays())).await;
+    let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
+    let outcome = &of(&events, "RUN_FINISHED")["outcome"];
+    assert_eq!(outcome["type"], "interrupt");
+    let interrupt = &outcome["interrupts"][0];
+    assert_eq!(interrupt["reason"], "tool_call");
+    assert_eq!(
+        interrupt["toolCallId"],
+        of(&events, "TOOL_CALL_START")["toolCallId"]
+    );
+    assert_eq!(
+        interrupt["metadata"]["toolwright"]["arguments"],
+        json!({ "euros": 100 })
+    );
+    let resume = |payload: Value| json!({ "resume": [{ "interruptId": interrupt["id"], "status": "resolved", "payload": payload }] });
+
+    let wrong = [
+        (json!({ "messages": [user("Never mind.")] }), "interrupted"),
+        (
+            json!({ "resume": [{ "interruptId": "x", "status": "cancelled" }] }),
+            "unknown_interrupt",
+        ),
+        (resume(json!({ "approved": "yes" })), "invalid_payload"),
+        (
+            resume(json!({ "approved": true, "editedArgs": 7 })),
+            "invalid_payload",
+        ),
+    ];
+    for (more, code) in wrong {
+        let events = run(&server, more).await;
+        assert_eq!(kinds(&events), ["RUN_ERROR"]);
+        assert_eq!(events[0]["code"], code);
+    }
+    assert!(paid.lock().unwrap().is_empty());
+
+    let shown = run(&server, json!({})).await;
+    assert_eq!(
+        of(&shown, "RUN_FINISHED")["outcome"],
+        *outcome,
+        "whoever looks sees what waits"
+    );
+
+    let edited = resume(json!({ "approved": true, "editedArgs": { "euros": 7 } }));
+    let events = run(&server, edited.clone()).await;
+    assert!(!kinds(&events).contains(&"TOOL_CALL_START"), "{events:#?}");
+    assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "paid 7");
+    assert_eq!(
+        of(&events, "RUN_FINISHED")["outcome"],
+        json!({ "type": "success" })
+    );
+
+    let again = run(&server, edited).await;
+    assert_eq!(again[0]["code"], "unknown_interrupt");
+    assert_eq!(
+        *paid.lock().unwrap(),
+        [7],
+        "what was decided is not decided again"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_denied_or_cancelled_does_not_run() {
+    for entry in [
+        json!({ "status": "cancelled" }),
+        json!({ "status": "resolved", "payload": { "approved": false } }),
+    ] {
+        let paid = Paid::default();
+        let server = serve(Server::new(invoker(till(&paid)), pays())).await;
+        let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
+        let mut entry = entry;
+        entry["interruptId"] =
+            of(&events, "RUN_FINISHED")["outcome"]["interrupts"][0]["id"].clone();
+        let events = run(&server, json!({ "resume": [entry] })).await;
+        let result = of(&events, "TOOL_CALL_RESULT");
+        assert_eq!(result["metadata"]["toolwright"]["outcome"], "denied");
+        assert!(paid.lock().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_run_in_which_nothing_is_said_shows_the_thread() {
+    let model = ScriptedModel::new()
+        .calls("add", r#"{"a": 2, "b": 3}"#)
+        .says("It is 5.");
+    let server = serve(Server::new(invoker(adder()), model)).await;
+    run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
+    let events = run(&server, json!({})).await;
+    assert_eq!(
+        kinds(&events),
+        ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
+    );
+    let messages = events[1]["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages
+        .iter()
+        .map(|it| it["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(messages[1]["toolCalls"][0]["function"]["name"], "add");
+    assert_eq!(messages[2]["toolCallId"], messages[1]["toolCalls"][0]["id"]);
+    assert_eq!(messages[3]["content"], "It is 5.");
+    let unknown = run(&server, json!({ "threadId": "elsewhere" })).await;
+    assert_eq!(
+        kinds(&unknown),
+        ["RUN_STARTED", "RUN_FINISHED"],
+        "nothing takes the client's place"
+    );
+}
+
+#[tokio::test]
+async fn whoever_lost_the_connection_reads_the_rest_of_the_turn() {
+    let (model, strings) = Puppet::new();
+    let server = serve(Server::new(no_tools(), model)).await;
+    let mut lost = open(&server, json!({ "messages": [user("Go.")] })).await;
+    strings.send("Half ".to_owned()).unwrap();
+    while kind(&lost.next().await.unwrap()) != "TEXT_MESSAGE_CONTENT" {}
+    drop(lost);
+    let mut back = open(&server, json!({ "runId": "r2" })).await;
+    assert_eq!(kind(&back.next().await.unwrap()), "RUN_STARTED");
+    assert_eq!(kind(&back.next().await.unwrap()), "MESSAGES_SNAPSHOT");
+    strings.send("an answer.".to_owned()).unwrap();
+    strings.send(String::new()).unwrap();
+    let mut rest = Vec::new();
+    while let Some(event) = back.next().await {
+        rest.push(event);
+    }
+    assert_eq!(of(&rest, "TEXT_MESSAGE_START")["role"], "user");
+    assert_eq!(text(&rest), "Go.Half an answer.");
+    assert_eq!(kind(rest.last().unwrap()), "RUN_FINISHED");
+}
+
+/// What a model is told, in a line.
+fn hears() -> impl Model {
+    FnModel::new(|request| {
+        let said = request.messages.iter().map(|message| match message {
+            Message::User(content) => format!("user {}", content.len()),
+            Message::Assistant(_) => "assistant".to_owned(),
+            Message::Step(_) => "step".to_owned(),
+            other => format!("{other:?}"),
+        });
+        said.collect::<Vec<_>>().join(", ")
+    })
+}
+
+#[tokio::test]
+async fn a_thread_that_began_elsewhere_is_told_once_with_what_the_page_knows() {
+    let server = serve(Server::new(no_tools(), hears())).await;
+    let mut messages = vec![
+        user("Hello."),
+        json!({ "id": "a1", "role": "assistant", "content": "Hello!" }),
+        json!({ "id": "u2", "role": "user", "content": [{ "type": "text", "text": "And now?" }] }),
+    ];
+    let context = json!([{ "description": "The page", "value": "Settings" }]);
+    let events = run(&server, json!({ "messages": messages, "context": context })).await;
+    let told = text(&events);
+    assert_eq!(told, "user 1, assistant, user 2");
+    messages.push(json!({ "id": "a2", "role": "assistant", "content": told }));
+    messages.push(json!({ "id": "u3", "role": "user", "content": "More." }));
+    let events = run(&server, json!({ "messages": messages })).await;
+    assert_eq!(text(&events), "user 1, assistant, user 2, step, user 1");
+}
+
+#[tokio::test]
+async fn a_tool_of_the_front_end_is_run_there() {
+    let model = ScriptedModel::new()
+        .calls("blink", r#"{"times": 2}"#)
+        .says("I blinked.");
+    let server = serve(Server::new(invoker(adder()), model)).await;
+    let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
+    let tools = json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }]);
+    let events = run(
+        &server,
+        json!({ "messages": [user("Blink!")], "tools": tools }),
+    )
+    .await;
+    let call = &of(&events, "TOOL_CALL_START")["toolCallId"];
+    let outcome = json!({ "type": "success", "pendingToolCallIds": [call] });
+    assert_eq!(of(&events, "RUN_FINISHED")["outcome"], outcome);
+    assert!(!kinds(&events).contains(&"TOOL_CALL_RESULT"));
+
+    let function = json!({ "name": "blink", "arguments": "{}" });
+    let messages = json!([
+        user("Blink!"),
+        { "id": "a", "role": "assistant", "toolCalls": [{ "id": call, "type": "function", "function": function }] },
+        { "id": "t", "role": "tool", "toolCallId": call, "content": "blinked twice" },
+    ]);
+    let events = run(&server, json!({ "messages": messages, "tools": tools })).await;
+    assert!(
+        !kinds(&events).contains(&"TOOL_CALL_RESULT"),
+        "the client has it already"
+    );
+    assert_eq!(text(&events), "I blinked.");
+    let thread = server.get("/api/conversations/t").await;
+    assert!(thread.text().contains("blinked twice"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_said() {
+    let server = serve(Server::new(invoker(adder()), ScriptedModel::new())).await;
+    let tools =
+        json!([{ "name": "add", "description": "Adds.", "parameters": { "type": "object" } }]);
+    let events = run(&server, json!({ "messages": [user("Hi")], "tools": tools })).await;
+    assert_eq!(kinds(&events), ["RUN_ERROR"]);
+    assert_eq!(events[0]["code"], "tools");
+    // The script is empty: the model fails.
+    let events = run(&server, json!({ "messages": [user("Hi")] })).await;
+    assert_eq!(kind(events.last().unwrap()), "RUN_ERROR");
+    for wrong in [
+        json!({}),
+        json!({ "threadId": "", "runId": "r", "messages": [] }),
+    ] {
+        assert_eq!(server.post("/agui", wrong).await.status, 400);
+    }
+}

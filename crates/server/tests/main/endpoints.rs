@@ -1,0 +1,238 @@
+//! What an endpoint's author says, and what comes of it.
+
+use std::time::Duration;
+
+use serde_json::json;
+use toolwright::chat::Window;
+use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::{Tool, ToolError};
+use toolwright_server::{BuildError, Endpoint, Message, Path, Peers, Server, Session};
+
+use crate::scene::{Puppet, find, invoker, kinds, no_tools, serve, text};
+
+fn tool(name: &str) -> Tool {
+    let tool = Tool::builder(name, "Does something.");
+    tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
+}
+
+fn tools() -> Vec<Tool> {
+    vec![tool("first"), tool("second"), tool("third")]
+}
+
+#[tokio::test]
+async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
+    let model = ScriptedModel::new().says("Hello.").says("Again.");
+    let server = serve(Server::new(no_tools(), model.clone())).await;
+    let events = server.turn("/api/conversations/a", "Hi").await;
+    assert_eq!(kinds(&events), ["said", "began", "text", "step", "ended"]);
+    assert_eq!(text(&events), "Hello.");
+    assert_eq!(find(&events, "said")["content"][0]["text"], "Hi");
+    server.turn("/api/conversations/a", "Once more").await;
+    assert_eq!(model.requests()[1].messages.len(), 3);
+    server.turn("/api/conversations/b", "Hi").await;
+}
+
+#[tokio::test]
+async fn an_endpoint_without_memory_tells_the_model_nothing_of_what_came_before() {
+    let model = ScriptedModel::new().says("One.").says("Two.");
+    let endpoint = Endpoint::new("/forgetful/{room}");
+    let server = Server::new(no_tools(), model.clone()).endpoint(endpoint);
+    let server = serve(server).await;
+    server.turn("/forgetful/x", "Hi").await;
+    server.turn("/forgetful/x", "Hi again").await;
+    assert_eq!(model.requests()[1].messages.len(), 1);
+    let shown = server.get("/forgetful/x").await.json();
+    assert_eq!(shown["entries"], json!([]));
+}
+
+#[tokio::test]
+async fn a_window_limits_what_the_model_is_told() {
+    let model = FnModel::new(|request| format!("{} messages", request.messages.len()));
+    let endpoint = Endpoint::new("/chat/{room}")
+        .memory(true)
+        .window(Window::all().turns(1));
+    let server = serve(Server::new(no_tools(), model).endpoint(endpoint)).await;
+    for expected in ["1 messages", "3 messages", "3 messages"] {
+        let events = server.turn("/chat/x", "Hi").await;
+        assert_eq!(text(&events), expected);
+    }
+}
+
+#[tokio::test]
+async fn the_system_prompt_may_be_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("system.md");
+    std::fs::write(&file, "Be brief.").unwrap();
+    let model = FnModel::new(|request| request.system.clone().unwrap_or_default());
+    let endpoint = Endpoint::new("/chat/{room}").system_file(&file);
+    let server = serve(Server::new(no_tools(), model.clone()).endpoint(endpoint)).await;
+    assert_eq!(text(&server.turn("/chat/x", "Hi").await), "Be brief.");
+    let missing = Endpoint::new("/chat/{room}").system_file(folder.path().join("nowhere"));
+    let built = Server::new(no_tools(), model).endpoint(missing).build();
+    assert!(matches!(built.err(), Some(BuildError::Endpoint { .. })));
+}
+
+#[tokio::test]
+async fn tools_are_named_excluded_and_added_per_endpoint() {
+    let model = FnModel::new(|request| {
+        let names = request
+            .tools
+            .iter()
+            .map(|tool| tool.spec().name.to_string());
+        names.collect::<Vec<_>>().join(" ")
+    });
+    let server = Server::new(invoker(tools()), model)
+        .endpoint(Endpoint::new("/all/{r}"))
+        .endpoint(Endpoint::new("/some/{r}").named(["first", "third"]))
+        .endpoint(Endpoint::new("/but/{r}").exclude(["second"]))
+        .endpoint(Endpoint::new("/more/{r}").tools(tool("own")))
+        .endpoint(Endpoint::new("/own/{r}").only_tools(tool("own")));
+    let server = serve(server).await;
+    for (path, expected) in [
+        ("/all/x", "first second third"),
+        ("/some/x", "first third"),
+        ("/but/x", "first third"),
+        ("/more/x", "first second third own"),
+        ("/own/x", "own"),
+    ] {
+        assert_eq!(text(&server.turn(path, "Hi").await), expected, "{path}");
+    }
+}
+
+#[test]
+fn what_is_not_there_fails_when_the_server_is_built() {
+    let build = |endpoint| {
+        let server = Server::new(invoker(tools()), FnModel::echo());
+        let built = server.endpoint(endpoint).build();
+        built.err().unwrap().to_string()
+    };
+    let told = build(Endpoint::new("/chat/{r}").exclude(["frist"]));
+    assert!(
+        told.contains("no tool `frist`; did you mean `first`?"),
+        "{told}"
+    );
+    let told = build(Endpoint::new("/chat/{r}").named(["fourth"]));
+    assert!(told.contains("no tool `fourth`"), "{told}");
+    let told = build(Endpoint::new("/chat/{r}").bundles(["nobody"]));
+    assert!(told.contains("no bundle `nobody`"), "{told}");
+    let told = build(Endpoint::new("chat"));
+    assert!(told.contains("begin with a slash"), "{told}");
+    for taken in ["/api/mine", "/mcp", "/index.html", "/{anything}"] {
+        build(Endpoint::new(taken));
+    }
+    let server = Server::new(no_tools(), FnModel::echo());
+    let twice = server
+        .endpoint(Endpoint::new("/chat/{r}"))
+        .endpoint(Endpoint::new("/chat/{other}"));
+    assert!(twice.build().is_err());
+}
+
+#[derive(serde::Deserialize)]
+struct Place {
+    floor: u8,
+    room: String,
+}
+
+#[tokio::test]
+async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
+    let endpoint =
+        Endpoint::new("/house/{floor}/{room}")
+            .memory(true)
+            .on_prompt(
+                |message: Message,
+                 session: Session,
+                 Path(place): Path<Place>,
+                 Peers(peers): Peers| async move {
+                    session.progress(Some(1.0), Some(2.0), "thinking");
+                    session.metadata("peers", peers);
+                    session.text(format!("{} on {}: ", place.room, place.floor));
+                    session.text(message.text());
+                },
+            );
+    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let events = server.turn("/house/3/kitchen", "Hi").await;
+    assert_eq!(
+        kinds(&events),
+        ["said", "status", "metadata", "text", "ended"]
+    );
+    assert_eq!(
+        find(&events, "ended")["content"][0]["text"],
+        "kitchen on 3: Hi"
+    );
+    let shown = server.get("/house/3/kitchen").await.json();
+    assert_eq!(shown["id"], "/house/3/kitchen");
+    let whats: Vec<String> = shown["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|entry| entry["what"].as_object().unwrap().keys().cloned())
+        .collect();
+    assert_eq!(whats, ["user", "step", "ended"]);
+    let wrong = server.turn("/house/high/kitchen", "Hi").await;
+    assert_eq!(find(&wrong, "error")["kind"], "path");
+}
+
+#[tokio::test]
+async fn a_handler_may_hand_the_prompt_on_changed() {
+    let endpoint =
+        Endpoint::new("/loud").on_prompt(|message: Message, session: Session| async move {
+            session.stream(message.text().to_uppercase()).await
+        });
+    let server = serve(Server::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
+    assert_eq!(text(&server.turn("/loud/7", "hello").await), "HELLO");
+}
+
+#[tokio::test]
+async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
+    let endpoint = Endpoint::new("/clumsy").on_prompt(|message: Message| async move {
+        match message.text().as_str() {
+            "fail" => Err("no luck with sk-live-0123456789abcdefghij"),
+            _ => panic!("on purpose"),
+        }
+    });
+    let server = serve(Server::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
+    let failed = server.turn("/clumsy/1", "fail").await;
+    let told = find(&failed, "error")["message"].as_str().unwrap();
+    assert!(
+        told.contains("no luck") && !told.contains("0123456789"),
+        "{told}"
+    );
+    let panicked = server.turn("/clumsy/1", "panic").await;
+    assert_eq!(find(&panicked, "error")["kind"], "internal");
+    server.turn("/clumsy/1", "fail").await;
+}
+
+#[tokio::test]
+async fn a_quiet_stream_shows_that_it_is_alive_and_ends_when_it_was_quiet_for_too_long() {
+    let beat = Duration::from_millis(10);
+    let endpoint = Endpoint::new("/quiet/{r}").heartbeat(beat).idle(3 * beat);
+    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = serve(server).await;
+    let answer = server.get("/quiet/x/events").await;
+    assert_eq!(
+        answer.text().matches(": still here").count(),
+        3,
+        "{}",
+        answer.text()
+    );
+}
+
+#[tokio::test]
+async fn a_turn_may_take_only_so_long() {
+    let (model, _strings) = Puppet::new();
+    let endpoint = Endpoint::new("/slow/{r}").timeout(Duration::from_millis(10));
+    let server = Server::new(no_tools(), model).endpoint(endpoint);
+    let server = serve(server).await;
+    let events = server.turn("/slow/x", "Hi").await;
+    assert_eq!(find(&events, "ended")["end"], "limit");
+}
+
+#[tokio::test]
+async fn an_endpoint_may_have_every_call_approved() {
+    let model = ScriptedModel::new().calls("first", "{}");
+    let endpoint = Endpoint::new("/careful/{r}").ask_before_each_call();
+    let server = Server::new(invoker(tools()), model).endpoint(endpoint);
+    let server = serve(server).await;
+    let events = server.turn("/careful/x", "Go").await;
+    assert_eq!(find(&events, "asked")["call"]["name"], "first");
+}

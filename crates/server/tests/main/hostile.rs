@@ -1,0 +1,329 @@
+//! Requests that nobody should answer, and clients that nobody should wait for.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::connect_async;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use toolwright::Secret;
+use toolwright::chat::testing::FnModel;
+use toolwright_server::{Endpoint, ServeError, Server};
+
+use crate::scene::{Running, no_tools, serve, soon, text};
+
+const PATH: &str = "/api/conversations/c";
+const TOKEN: &str = "a-token-that-nobody-guesses";
+
+fn server() -> Server {
+    Server::new(no_tools(), FnModel::echo()).endpoint(Endpoint::new("/chat/{room}"))
+}
+
+/// Sends a prompt with one more header, and returns the status of the answer.
+async fn with(server: &Running, name: &str, value: &str) -> u16 {
+    let request = server.request("POST", &format!("{PATH}/prompt"));
+    let request = request.header("content-type", "application/json");
+    let answer = server
+        .send(request.header(name, value), r#"{"text":"Hi"}"#)
+        .await;
+    answer.status
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_are_refused_at_every_path() {
+    let server = serve(server()).await;
+    for path in [
+        "/",
+        "/api/info",
+        "/api/tools",
+        PATH,
+        "/chat/x",
+        "/mcp",
+        "/metrics",
+        "/nowhere",
+    ] {
+        let request = server
+            .request("GET", path)
+            .header("origin", "https://evil.example");
+        assert_eq!(server.send(request, "").await.status, 403, "{path}");
+        let request = hyper::Request::builder()
+            .uri(path)
+            .header("host", "evil.example");
+        assert_eq!(server.send(request, "").await.status, 403, "{path}");
+    }
+    assert_eq!(with(&server, "origin", "https://evil.example").await, 403);
+    assert_eq!(with(&server, "origin", "null").await, 403);
+    assert_eq!(
+        with(&server, "origin", "http://localhost.evil.example").await,
+        403
+    );
+    assert_eq!(with(&server, "sec-fetch-site", "cross-site").await, 403);
+    assert_eq!(
+        with(&server, "origin", &format!("http://{}", server.addr)).await,
+        202
+    );
+}
+
+#[tokio::test]
+async fn a_websocket_from_another_origin_is_refused() {
+    let server = serve(server()).await;
+    for path in [PATH, "/chat/x", "/api/chat"] {
+        let mut request = format!("ws://{}{path}", server.addr)
+            .into_client_request()
+            .unwrap();
+        let evil = "https://evil.example".parse().unwrap();
+        request.headers_mut().insert("origin", evil);
+        let refused = soon(connect_async(request))
+            .await
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(refused.contains("403"), "{path}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_form_on_some_page_could_send_is_refused() {
+    let server = serve(server()).await;
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+    ] {
+        let request = server.request("POST", &format!("{PATH}/prompt"));
+        let request = request.header("content-type", kind);
+        assert_eq!(
+            server.send(request, r#"{"text":"Hi"}"#).await.status,
+            415,
+            "{kind}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_or_no_json_is_refused() {
+    let server = serve(server().limits(|limits| limits.body = 1000)).await;
+    let large = json!({ "text": "x".repeat(2000) });
+    let refused = server.post(&format!("{PATH}/prompt"), large).await;
+    assert_eq!(refused.status, 413);
+    let request = server.request("POST", &format!("{PATH}/prompt"));
+    let request = request.header("content-type", "application/json");
+    let refused = server.send(request, "{\"text\": ").await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(server.get("/api/conversations").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn only_pages_of_origins_that_were_named_may_read() {
+    let server = serve(locked().origins(["https://app.example"])).await;
+    let preflight = |origin: &str| {
+        let request = server.request("OPTIONS", &format!("{PATH}/prompt"));
+        request
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+    };
+    let asked = server.send(preflight("https://app.example"), "").await;
+    assert_eq!(asked.status, 204);
+    assert_eq!(
+        asked.header("access-control-allow-origin"),
+        "https://app.example"
+    );
+    for other in ["https://evil.example", "http://localhost:3000"] {
+        let asked = server.send(preflight(other), "").await;
+        assert_ne!(asked.status, 204, "{other}");
+        assert_eq!(asked.header("access-control-allow-origin"), "", "{other}");
+    }
+    // To be allowed to read is not to be let in.
+    assert_eq!(with(&server, "origin", "https://app.example").await, 401);
+}
+
+/// Sends bytes and nothing more, and returns what comes back until the connection is cut.
+async fn cut_off(server: &Running, sent: &str) -> String {
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(sent.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // A connection that is reset has been cut, too.
+    let _ = soon(stream.read_to_end(&mut answer)).await;
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn requests_that_take_too_long_to_arrive_are_cut() {
+    let slow = |limits: &mut toolwright_server::Limits| limits.arrival = Duration::from_millis(50);
+    let server = serve(server().limits(slow)).await;
+    cut_off(&server, "GET /api/info HTTP/1.1\r\nhost: localhost\r\nx-").await;
+    let body = format!(
+        "POST {PATH}/prompt HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: 100\r\nconnection: close\r\n\r\n{{\"text\""
+    );
+    let answer = cut_off(&server, &body).await;
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+}
+
+#[tokio::test]
+async fn those_who_never_read_keep_nobody_else_from_being_served() {
+    let server = serve(server()).await;
+    let mut silent = Vec::new();
+    for number in 0..200 {
+        let mut stream = TcpStream::connect(server.addr).await.unwrap();
+        let request = format!("GET {PATH}/events?n={number} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        silent.push(stream);
+    }
+    // Far more than the buffers of all their connections hold.
+    let long = "much".repeat(25_000);
+    for _ in 0..5 {
+        let events = server.turn(PATH, &long).await;
+        assert_eq!(text(&events), long);
+    }
+    assert_eq!(text(&server.turn("/chat/x", "Hi").await), "Hi");
+}
+
+#[tokio::test]
+async fn who_reads_too_slowly_is_shown_where_things_stand() {
+    let server = serve(server()).await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    while server.get(PATH).await.json()["peers"] != 1 {}
+    let long = "much".repeat(250_000);
+    for _ in 0..8 {
+        server.turn(PATH, &long).await;
+    }
+    server.turn(PATH, "That is all.").await;
+    let (mut snapshots, mut tail, mut buffer) = (0, String::new(), vec![0; 1 << 18]);
+    // What is said last is in the second snapshot: the events between are gone.
+    while !tail.contains("That is all.") {
+        let count = soon(stream.read(&mut buffer)).await.unwrap();
+        assert!(count > 0, "it was cut");
+        let from = tail.len().saturating_sub(20);
+        tail = format!(
+            "{}{}",
+            &tail[from..],
+            String::from_utf8_lossy(&buffer[..count])
+        );
+        snapshots += tail.matches(r#""type":"snapshot""#).count();
+    }
+    assert!(snapshots >= 2, "{snapshots}");
+}
+
+#[tokio::test]
+async fn those_who_never_read_are_cut_in_the_end() {
+    let stall = |limits: &mut toolwright_server::Limits| limits.stall = Duration::from_millis(400);
+    let server = serve(server().limits(stall)).await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let long = "much".repeat(200_000);
+    while server.get(PATH).await.json()["peers"] != 1 {}
+    for _ in 0..100 {
+        server.turn(PATH, &long).await;
+        if server.get(PATH).await.json()["peers"] == 0 {
+            return;
+        }
+    }
+    panic!("it was not cut");
+}
+
+#[tokio::test]
+async fn more_connections_than_allowed_wait_their_turn() {
+    let server = serve(server().limits(|limits| limits.connections = 2)).await;
+    let first = TcpStream::connect(server.addr).await.unwrap();
+    let second = TcpStream::connect(server.addr).await.unwrap();
+    let waits = async { server.get("/healthz").await.status };
+    let leave = async {
+        tokio::task::yield_now().await;
+        drop((first, second));
+    };
+    let (status, ()) = tokio::join!(waits, leave);
+    assert_eq!(status, 200);
+}
+
+fn locked() -> Server {
+    server().token(Secret::new(TOKEN))
+}
+
+#[tokio::test]
+async fn a_token_has_to_be_brought_everywhere_but_to_the_page_that_asks_for_it() {
+    let server = serve(locked()).await;
+    for path in [
+        "/api/info",
+        "/api/tools",
+        "/api/conversations",
+        PATH,
+        "/chat/x",
+        "/metrics",
+        "/mcp",
+    ] {
+        let refused = server.get(path).await;
+        assert_eq!(refused.status, 401, "{path}");
+        assert!(
+            refused.header("www-authenticate").starts_with("Bearer"),
+            "{path}"
+        );
+        assert!(!refused.text().contains(TOKEN));
+    }
+    for path in ["/", "/healthz", "/readyz"] {
+        assert_eq!(server.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(
+        with(&server, "authorization", "Bearer wrong-token-altogether").await,
+        401
+    );
+    assert_eq!(
+        with(&server, "authorization", &format!("Bearer {TOKEN}")).await,
+        202
+    );
+}
+
+#[tokio::test]
+async fn a_page_gets_a_pass_for_the_token_until_it_gives_it_back() {
+    let server = serve(locked()).await;
+    let wrong = server
+        .post("/api/session", json!({ "token": "wrong-token-altogether" }))
+        .await;
+    assert_eq!(wrong.status, 401);
+    let given = server.post("/api/session", json!({ "token": TOKEN })).await;
+    assert_eq!(given.status, 204);
+    let cookie = given.header("set-cookie").to_owned();
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"),
+        "{cookie}"
+    );
+    assert!(!cookie.contains(TOKEN));
+    let pair = cookie.split(';').next().unwrap();
+    assert_eq!(with(&server, "cookie", pair).await, 202);
+    let back = server
+        .request("DELETE", "/api/session")
+        .header("cookie", pair);
+    assert_eq!(server.send(back, "").await.status, 204);
+    assert_eq!(with(&server, "cookie", pair).await, 401);
+}
+
+#[tokio::test]
+async fn an_address_that_other_machines_reach_needs_a_token() {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let open = server().build().unwrap();
+    let served = open.serve(listener, std::future::ready(())).await;
+    assert!(matches!(served, Err(ServeError::Open { .. })));
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let closed = locked().build().unwrap();
+    closed
+        .serve(listener, std::future::ready(()))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn names_that_are_too_long_or_cannot_be_seen_are_refused() {
+    let server = serve(server()).await;
+    let long = "x".repeat(200);
+    for path in [
+        format!("/api/conversations/{long}"),
+        "/chat/a%00b".to_owned(),
+        "/chat/%0a".to_owned(),
+    ] {
+        assert_eq!(server.get(&path).await.status, 400, "{path}");
+    }
+}

@@ -1,0 +1,399 @@
+//! Programs that speak to OpenAI.
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use toolwright::chat::testing::{Reply, ScriptedModel};
+use toolwright::chat::{self, End, ModelErrorKind, Stop};
+use toolwright_core::BoxFuture;
+use toolwright_server::{
+    Endpoint, Intercepted, Interceptor, Message, Refusal, Server, Session, Trouble, Verdict,
+};
+
+use crate::ag_ui::adder;
+use crate::approvals::{Paid, pays, till};
+use crate::scene::{Events, Puppet, Running, invoker, no_tools, serve, soon};
+
+const PATH: &str = "/v1/chat/completions";
+
+fn request(messages: Value, more: Value) -> Value {
+    let mut request = json!({ "model": "script", "messages": messages });
+    request
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    request
+}
+
+fn asks(text: &str) -> Value {
+    json!([{ "role": "user", "content": text }])
+}
+
+async fn answer(server: &Running, messages: Value, more: Value) -> Value {
+    let answer = server.post(PATH, request(messages, more)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+fn sums() -> ScriptedModel {
+    ScriptedModel::new()
+        .answers(|_| {
+            let call = toolwright::ToolCall::new("add", r#"{"a": 2, "b": 3}"#).with_id("call_1");
+            let look = toolwright::chat::Item::text("Let me see.");
+            Reply::of(vec![look, toolwright::chat::Item::call(call)])
+        })
+        .says("It is 5.")
+}
+
+#[tokio::test]
+async fn the_servers_tools_run_inside() {
+    let server = serve(Server::new(invoker(adder()), sums())).await;
+    let whole = answer(&server, asks("What is 2 + 3?"), json!({})).await;
+    assert_eq!(whole["object"], "chat.completion");
+    let choice = &whole["choices"][0];
+    assert_eq!(choice["message"]["content"], "Let me see.\n\nIt is 5.");
+    assert_eq!(choice["finish_reason"], "stop");
+    assert!(choice["message"].get("tool_calls").is_none());
+    assert_eq!(whole["usage"]["prompt_tokens"], 20);
+    assert_eq!(whole["usage"]["total_tokens"], 30);
+    assert_eq!(
+        server.get("/api/conversations").await.json(),
+        json!([]),
+        "nothing is kept"
+    );
+}
+
+async fn streamed(server: &Running, messages: Value, mut more: Value) -> Vec<Value> {
+    more["stream"] = true.into();
+    let request_ = server
+        .request("POST", PATH)
+        .header("content-type", "application/json");
+    let body = request(messages, more).to_string();
+    let mut events = Events::new(server.open(request_, &body).await);
+    let mut chunks = Vec::new();
+    loop {
+        match events.data().await.as_deref() {
+            Some("[DONE]") => return chunks,
+            Some(data) => chunks.push(serde_json::from_str(data).unwrap()),
+            None => panic!("no end after {chunks:#?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_comes_in_chunks_and_is_counted_on_request() {
+    for counted in [false, true] {
+        let server = serve(Server::new(invoker(adder()), sums())).await;
+        let more = json!({ "stream_options": { "include_usage": counted } });
+        let mut chunks = streamed(&server, asks("What is 2 + 3?"), more).await;
+        if counted {
+            let last = chunks.pop().unwrap();
+            assert_eq!(last["choices"], json!([]));
+            assert_eq!(last["usage"]["completion_tokens"], 10);
+        }
+        assert!(
+            chunks
+                .iter()
+                .all(|chunk| chunk["object"] == "chat.completion.chunk")
+        );
+        assert!(chunks.iter().all(|chunk| chunk["id"] == chunks[0]["id"]));
+        assert_eq!(chunks[0]["choices"][0]["delta"]["role"], "assistant");
+        let pieces = chunks
+            .iter()
+            .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str());
+        assert_eq!(pieces.collect::<String>(), "Let me see.\n\nIt is 5.");
+        let last = chunks.last().unwrap();
+        assert_eq!(last["choices"][0]["finish_reason"], "stop");
+        assert!(last.get("usage").is_none());
+    }
+}
+
+#[tokio::test]
+async fn the_callers_own_tools_are_the_callers_to_run() {
+    let model = ScriptedModel::new()
+        .calls_all([
+            ("blink", r#"{"times": "2"}"#),
+            ("add", r#"{"a": 2, "b": 3}"#),
+        ])
+        .says("I blinked.");
+    let server = serve(Server::new(invoker(adder()), model.clone())).await;
+    let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } }, "required": ["times"] });
+    let blink =
+        json!({ "type": "function", "function": { "name": "blink", "parameters": parameters } });
+    let more = json!({ "tools": [blink] });
+    let first = answer(&server, asks("Blink!"), more.clone()).await;
+    let choice = &first["choices"][0];
+    assert_eq!(choice["finish_reason"], "tool_calls");
+    assert_eq!(choice["message"]["content"], Value::Null);
+    let calls = choice["message"]["tool_calls"].as_array().unwrap();
+    assert_eq!(
+        calls.len(),
+        1,
+        "the server's own are none of the caller's business"
+    );
+    assert_eq!(
+        calls[0]["function"],
+        json!({ "name": "blink", "arguments": r#"{"times":2}"# })
+    );
+
+    let mut messages = asks("Blink!");
+    let messages_ = messages.as_array_mut().unwrap();
+    messages_.push(choice["message"].clone());
+    messages_.push(
+        json!({ "role": "tool", "tool_call_id": calls[0]["id"], "content": "blinked twice" }),
+    );
+    let second = answer(&server, messages, more).await;
+    assert_eq!(second["choices"][0]["message"]["content"], "I blinked.");
+    assert_eq!(second["choices"][0]["finish_reason"], "stop");
+    let requests = model.requests();
+    let [
+        chat::Message::User(_),
+        chat::Message::Step(step),
+        chat::Message::Results(results),
+    ] = &*requests[1].messages
+    else {
+        panic!("{:#?}", requests[1].messages);
+    };
+    assert_eq!(step.calls().next().unwrap().name, "blink");
+    assert_eq!(results[0].text(), "blinked twice");
+}
+
+#[tokio::test]
+async fn what_was_said_before_is_told_in_its_order() {
+    let model = ScriptedModel::new().says("Three.");
+    let server = serve(
+        Server::new(no_tools(), model.clone()).endpoint(Endpoint::assistant().system("Be long.")),
+    )
+    .await;
+    let messages = json!([
+        { "role": "system", "content": "Be short." },
+        { "role": "user", "content": "One?" },
+        { "role": "assistant", "content": "One." },
+        { "role": "user", "content": [{ "type": "text", "text": "Two?" }, { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } }] },
+    ]);
+    let more = json!({ "temperature": 0.5, "max_completion_tokens": 9, "tool_choice": "none" });
+    answer(&server, messages, more).await;
+    let request = &model.requests()[0];
+    assert_eq!(request.system.as_deref(), Some("Be short."));
+    let [
+        chat::Message::User(one),
+        chat::Message::Assistant(_),
+        chat::Message::User(two),
+    ] = &*request.messages
+    else {
+        panic!("{:#?}", request.messages);
+    };
+    assert_eq!((one.len(), two.len()), (1, 2));
+    assert_eq!(request.options.max_tokens, Some(9));
+    assert_eq!(request.options.temperature, Some(0.5));
+}
+
+#[tokio::test]
+async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
+    let paid = Paid::default();
+    let model = pays();
+    let server = serve(Server::new(invoker(till(&paid)), model.clone())).await;
+    let whole = answer(&server, asks("Pay Bob."), json!({})).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "It is done.");
+    assert!(paid.lock().unwrap().is_empty());
+    let requests = model.requests();
+    let Some(chat::Message::Results(results)) = requests[1].messages.last() else {
+        panic!("{:#?}", requests[1].messages);
+    };
+    assert!(
+        results[0].text().contains("nobody can be asked"),
+        "{}",
+        results[0].text()
+    );
+}
+
+#[tokio::test]
+async fn an_answer_says_why_it_ends() {
+    let cut =
+        |stop: Stop| ScriptedModel::new().answers(move |_| Reply::text("Well").stop(stop.clone()));
+    for (stop, expected) in [
+        (Stop::Length, "length"),
+        (Stop::Filtered, "content_filter"),
+        (Stop::End, "stop"),
+    ] {
+        let server = serve(Server::new(no_tools(), cut(stop))).await;
+        let whole = answer(&server, asks("Hi"), json!({})).await;
+        assert_eq!(whole["choices"][0]["finish_reason"], expected);
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_answered_says_where_it_is_wrong() {
+    let server = serve(Server::new(invoker(adder()), ScriptedModel::new())).await;
+    let named = |name: &str| json!([{ "type": "function", "function": { "name": name, "parameters": { "type": "object" } } }]);
+    let called = json!([
+        { "role": "user", "content": "Hi" },
+        { "role": "assistant", "tool_calls": [{ "id": "c", "type": "function", "function": { "name": "f", "arguments": "{}" } }] },
+    ]);
+    let wrong = [
+        (asks("Hi"), json!({ "model": "gpt-5" }), 404, "model"),
+        (
+            json!([{ "role": "system", "content": "Hi" }]),
+            json!({}),
+            400,
+            "messages",
+        ),
+        (
+            json!([{ "role": "wizard", "content": "Hi" }, { "role": "user", "content": "Hi" }]),
+            json!({}),
+            400,
+            "messages[0].role",
+        ),
+        (
+            json!([{ "role": "user", "content": 7 }]),
+            json!({}),
+            400,
+            "messages[0].content",
+        ),
+        (called, json!({}), 400, "messages[1].tool_calls"),
+        (asks("Hi"), json!({ "n": 2 }), 400, "n"),
+        (asks("Hi"), json!({ "stop": ["\n"] }), 400, "stop"),
+        (
+            asks("Hi"),
+            json!({ "response_format": { "type": "json_object" } }),
+            400,
+            "response_format",
+        ),
+        (
+            asks("Hi"),
+            json!({ "tool_choice": "perhaps" }),
+            400,
+            "tool_choice",
+        ),
+        (
+            asks("Hi"),
+            json!({ "tools": named("add") }),
+            400,
+            "tools[0]",
+        ),
+        (
+            asks("Hi"),
+            json!({ "tools": [{ "type": "function", "function": { "name": "f", "parameters": 7 } }] }),
+            400,
+            "tools[0]",
+        ),
+    ];
+    for (messages, more, status, param) in wrong {
+        let answer = server.post(PATH, request(messages, more)).await;
+        assert_eq!(answer.status, status, "{answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["param"], param, "{error}");
+        assert_eq!(error["type"], "invalid_request_error");
+    }
+    assert_eq!(
+        server.post(PATH, json!({})).await.json()["error"]["type"],
+        "invalid_request_error"
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_an_error_of_the_kind_it_is() {
+    let fails = || ScriptedModel::new().fails(ModelErrorKind::RateLimit, "too fast");
+    let server = serve(Server::new(no_tools(), fails())).await;
+    let answer = server.post(PATH, request(asks("Hi"), json!({}))).await;
+    assert_eq!(answer.status, 429);
+    assert_eq!(answer.json()["error"]["code"], "rate_limit");
+    let server = serve(Server::new(no_tools(), fails())).await;
+    let chunks = streamed(&server, asks("Hi"), json!({})).await;
+    assert_eq!(chunks.last().unwrap()["error"]["code"], "rate_limit");
+}
+
+struct Closed;
+
+impl Interceptor for Closed {
+    fn before<'a>(&'a self, _: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+        Box::pin(async { Err(Refusal::new("We are closed.")) })
+    }
+}
+
+#[tokio::test]
+async fn whoever_looks_at_turns_looks_at_these_too() {
+    let assistant = Endpoint::assistant().interceptor(Closed);
+    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
+    let whole = answer(&server, asks("Hi"), json!({})).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "We are closed.");
+    let guard = |text: &str| match text.contains("secret") {
+        true => Verdict::Replace("***".to_owned()),
+        false => Verdict::Pass,
+    };
+    let assistant = Endpoint::assistant().guard_output(guard);
+    let model = ScriptedModel::new().says("a secret");
+    let server = serve(Server::new(no_tools(), model).endpoint(assistant)).await;
+    let whole = answer(&server, asks("Hi"), json!({})).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "***");
+}
+
+/// Tells how turns end.
+struct Told(mpsc::UnboundedSender<Option<End>>);
+
+impl Interceptor for Told {
+    fn after<'a>(&'a self, turn: &'a Intercepted) -> BoxFuture<'a, ()> {
+        let end = turn
+            .outcome
+            .as_ref()
+            .and_then(|outcome| outcome.end.clone());
+        self.0.send(end).unwrap();
+        Box::pin(async {})
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_turn() {
+    let (told, mut ends) = mpsc::unbounded_channel();
+    let (model, strings) = Puppet::new();
+    let assistant = Endpoint::assistant().interceptor(Told(told));
+    let server = serve(Server::new(no_tools(), model).endpoint(assistant)).await;
+    let opened = server
+        .request("POST", PATH)
+        .header("content-type", "application/json");
+    let mut body = request(asks("Go."), json!({ "stream": true }));
+    body["model"] = "puppet".into();
+    let mut events = Events::new(server.open(opened, &body.to_string()).await);
+    strings.send("Half ".to_owned()).unwrap();
+    while events.next().await.unwrap()["choices"][0]["delta"]["content"] != "Half " {}
+    drop(events);
+    assert_eq!(soon(ends.recv()).await.unwrap(), Some(End::Cancelled));
+}
+
+#[tokio::test]
+async fn a_handler_answers_here_too_and_its_failure_is_told() {
+    let answers = |message: Message, session: Session| async move {
+        match message.text().as_str() {
+            "fail" => panic!("as it was asked to"),
+            "echo" => session.text("By myself."),
+            _ => session.stream(message).await?,
+        }
+        Ok::<(), Trouble>(())
+    };
+    let paid = Paid::default();
+    let assistant = Endpoint::assistant().on_prompt(answers);
+    let server = serve(Server::new(invoker(till(&paid)), pays()).endpoint(assistant)).await;
+    let whole = answer(&server, asks("echo"), json!({})).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "By myself.");
+    for (text, code) in [("fail", "internal"), ("Pay Bob.", "approval")] {
+        let answer = server.post(PATH, request(asks(text), json!({}))).await;
+        assert_eq!(answer.status, 500, "{answer:?}");
+        assert_eq!(answer.json()["error"]["code"], code);
+    }
+    assert!(paid.lock().unwrap().is_empty());
+    assert_eq!(server.get("/api/conversations").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn models_are_listed_and_shown() {
+    let server = serve(Server::new(no_tools(), ScriptedModel::new())).await;
+    let listed = server.get("/v1/models").await.json();
+    assert_eq!(listed["object"], "list");
+    assert_eq!(listed["data"][0]["id"], "script");
+    assert_eq!(
+        server.get("/v1/models/script").await.json()["object"],
+        "model"
+    );
+    let unknown = server.get("/v1/models/gpt-5").await;
+    assert_eq!(unknown.status, 404);
+    assert_eq!(unknown.json()["error"]["code"], "model_not_found");
+}

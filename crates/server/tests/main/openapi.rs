@@ -1,0 +1,61 @@
+//! The document that describes the server.
+
+use serde_json::json;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright_server::Server;
+
+use crate::ag_ui::adder;
+use crate::approvals::{Paid, till};
+use crate::scene::{Running, invoker, no_tools, serve};
+
+#[tokio::test]
+async fn every_tool_is_described_with_its_own_schemas() {
+    let tools = vec![adder(), till(&Paid::default())];
+    let server = serve(Server::new(invoker(tools), ScriptedModel::new())).await;
+    let document = server.get("/api/openapi.json").await.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["info"]["title"], "toolwright");
+    let add = &document["paths"]["/api/tools/add"]["post"];
+    assert_eq!(add["description"], "Adds two numbers.");
+    let body = &add["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(
+        body["properties"]["arguments"]["$ref"],
+        "#/components/schemas/add.input"
+    );
+    let input = &document["components"]["schemas"]["add.input"];
+    assert_eq!(input["required"], json!(["a", "b"]));
+    let pay = &document["paths"]["/api/tools/pay"]["post"];
+    assert_eq!(pay["x-toolwright-approval"], true);
+}
+
+/// Whether the server has a route.
+async fn has(server: &Running, method: &str, path: &str) -> bool {
+    let path = path.replace("{id}", "c").replace("{name}", "n");
+    // Streams of events have no end: their heads say enough.
+    let response = server.open(server.request(method, &path), "").await;
+    let status = response.status().as_u16();
+    if status != 404 {
+        return status != 405;
+    }
+    let answer = server.send(server.request(method, &path), "").await;
+    !answer.text().contains("nothing is at this path")
+}
+
+#[tokio::test]
+async fn what_is_described_is_there() {
+    let server = serve(Server::new(no_tools(), ScriptedModel::new())).await;
+    let document = server.get("/api/openapi.json").await.json();
+    let paths = document["paths"].as_object().unwrap();
+    assert!(paths.len() > 15);
+    for (path, methods) in paths {
+        for method in methods
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|it| *it != "parameters")
+        {
+            let method = method.to_uppercase();
+            assert!(has(&server, &method, path).await, "{method} {path}");
+        }
+    }
+}

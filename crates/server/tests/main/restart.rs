@@ -1,0 +1,95 @@
+//! Another process with the same store goes on where the first one stopped.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::chat::{MemoryStore, Store};
+use toolwright_server::Server;
+
+use crate::approvals::{PATH, Paid, pays, till};
+use crate::scene::{Puppet, Running, find, invoker, kind, no_tools, serve, text};
+
+fn kept(server: Server, store: &Arc<MemoryStore>) -> Server {
+    // Restarted under the same name, a node takes its conversations back at once.
+    server
+        .store(Arc::clone(store) as Arc<dyn Store>, "memory")
+        .node("one")
+}
+
+#[tokio::test]
+async fn a_reader_from_before_the_restart_gets_a_snapshot_and_then_what_happens() {
+    let store = Arc::<MemoryStore>::default();
+    let before = serve(kept(Server::new(no_tools(), FnModel::echo()), &store)).await;
+    let mut events = before.events(PATH, None).await;
+    before.say(PATH, "Hi").await;
+    let last = events.until("ended").await["seq"].as_u64();
+    before.end().await;
+    let after = serve(kept(Server::new(no_tools(), FnModel::echo()), &store)).await;
+    let mut events = after.events(PATH, last).await;
+    let first = events.next().await.unwrap();
+    assert_eq!(first["event"]["type"], "snapshot");
+    assert_eq!(first["event"]["entries"].as_array().unwrap().len(), 3);
+    assert!(first["seq"].as_u64() > last);
+    after.say(PATH, "Again").await;
+    assert_eq!(text(&events.turn().await), "Again");
+}
+
+/// Begins an answer that never ends, in a process that is gone afterwards.
+async fn interrupted(store: &Arc<MemoryStore>) {
+    let (model, strings) = Puppet::new();
+    let server = Server::new(no_tools(), model).limits(|limits| {
+        limits.grace = std::time::Duration::ZERO;
+    });
+    let server = kept(server, store).build().unwrap();
+    let running: Running = crate::scene::serve_site(server).await;
+    let after = running.say(PATH, "Go.").await;
+    strings.send("Half".to_owned()).unwrap();
+    running.events(PATH, Some(after)).await.until("text").await;
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_was_interrupted_goes_on_when_somebody_looks() {
+    let store = Arc::<MemoryStore>::default();
+    interrupted(&store).await;
+    let model = ScriptedModel::new().says("A whole answer.");
+    let server = serve(kept(Server::new(no_tools(), model), &store)).await;
+    let mut events = server.events(PATH, None).await;
+    let first = events.next().await.unwrap();
+    assert_eq!(first["event"]["type"], "snapshot");
+    assert_eq!(first["event"]["entries"].as_array().unwrap().len(), 1);
+    let events = events.turn().await;
+    assert_eq!(text(&events), "A whole answer.");
+    assert_eq!(find(&events, "ended")["end"], "answered");
+}
+
+#[tokio::test]
+async fn a_call_that_waited_still_waits_and_can_be_decided() {
+    let store = Arc::<MemoryStore>::default();
+    let paid = Paid::default();
+    let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
+    before.turn(PATH, "Pay Bob.").await;
+    before.end().await;
+    let model = ScriptedModel::new().says("Bob has his money.");
+    let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
+    let mut events = server.events(PATH, None).await;
+    let asked = events.turn().await;
+    let asked = match kind(&asked[0]) {
+        // It may have been asked again before the snapshot was taken.
+        "snapshot"
+            if asked[0]["pending"]
+                .as_array()
+                .is_some_and(|it| !it.is_empty()) =>
+        {
+            asked[0]["pending"][0].clone()
+        }
+        _ => find(&asked, "asked").clone(),
+    };
+    let decision =
+        json!({ "call": asked["call"]["id"], "token": asked["token"], "verdict": "approve" });
+    let decided = server.post(&format!("{PATH}/decide"), decision).await;
+    assert_eq!(decided.status, 202, "{decided:?}");
+    assert_eq!(text(&events.turn().await), "Bob has his money.");
+    assert_eq!(*paid.lock().unwrap(), [100]);
+}

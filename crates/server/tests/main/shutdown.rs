@@ -1,0 +1,45 @@
+//! A server that ends lets go of its clients politely.
+
+use serde_json::json;
+use toolwright::chat::testing::FnModel;
+use toolwright_server::Server;
+
+use crate::rooms::Socket;
+use crate::scene::{Puppet, no_tools, serve};
+
+const PATH: &str = "/api/conversations/c";
+
+#[tokio::test]
+async fn streams_end_with_a_last_event() {
+    let server = serve(Server::new(no_tools(), FnModel::echo())).await;
+    let mut events = server.events(PATH, None).await;
+    events.until("snapshot").await;
+    let mut socket = Socket::open(&server, PATH).await;
+    socket.next().await.unwrap();
+    socket.next().await.unwrap();
+    server.end().await;
+    let last = events.next().await.unwrap();
+    assert_eq!(last["event"]["type"], "goodbye");
+    assert!(events.next().await.is_none());
+    assert_eq!(socket.next().await.unwrap()["event"]["type"], "goodbye");
+    assert!(socket.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_may_come_to_its_end() {
+    let (model, strings) = Puppet::new();
+    let server = serve(Server::new(no_tools(), model)).await;
+    let after = server.say(PATH, "Go.").await;
+    let mut events = server.events(PATH, Some(after)).await;
+    strings.send("Almost ".to_owned()).unwrap();
+    events.until("text").await;
+    let ending = server.end();
+    let finish = async {
+        strings.send("done.".to_owned()).unwrap();
+        strings.send(String::new()).unwrap();
+        let ended = events.until("ended").await;
+        assert_eq!(ended["event"]["content"][0]["text"], json!("Almost done."));
+        assert_eq!(events.next().await.unwrap()["event"]["type"], "goodbye");
+    };
+    tokio::join!(ending, finish);
+}

@@ -1,0 +1,80 @@
+//! An agent that somebody else wrote, behind our endpoint: what it tells becomes the conversation.
+//!
+//! ```console
+//! $ cargo run -q --example 20_foreign_agent
+//! said: Is it raining in Bergen?
+//! call: look_outside {"city":"Bergen"}
+//! result: rain
+//! text: Yes, take an umbrella.
+//! metadata: {"agent":"by hand"}
+//! ended: answered
+//! kept: user, step, finished, step, ended
+//! ```
+
+use std::error::Error;
+use std::sync::Arc;
+
+use futures::{Stream, StreamExt as _, stream};
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{ChatEvent, MemoryStore, Store};
+use toolwright::server::{Endpoint, Event, Message, Notice, Server, Session};
+use toolwright::{Invoker, Registry, ToolCall, ToolResult};
+
+/// A hand-written agent; one on another framework would translate that framework's stream in the same way.
+fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
+    let call = ToolCall::new("look_outside", r#"{"city":"Bergen"}"#).with_id("call_1");
+    let mut result = ToolResult::success("rain");
+    (result.call, result.tool) = (call.id.clone(), call.name.clone());
+    let delta = "Yes, take an umbrella.".to_owned();
+    stream::iter([
+        ChatEvent::Call { call },
+        ChatEvent::Result { result, millis: 3 },
+        ChatEvent::Text { delta },
+    ])
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let store = Arc::new(MemoryStore::new());
+    let endpoint = Endpoint::new("/weather/{city}").memory(true).on_prompt(
+        |message: Message, session: Session| async move {
+            session.feed(agent(message.text())).await;
+            session.metadata("agent", "by hand");
+        },
+    );
+    // No model of ours is ever asked. `site.serve(listener, …)` would put it on the network.
+    let site = Server::new(Invoker::new(&Registry::new())?, ScriptedModel::new())
+        .store(Arc::clone(&store), "memory")
+        .endpoint(endpoint)
+        .build()?;
+
+    let mut events = site.talk("/weather/bergen", "Is it raining in Bergen?")?;
+    while let Some(numbered) = events.next().await {
+        match &numbered.event {
+            Event::Notice(Notice::Said { content, .. }) => {
+                println!("said: {}", ToolResult::success(content.clone()).text());
+            }
+            Event::Notice(Notice::Metadata { metadata }) => {
+                println!("metadata: {}", serde_json::to_string(metadata)?);
+            }
+            Event::Chat(ChatEvent::Call { call }) => {
+                println!("call: {} {}", call.name, call.arguments);
+            }
+            Event::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
+            Event::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
+            Event::Chat(ChatEvent::Ended { end, .. }) => {
+                println!(
+                    "ended: {}",
+                    serde_json::to_value(end)?["end"].as_str().unwrap_or("?")
+                );
+            }
+            _ => {}
+        }
+    }
+    let kept = serde_json::to_value(store.load("/weather/bergen").await?)?;
+    let whats = kept.as_array().into_iter().flatten();
+    let whats = whats.filter_map(|entry| entry["what"].as_object()?.keys().next());
+    let whats: Vec<&str> = whats.map(String::as_str).collect();
+    println!("kept: {}", whats.join(", "));
+    Ok(())
+}

@@ -1,0 +1,88 @@
+// The pages of tools and prompts.
+
+import { after, before, describe, it } from "node:test";
+import assert from "node:assert/strict";
+import { open } from "./support/page.js";
+import { serve } from "./support/server.js";
+
+describe("the tools page", () => {
+  let server;
+  before(async () => (server = await serve()));
+  after(() => server.kill());
+
+  it("tries a tool from its form", async (t) => {
+    const { page, shot } = await open(t, `${server.url}/#/tools`);
+    await page.getByRole("searchbox", { name: "Find a tool" }).fill("weather");
+    await page.getByRole("link", { name: /Weather/ }).click();
+    await page.getByRole("button", { name: "Call" }).click();
+    await page.getByText("A value is needed.").waitFor();
+    await page.getByRole("textbox", { name: "city" }).fill("Tokyo");
+    await page.getByRole("button", { name: "Call" }).click();
+    await page.getByText("Tokyo: Rainy, 22C / 72F, 90% humidity").waitFor();
+    await shot("tool");
+  });
+
+  it("takes the same arguments as JSON", async (t) => {
+    const { page } = await open(t, `${server.url}/#/tools/convert_temperature`);
+    await page.getByRole("textbox", { name: /value/ }).fill("100");
+    await page.getByText("JSON", { exact: true }).click();
+    const raw = page.getByRole("textbox", { name: /Arguments/ });
+    assert.deepEqual(JSON.parse(await raw.inputValue()), { value: 100 });
+    await raw.fill('{"value": 100, "from_unit": "C"}');
+    await page.getByRole("button", { name: "Call" }).click();
+    await page.getByText("100.0C = 212.0F").waitFor();
+  });
+
+  it("asks before it calls what needs approval", async (t) => {
+    const { page } = await open(t, `${server.url}/#/tools/issue_refund`);
+    await page.getByRole("textbox", { name: /order/ }).fill("T-1");
+    await page.getByRole("textbox", { name: /amount/ }).fill("5");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    const asked = page.getByRole("dialog", { name: "Call Issue refund?" });
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Not called.").waitFor();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await asked.getByRole("button", { name: "Call it" }).click();
+    await page.getByText("Refunded 5.00 EUR for order T-1 (customer request)").waitFor();
+  });
+
+  it("shows what each provider is told, and what is lost", async (t) => {
+    const { page, shot } = await open(t, `${server.url}/#/tools/issue_refund`);
+    await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
+    const losses = page.getByRole("group", { name: "Losses" });
+    await losses.getByRole("cell", { name: "/properties/reason" }).waitFor();
+    await page.getByText("What it is told").click();
+    await page.getByRole("group", { name: "Lowered schema" }).getByText('"propertyOrdering"').waitFor();
+    await shot("lowering");
+  });
+
+  it("says that a tool failed", async (t) => {
+    const { page } = await open(t, `${server.url}/#/tools/get_city_time`);
+    await page.getByRole("textbox", { name: "city" }).fill("Atlantis");
+    await page.getByRole("textbox", { name: "city" }).press("Enter");
+    await page.locator(".outcome", { hasText: "failed" }).waitFor();
+    await page.getByText(/unknown city `Atlantis`/).waitFor();
+  });
+});
+
+describe("the prompts page", () => {
+  let server;
+  before(async () => (server = await serve()));
+  after(() => server.kill());
+
+  it("fills a prompt in and sends it along", async (t) => {
+    const { page, ask, answers, turn, shot } = await open(t, `${server.url}/#/prompts`);
+    const prompt = page.getByRole("form", { name: "Summarize" });
+    await prompt.getByRole("textbox", { name: /topic/ }).fill("bees");
+    await prompt.getByRole("button", { name: "Preview" }).click();
+    await prompt.getByText(/content on bees concisely, in 100 words/).waitFor();
+    await shot("prompt");
+    await prompt.getByRole("button", { name: "Insert into the chat" }).click();
+    await page.locator(".attached", { hasText: "Summarize" }).waitFor();
+    await ask("What time is it in Tokyo?");
+    await answers(1);
+    await page.locator(".prose", { hasText: /content on bees concisely/ }).waitFor();
+    await page.locator(".attached", { hasText: "Summarize" }).waitFor({ state: "hidden" });
+    assert.ok(await turn(0).isVisible());
+  });
+});

