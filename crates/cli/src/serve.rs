@@ -82,29 +82,29 @@ pub(crate) fn execute(
     log::begin(command.log, json);
     files::allow_many();
     let runtime = call::runtime()?;
+    // Nobody sits at stdin to be asked.
     let servers = Servers::new(registry, pins(surroundings), None, Stay::Long);
     runtime.block_on(attach(&servers, &config, &*chosen.model))?;
-    servers.warn();
     let builder = setup(surroundings.apply(Invoker::builder(registry)));
     let invoker = servers.build(builder, &config)?;
     let hosted = hosted(&config, &servers)?;
+    let guard = Guard { token, oauth };
     let served = runtime.block_on(async {
         let (listener, note) = listen(command.addr).await?;
         let addr = listener
             .local_addr()
             .map_err(|error| Failure::finding(&error))?;
         let store = Kept::open(&config, Otherwise::Data).await?;
-        let given = Given {
+        let answered = Answered {
             invoker,
-            store,
             hosted,
-            token,
-            oauth,
+            chosen: &chosen,
+            store,
         };
-        let site = site(&command, &config, &chosen, given, addr)?;
+        let site = site(&command, &config, answered, guard, addr)?;
         let url = format!("http://{}/", shown(addr));
         announce(&url, &chosen, note.as_deref(), json)?;
-        for warning in site.warnings() {
+        for warning in servers.warnings().into_iter().chain(site.warnings()) {
             eprintln!("warning: {warning}");
         }
         if command.open {
@@ -117,6 +117,20 @@ pub(crate) fn execute(
     // A blocking tool that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Who is let in.
+struct Guard {
+    token: Option<Secret>,
+    oauth: Option<ResourceServer>,
+}
+
+/// Who answers, with what, and where it is kept.
+struct Answered<'a> {
+    invoker: Invoker,
+    hosted: Vec<Hosted>,
+    chosen: &'a Chosen,
+    store: Kept,
 }
 
 fn token(command: &Serve, config: &Config) -> Result<Option<Secret>, Failure> {
@@ -153,22 +167,19 @@ async fn listen(wanted: Option<SocketAddr>) -> Result<(TcpListener, Option<Strin
     )))
 }
 
-/// What a site is made of.
-struct Given {
-    invoker: Invoker,
-    store: Kept,
-    hosted: Vec<Hosted>,
-    token: Option<Secret>,
-    oauth: Option<ResourceServer>,
-}
-
 fn site(
     command: &Serve,
     config: &Config,
-    chosen: &Chosen,
-    given: Given,
+    answered: Answered<'_>,
+    guard: Guard,
     addr: SocketAddr,
 ) -> Result<Site, Failure> {
+    let Answered {
+        invoker,
+        hosted,
+        chosen,
+        store,
+    } = answered;
     let unreadable = |error| Failure::finding(&error);
     let system = match &command.system {
         Some(system) => system.clone(),
@@ -177,7 +188,6 @@ fn site(
             .map_err(unreadable)?,
     };
     let prices = prices(config)?;
-    let (store, hosted) = (given.store, given.hosted);
     let mut assistant = Endpoint::assistant().system(system);
     if command.ask {
         assistant = assistant.ask_before_each_call();
@@ -197,7 +207,7 @@ fn site(
         ]
     });
     let own: Vec<String> = own.collect();
-    let mut server = Server::new(given.invoker, Arc::clone(&chosen.model))
+    let mut server = Server::new(invoker, Arc::clone(&chosen.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
         .why(&*chosen.why)
         .models(names, resolve)
@@ -212,10 +222,10 @@ fn site(
         .guard(move |guard| guard.allowed_hosts(hosts).allowed_origins(own))
         .origins(command.origins.iter().cloned())
         .endpoint(assistant);
-    if let Some(token) = given.token {
+    if let Some(token) = guard.token {
         server = server.token(token);
     }
-    if let Some(oauth) = given.oauth {
+    if let Some(oauth) = guard.oauth {
         server = server.guard(|guard| guard.oauth(oauth));
     }
     server.build().map_err(|error| Failure::finding(&error))

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toolwright_chat::{Ask, Asked};
 use toolwright_core::{Caller, Invoker, Scope, Tool};
+use toolwright_mcp::Visitor;
 
 /// The bundle of the tools that somebody brings and runs themselves.
 pub(crate) const BROUGHT: &str = "brought by the caller";
@@ -26,8 +27,9 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Somebody who reaches what `invoker` has of all there is.
-    pub(crate) fn new(caller: Caller, invoker: Invoker, all: &Invoker) -> Self {
+    /// Somebody who reaches what they were granted of all there is.
+    pub(crate) fn new(visitor: &Visitor, all: &Invoker) -> Self {
+        let invoker = visitor.invoker().clone();
         let hidden = match (invoker.snapshot(), all.snapshot()) {
             (Ok(theirs), Ok(all)) if Arc::ptr_eq(&theirs, &all) => Vec::new(),
             (Ok(theirs), Ok(all)) => {
@@ -39,7 +41,7 @@ impl Guest {
             _ => Vec::new(),
         };
         Self {
-            caller,
+            caller: visitor.caller().clone(),
             invoker,
             hidden: hidden.into(),
             brought: Arc::default(),

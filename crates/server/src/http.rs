@@ -81,9 +81,8 @@ pub(crate) fn router(app: &Arc<App>, lives: &[Arc<Live>], console: bool, mcp: bo
         router = router.merge(console::router());
     }
     if mcp {
-        router = router
-            .nest("/mcp", app.mcp.router())
-            .merge(app.mcp.well_known());
+        router = router.nest("/mcp", app.mcp.router());
+        router = router.merge(app.mcp.well_known());
     }
     router
         .fallback(async || Problem::unknown("nothing is at this path"))

@@ -113,7 +113,9 @@ impl Room {
     /// Whether nobody would miss it.
     pub(crate) fn is_idle(&self) -> bool {
         let works = self.work().running.is_some();
-        !works && self.peers() == 0 && self.log().pending().is_empty()
+        // What waits is in the journal, where there is one that lasts, and is asked about again.
+        let kept = self.live.remembers() || self.log().pending().is_empty();
+        !works && self.peers() == 0 && kept
     }
 
     /// Takes on a job; tells whether it has to wait for another.

@@ -53,9 +53,9 @@ struct Rooms {
 const FEW: usize = 256;
 
 impl Rooms {
-    /// Drops those that nobody would miss, now and then.
-    fn sweep(&mut self) {
-        if self.by_id.len() >= self.enough {
+    /// Drops those that nobody would miss: now and then, and always when there may be no more.
+    fn sweep(&mut self, most: usize) {
+        if self.by_id.len() >= self.enough.min(most) {
             // Only those that nobody is about to enter.
             self.by_id
                 .retain(|_, room| Arc::strong_count(room) > 1 || !room.is_idle());
@@ -127,7 +127,7 @@ impl Endpoint {
             on_prompt: self.on_prompt,
             rooms: Mutex::new(Rooms {
                 by_id: HashMap::new(),
-                enough: FEW.min(shared.app.limits.rooms),
+                enough: FEW,
             }),
             app: Arc::clone(&shared.app),
         })
@@ -179,7 +179,7 @@ impl Live {
         if let Some(room) = rooms.by_id.get(&id) {
             return Ok(Arc::clone(room));
         }
-        rooms.sweep();
+        rooms.sweep(self.app.limits.rooms);
         if rooms.by_id.len() >= self.app.limits.rooms {
             return Err(Problem::busy("too many conversations are under way"));
         }
@@ -219,6 +219,11 @@ impl Live {
     /// Who hears what is told to somebody who asked.
     pub(crate) fn audience(&self, peer: Option<&PeerId>) -> Option<PeerId> {
         peer.filter(|_| !self.broadcast).cloned()
+    }
+
+    /// Whether conversations are kept when they are over.
+    pub(crate) fn remembers(&self) -> bool {
+        self.memory
     }
 
     /// Whether people meet in its conversations.

@@ -57,14 +57,17 @@ async fn answered(app: &App, mut request: Request, may_read: bool, next: Next) -
     {
         return answer;
     }
-    if path == "/mcp" || path.starts_with("/mcp/") {
-        // It lets in whom it likes itself.
+    let theirs = ["/mcp", "/.well-known"].iter().any(|own| {
+        let rest = path.strip_prefix(own);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    if theirs {
+        // The MCP server lets in whom it likes itself.
         return next.run(request).await;
     }
     match admitted {
         Ok(visitor) => {
-            let invoker = visitor.invoker().clone();
-            let guest = Guest::new(visitor.caller().clone(), invoker, &app.invoker);
+            let guest = Guest::new(&visitor, &app.invoker);
             request.extensions_mut().insert(guest);
             // From here on nobody needs the token, and nobody can pass it on.
             request.headers_mut().remove(header::AUTHORIZATION);
@@ -82,9 +85,7 @@ async fn answered(app: &App, mut request: Request, may_read: bool, next: Next) -
 }
 
 fn is_public(path: &str) -> bool {
-    matches!(path, "/healthz" | "/readyz" | "/api/session")
-        || path.starts_with("/.well-known/")
-        || console::has(path)
+    matches!(path, "/healthz" | "/readyz" | "/api/session") || console::has(path)
 }
 
 /// Whether a page elsewhere has sent it, as browsers say: those that send no `Origin` with it, too.

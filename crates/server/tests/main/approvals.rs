@@ -8,7 +8,7 @@ use toolwright::chat::testing::ScriptedModel;
 use toolwright::{BoxFuture, Tool, ToolError};
 use toolwright_server::{Endpoint, Intercepted, Interceptor, Refusal, Server};
 
-use crate::scene::{Running, find, invoker, kind, kinds, serve, text};
+use crate::scene::{Running, find, invoker, kind, kinds, serve, soon, text};
 
 pub(crate) const PATH: &str = "/api/conversations/till";
 
@@ -163,7 +163,7 @@ async fn a_turn_that_waits_can_be_stopped() {
     assert_eq!(late.status, 409, "{late:?}");
     // The turn that was stopped may be a moment from being over.
     let stop = format!("{PATH}/stop");
-    while server.post(&stop, json!({})).await.json()["stopped"] == true {}
+    soon(async { while server.post(&stop, json!({})).await.json()["stopped"] == true {} }).await;
 }
 
 #[tokio::test]
@@ -214,5 +214,30 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
         find(&next, "said")["content"][0]["text"],
         "And water the plants."
     );
+    assert_eq!(*paid.lock().unwrap(), [100]);
+}
+
+#[tokio::test]
+async fn what_waits_outlives_the_room_it_was_asked_in() {
+    let paid = Paid::default();
+    let server = Server::new(invoker(till(&paid)), pays()).limits(|limits| limits.rooms = 1);
+    let server = serve(server).await;
+    server.turn(PATH, "Pay Bob.").await;
+    // There is room for one: whoever enters another makes the server forget this one.
+    let entered = async { while server.get("/api/conversations/other").await.status != 200 {} };
+    soon(entered).await;
+    let waiting = soon(async {
+        loop {
+            let shown = server.get(PATH).await;
+            if shown.status == 200
+                && let Some(waiting) = shown.json()["pending"].get(0)
+            {
+                return waiting.clone();
+            }
+        }
+    });
+    let waiting = waiting.await;
+    let decided = decide(&server, &waiting, json!({ "verdict": "approve" })).await;
+    assert_eq!(text(&rest(&server, &decided).await), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }

@@ -186,7 +186,7 @@ async fn who_reads_too_slowly_is_shown_where_things_stand() {
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    while server.get(PATH).await.json()["peers"] != 1 {}
+    soon(async { while server.get(PATH).await.json()["peers"] != 1 {} }).await;
     let long = "much".repeat(250_000);
     for _ in 0..8 {
         server.turn(PATH, &long).await;
@@ -216,7 +216,7 @@ async fn those_who_never_read_are_cut_in_the_end() {
     let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let long = "much".repeat(200_000);
-    while server.get(PATH).await.json()["peers"] != 1 {}
+    soon(async { while server.get(PATH).await.json()["peers"] != 1 {} }).await;
     for _ in 0..100 {
         server.turn(PATH, &long).await;
         if server.get(PATH).await.json()["peers"] == 0 {

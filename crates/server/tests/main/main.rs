@@ -15,6 +15,7 @@ mod endpoints;
 mod foreign;
 mod hostile;
 mod interceptors;
+mod oauth;
 mod openai;
 mod openapi;
 mod plain;

@@ -20,7 +20,7 @@ use toolwright::{Bundle, Invoker, Registry, Tool};
 use toolwright_server::{Server, Site};
 
 /// Longer than anything takes that comes at all.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits for what has to come.
 pub(crate) async fn soon<T>(coming: impl Future<Output = T>) -> T {
@@ -113,12 +113,10 @@ impl Running {
         tokio::spawn(connection);
         let body = Full::new(Bytes::from(body.to_owned()));
         let response = soon(sender.send_request(request.body(body).unwrap())).await;
-        let response = response.unwrap();
+        let mut response = response.unwrap();
         // A connection lives as long as the one who could send more.
-        tokio::spawn(async move {
-            let _ = timeout(PATIENCE, sender.ready()).await;
-            std::future::pending::<()>().await;
-        });
+        let open = Arc::new(std::sync::Mutex::new(sender));
+        response.extensions_mut().insert(open);
         response
     }
 
@@ -174,6 +172,8 @@ pub(crate) struct Events {
     body: Incoming,
     read: String,
     pub(crate) headers: HeaderMap,
+    /// What keeps the connection.
+    _open: hyper::http::Extensions,
 }
 
 impl Events {
@@ -182,6 +182,7 @@ impl Events {
         let (head, body) = response.into_parts();
         Self {
             headers: head.headers,
+            _open: head.extensions,
             body,
             read: String::new(),
         }

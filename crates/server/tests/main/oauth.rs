@@ -1,0 +1,71 @@
+//! Tokens of an authorization server: what their scopes open holds at every path.
+
+use serde_json::json;
+use toolwright::chat::testing::FnModel;
+use toolwright::{Secret, Tool, ToolError};
+use toolwright_mcp::{Claims, Opens, ResourceServer, TokenTable};
+use toolwright_server::Server;
+
+use crate::approvals::{Paid, till};
+use crate::scene::{Events, invoker, serve, text};
+
+const HERE: &str = "http://localhost/mcp";
+const TOKEN: &str = "a-token-that-may-only-look";
+
+fn oauth() -> ResourceServer {
+    let claims = Claims::new("ada", [HERE]).scopes(["look"]);
+    let table = TokenTable::new().token(&Secret::new(TOKEN), claims);
+    ResourceServer::new(HERE, table)
+        .authorization_server("https://login.example")
+        .scope("look", Opens::read_only())
+        .scope("all", Opens::all())
+}
+
+#[tokio::test]
+async fn who_may_only_look_is_shown_and_called_nothing_else() {
+    let look = Tool::builder("look", "Looks.").read_only(true);
+    let look = look.run(|_, _| Ok::<_, ToolError>("seen")).unwrap();
+    let model = FnModel::new(|request| {
+        let names = request
+            .tools
+            .iter()
+            .map(|tool| tool.spec().name.to_string());
+        names.collect::<Vec<_>>().join(" ")
+    });
+    let paid = Paid::default();
+    let server = Server::new(invoker(vec![look, till(&paid)]), model);
+    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let with = |method: &str, path: &str| {
+        let request = server.request(method, path);
+        let request = request.header("authorization", format!("Bearer {TOKEN}"));
+        request.header("content-type", "application/json")
+    };
+    assert_eq!(server.get("/api/tools").await.status, 401);
+    let tools = server.send(with("GET", "/api/tools"), "").await.json();
+    let names: Vec<_> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, [&json!("look")]);
+    let pay = r#"{"arguments":{"euros":5},"confirmed":true}"#;
+    assert_eq!(
+        server
+            .send(with("POST", "/api/tools/pay"), pay)
+            .await
+            .status,
+        404
+    );
+    let path = "/api/conversations/c";
+    let said = server
+        .send(with("POST", &format!("{path}/prompt")), r#"{"text":"Hi"}"#)
+        .await;
+    let after = said.json()["seq"].as_u64().unwrap();
+    let events = with("GET", &format!("{path}/events?after={after}"));
+    let mut events = Events::new(server.open(events, "").await);
+    assert_eq!(text(&events.turn().await), "look");
+    assert!(paid.lock().unwrap().is_empty());
+    let known = server.get("/.well-known/oauth-protected-resource").await;
+    assert_eq!(known.status, 200, "{known:?}");
+}
