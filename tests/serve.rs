@@ -1,12 +1,7 @@
 //! `serve` as its user meets it: one line, a page, and an end when it is told to.
 
 #![cfg(unix)]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
