@@ -7,7 +7,7 @@
 //! result: rain
 //! text: Yes, take an umbrella.
 //! metadata: {"agent":"by hand"}
-//! ended: answered
+//! ended: {"end":"answered"}
 //! kept: user, step, finished, step, ended
 //! ```
 
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         },
     );
     // No model of ours is ever asked. `site.serve(listener, …)` would put it on the network.
-    let site = Server::new(Invoker::new(&Registry::new())?, ScriptedModel::new())
+    let site = Server::new(Invoker::new(Registry::new())?, ScriptedModel::new())
         .store(Arc::clone(&store), "memory")
         .endpoint(endpoint)
         .build()?;
@@ -63,17 +63,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Event::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
             Event::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
             Event::Chat(ChatEvent::Ended { end, .. }) => {
-                println!(
-                    "ended: {}",
-                    serde_json::to_value(end)?["end"].as_str().unwrap_or("?")
-                );
+                println!("ended: {}", serde_json::to_string(end)?);
             }
             _ => {}
         }
     }
     let kept = serde_json::to_value(store.load("/weather/bergen").await?)?;
     let whats = kept.as_array().into_iter().flatten();
-    let whats = whats.filter_map(|entry| entry["what"].as_object()?.keys().next());
+    let whats = whats.filter_map(|entry| entry.get("what")?.as_object()?.keys().next());
     let whats: Vec<&str> = whats.map(String::as_str).collect();
     println!("kept: {}", whats.join(", "));
     Ok(())
