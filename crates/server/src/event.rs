@@ -129,6 +129,8 @@ impl Numbered {
         let _ = serde_json::to_writer(&mut frame, &wire);
         let json = begin..frame.len();
         frame.extend_from_slice(b"\n\n");
+        // It is kept as long as its turn is, one of thousands: without the room that growing has left.
+        frame.shrink_to_fit();
         Self {
             seq,
             at,

@@ -1,0 +1,119 @@
+//! One prompt in, its answer out, over either protocol.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{self, Answer};
+use crate::script;
+
+/// How the answer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// `POST /api/chat`, the AI SDK's UI message stream.
+    Ui,
+    /// A prompt, and the events of its conversation after it.
+    Native,
+}
+
+impl Protocol {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ui => "UI message stream",
+            Self::Native => "native events",
+        }
+    }
+
+    /// Asks in a new conversation; returns its answer, and the number before its first event.
+    pub(crate) async fn ask(self, addr: &str, conversation: &str) -> (Answer, u64) {
+        match self {
+            Self::Ui => {
+                let parts = json!([{ "type": "text", "text": "Tell me." }]);
+                let message = json!({ "id": "1", "role": "user", "parts": parts });
+                let body = json!({ "id": conversation, "messages": [message] });
+                let answer = client::send(addr, "POST", "/api/chat", body.to_string()).await;
+                (answer, 0)
+            }
+            Self::Native => {
+                let path = format!("/api/conversations/{conversation}/prompt");
+                let body = json!({ "text": "Tell me." }).to_string();
+                let taken = client::send(addr, "POST", &path, body).await;
+                let taken = taken.whole().await;
+                let taken: Value = serde_json::from_slice(&taken).unwrap();
+                let after = taken["seq"].as_u64().unwrap();
+                (events(addr, conversation, after).await, after)
+            }
+        }
+    }
+
+    /// Whether this is the last event.
+    pub(crate) fn is_last(self, data: &[u8]) -> bool {
+        match self {
+            Self::Ui => data == b"[DONE]",
+            Self::Native => contains(data, br#""type":"ended""#) || is_snapshot(data),
+        }
+    }
+}
+
+/// The events of a conversation after a number.
+pub(crate) async fn events(addr: &str, conversation: &str, after: u64) -> Answer {
+    let path = format!("/api/conversations/{conversation}/events?after={after}");
+    client::send(addr, "GET", &path, String::new()).await
+}
+
+/// How one answer came.
+pub(crate) struct Told {
+    /// Until the first piece of text; none where a snapshot told it all.
+    pub(crate) first: Option<Duration>,
+    pub(crate) whole: Duration,
+    pub(crate) events: usize,
+}
+
+/// Asks, and reads to the end.
+pub(crate) async fn told(addr: &str, protocol: Protocol, conversation: &str) -> Told {
+    let start = Instant::now();
+    let (mut answer, _) = protocol.ask(addr, conversation).await;
+    let (mut first, mut events) = (None, 0);
+    loop {
+        let data = answer.data().await.unwrap();
+        events += 1;
+        if first.is_none() && contains(&data, br#""delta""#) {
+            first = Some(start.elapsed());
+        }
+        if protocol.is_last(&data) {
+            break;
+        }
+    }
+    Told {
+        first,
+        whole: start.elapsed(),
+        events,
+    }
+}
+
+/// Whether the answer is told all at once: it was over, and its events were gone, before anybody read them.
+pub(crate) fn is_snapshot(data: &[u8]) -> bool {
+    contains(data, br#""type":"snapshot""#)
+}
+
+/// Whether the conversation has the whole answer.
+pub(crate) async fn is_kept(addr: &str, conversation: &str) -> bool {
+    let path = format!("/api/conversations/{conversation}");
+    let kept = client::send(addr, "GET", &path, String::new()).await;
+    contains(&kept.whole().await, script::text().as_bytes())
+}
+
+fn contains(data: &[u8], wanted: &[u8]) -> bool {
+    data.windows(wanted.len()).any(|part| part == wanted)
+}
+
+/// A piece of the answer's text, where the event has one.
+pub(crate) fn delta(protocol: Protocol, data: &[u8]) -> Option<String> {
+    let event: Value = serde_json::from_slice(data).ok()?;
+    let (event, text) = match protocol {
+        Protocol::Ui => (&event, "text-delta"),
+        Protocol::Native => (&event["event"], "text"),
+    };
+    let is_text = event["type"] == text;
+    is_text.then(|| event["delta"].as_str().unwrap().to_owned())
+}

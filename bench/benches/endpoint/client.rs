@@ -1,0 +1,75 @@
+//! A request in, server-sent events out; every request has a connection of its own.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+/// An answer as it comes; whoever drops it hangs up.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    body: Incoming,
+    /// The connection lives as long as the one who could send more.
+    _sender: SendRequest<Full<Bytes>>,
+    read: Vec<u8>,
+    /// How much of that was told already.
+    told: usize,
+}
+
+pub(crate) async fn send(addr: &str, method: &str, path: &str, body: String) -> Answer {
+    let stream = TcpStream::connect(addr).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", addr)
+        .header("content-type", "application/json")
+        .body(Full::from(body))
+        .unwrap();
+    let (head, body) = sender.send_request(request).await.unwrap().into_parts();
+    Answer {
+        status: head.status,
+        body,
+        _sender: sender,
+        read: Vec::new(),
+        told: 0,
+    }
+}
+
+impl Answer {
+    /// The data of the next event; nothing when the stream has ended.
+    pub(crate) async fn data(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let rest = &self.read[self.told..];
+            if let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") {
+                let event = &rest[..end];
+                self.told += end + 2;
+                let mut lines = event.split(|byte| *byte == b'\n');
+                if let Some(data) = lines.find_map(|line| line.strip_prefix(b"data: ")) {
+                    return Some(data.to_vec());
+                }
+                continue;
+            }
+            self.read.drain(..self.told);
+            self.told = 0;
+            self.more().await?;
+        }
+    }
+
+    /// All of it, as it was sent.
+    pub(crate) async fn whole(mut self) -> Vec<u8> {
+        while self.more().await.is_some() {}
+        self.read
+    }
+
+    async fn more(&mut self) -> Option<()> {
+        let bytes = self.body.frame().await?.ok()?.into_data();
+        self.read.extend_from_slice(&bytes.unwrap_or_default());
+        Some(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Many streams at once, each slow: none may be lost, and each should take little memory.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use futures::future::join_all;
+use serde_json::Value;
+
+use crate::ask::{self, Protocol};
+use crate::contender::own;
+use crate::process::Process;
+use crate::script::{self, PIECES};
+
+/// What came of one stream.
+struct Heard {
+    right: bool,
+    events: usize,
+    /// From an event's own time to its being read; only our own events have one.
+    delays: Vec<u64>,
+}
+
+pub(crate) async fn run(short: bool) {
+    // The pauses of one answer take a minute.
+    let (streams, pace) = if short { (200, 10) } else { (2000, 120) };
+    let process = Process::start(own("toolwright", pace), b"");
+    let addr = process.line.clone();
+    let idle = process.memory();
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..streams)
+        .map(|number| tokio::spawn(stream(addr.clone(), number)))
+        .collect();
+    let tenth = Duration::from_millis(pace) * u32::try_from(PIECES / 10).unwrap();
+    tokio::time::sleep(tenth).await;
+    let early = process.memory();
+    tokio::time::sleep(tenth * 8).await;
+    let (full, open) = (process.memory(), open(&addr).await);
+    let heard: Vec<Heard> = join_all(tasks)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let time = start.elapsed();
+    let lost = heard.iter().filter(|heard| !heard.right).count();
+    let events: usize = heard.iter().map(|heard| heard.events).sum();
+    let mut delays: Vec<u64> = heard.into_iter().flat_map(|heard| heard.delays).collect();
+    delays.sort_unstable();
+    let delay = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize];
+    println!(
+        "{streams} streams in {:.1} s, {open} of them open shortly before the end",
+        time.as_secs_f64()
+    );
+    println!(
+        "lost: {lost}; {events} events, {:.0} per second",
+        events as f64 / time.as_secs_f64()
+    );
+    println!(
+        "delay of an event: p50 {} ms, p99 {} ms, longest {} ms",
+        delay(0.5),
+        delay(0.99),
+        delay(1.0)
+    );
+    let each = |memory: u64| (memory - idle) as f64 / 1e3 / f64::from(streams);
+    println!(
+        "memory: idle {:.1} MB; after a tenth of the answers {:.1} kB per stream, after nine tenths {:.1} kB ({:.1} MB)",
+        idle as f64 / 1e6,
+        each(early),
+        each(full),
+        full as f64 / 1e6,
+    );
+    println!("CPU: {:.1} s of the server's", process.busy().as_secs_f64());
+    assert_eq!(lost, 0, "streams were lost");
+}
+
+/// How many streams the server says it has.
+async fn open(addr: &str) -> String {
+    let metrics = crate::client::send(addr, "GET", "/metrics", String::new()).await;
+    let metrics = String::from_utf8(metrics.whole().await).unwrap();
+    let line = metrics
+        .lines()
+        .find(|line| line.starts_with("toolwright_readers"));
+    line.and_then(|line| line.split_whitespace().last())
+        .unwrap_or("?")
+        .to_owned()
+}
+
+/// One stream, read to its end: odd ones in our own form, even ones in the AI SDK's.
+async fn stream(addr: String, number: u32) -> Heard {
+    let protocol = if number % 2 == 1 {
+        Protocol::Native
+    } else {
+        Protocol::Ui
+    };
+    let (mut answer, mut seq) = protocol.ask(&addr, &format!("c{number}")).await;
+    let (mut text, mut right, mut last, mut events) = (String::new(), true, false, 0);
+    let mut delays = Vec::new();
+    while !last && let Some(data) = answer.data().await {
+        events += 1;
+        last = protocol.is_last(&data);
+        text += &ask::delta(protocol, &data).unwrap_or_default();
+        if protocol == Protocol::Native {
+            let event: Value = serde_json::from_slice(&data).unwrap();
+            seq += 1;
+            right &= event["seq"].as_u64() == Some(seq);
+            delays.push(now().saturating_sub(event["at"].as_u64().unwrap()));
+        }
+    }
+    right &= last && text == script::text();
+    Heard {
+        right,
+        events,
+        delays,
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}

@@ -1,0 +1,43 @@
+//! The endpoint under load: one scripted answer, streamed to many at once.
+//!
+//! Words after `--` choose: `race` (the default), `load`, `soak` or `start`, and `short` for less of it. Every server is a
+//! process of its own; those in Rust are this program again, told to `serve`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a benchmark stops at the first surprise"
+)]
+
+mod ask;
+mod client;
+mod contender;
+mod load;
+mod process;
+mod race;
+mod script;
+mod serve;
+mod soak;
+mod start;
+
+use tokio::runtime::Builder;
+
+fn main() {
+    // `cargo bench` adds a word of its own.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words.into_iter().filter(|it| *it != "--bench").collect();
+    if let ["serve", name, pace] = words[..] {
+        let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+        return runtime.block_on(serve::serve(name, pace.parse().unwrap()));
+    }
+    let short = words.contains(&"short");
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    match words.iter().find(|it| **it != "short") {
+        None | Some(&"race") => runtime.block_on(race::run(short)),
+        Some(&"load") => runtime.block_on(load::run(short)),
+        Some(&"soak") => runtime.block_on(soak::run(short)),
+        Some(&"start") => runtime.block_on(start::run(short)),
+        Some(other) => println!("{other}: choose race, load, soak or start, and short for less"),
+    }
+}

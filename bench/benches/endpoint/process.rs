@@ -1,0 +1,63 @@
+//! A command in, a running process out, and what it takes of the machine.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The ticks in which Linux counts the time of a process, which are a hundredth of a second everywhere.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A server; it ends when it is dropped.
+pub(crate) struct Process {
+    child: Child,
+    /// The first line that it printed.
+    pub(crate) line: String,
+}
+
+impl Process {
+    /// Starts it, gives it what it reads, and waits for its first line.
+    pub(crate) fn start(mut command: Command, input: &[u8]) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let line = line.trim().to_owned();
+        Self { child, line }
+    }
+
+    /// Returns how much memory it has, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = self.read("status");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1));
+        kib.unwrap().parse::<u64>().unwrap() * 1024
+    }
+
+    /// Returns how long it has kept cores busy, over all its threads.
+    pub(crate) fn busy(&self) -> Duration {
+        let stat = self.read("stat");
+        // The name may hold spaces; what follows its bracket does not.
+        let (_, rest) = stat.rsplit_once(')').unwrap();
+        let ticks = rest.split_whitespace().skip(11).take(2);
+        let ticks: u32 = ticks.map(|part| part.parse::<u32>().unwrap()).sum();
+        TICK * ticks
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,82 @@
+//! The servers in Rust: Toolwright's, and the least that could send the same bytes.
+
+use std::convert::Infallible;
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use tokio::net::TcpListener;
+use toolwright::chat::ModelId;
+use toolwright::server::Server;
+use toolwright::{Invoker, Registry};
+
+use crate::script::Script;
+
+/// Serves until the process is ended.
+pub(crate) async fn serve(name: &str, pace: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    match name {
+        "floor" => {
+            let router = floor();
+            println!("{addr}");
+            let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
+            axum::serve(listener, router).await.unwrap();
+        }
+        _ => {
+            let script = Script {
+                id: ModelId::new("script", ""),
+                pace: Duration::from_millis(pace),
+            };
+            let invoker = Invoker::new(Registry::new()).unwrap();
+            let site = Server::new(invoker, script).build().unwrap();
+            println!("{addr}");
+            site.serve(listener, std::future::pending()).await.unwrap();
+        }
+    }
+}
+
+/// Sends what it reads from its input, event by event, whatever is asked.
+fn floor() -> Router {
+    let mut told = String::new();
+    std::io::stdin().read_to_string(&mut told).unwrap();
+    let events: Vec<Bytes> = told
+        .split_inclusive("\n\n")
+        .map(|event| Bytes::copy_from_slice(event.as_bytes()))
+        .collect();
+    let events: Arc<[Bytes]> = events.into();
+    let whole = Arc::clone(&events);
+    let chat = move |_: String| async move { response(whole, false) };
+    let native = move || async move { response(events, true) };
+    let prompt = async |_: String| {
+        let json = [(header::CONTENT_TYPE, "application/json")];
+        (StatusCode::ACCEPTED, json, r#"{"queued":false,"seq":0}"#)
+    };
+    Router::new()
+        .route("/api/chat", post(chat))
+        .route("/api/conversations/{id}/prompt", post(prompt))
+        .route("/api/conversations/{id}/events", get(native))
+}
+
+/// The events; after them the end, or nothing any more until the client leaves.
+fn response(events: Arc<[Bytes]>, stays: bool) -> Response {
+    let count = events.len();
+    let events = stream::iter(0..count).map(move |at| events[at].clone());
+    let body = match stays {
+        true => Body::from_stream(events.chain(stream::pending()).map(Ok::<_, Infallible>)),
+        false => Body::from_stream(events.map(Ok::<_, Infallible>)),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, body).into_response()
+}
