@@ -1,3 +1,5 @@
+//! What front ends of AG-UI are told.
+
 use std::collections::HashSet;
 
 use proptest::prelude::*;
