@@ -66,12 +66,7 @@ impl Message {
     /// The words of it, parts on lines of their own.
     pub fn text(&self) -> String {
         let content = self.parts.iter().flat_map(|(_, content)| content);
-        let texts: Vec<&str> = content
-            .filter_map(|item| match item {
-                Content::Text { text } => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
+        let texts: Vec<&str> = content.filter_map(crate::ui::text).collect();
         texts.join("\n")
     }
 

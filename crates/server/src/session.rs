@@ -169,22 +169,7 @@ impl Session {
             };
             let Some(event) = event else { return };
             self.told().record.hear(&event);
-            match event {
-                ChatEvent::Ended {
-                    end,
-                    content,
-                    usage,
-                    cost,
-                } => {
-                    self.told().ended = Some(Ended {
-                        end,
-                        content,
-                        usage,
-                        cost,
-                    });
-                }
-                event => self.tell(event),
-            }
+            self.pass_on(event);
         }
     }
 
@@ -221,31 +206,34 @@ impl Session {
                 let _ = taken.send(Ok(after));
             }
             metrics.hear(&event);
-            match event {
-                ChatEvent::Ended {
+            match &event {
+                ChatEvent::Began { model, .. } => self.told().model = Some(model.clone()),
+                ChatEvent::Paused { .. } => self.told().paused = true,
+                _ => {}
+            }
+            self.pass_on(event);
+        }
+        Ok(())
+    }
+
+    /// Tells an event; an end waits until everybody had a last word.
+    fn pass_on(&self, event: ChatEvent) {
+        match event {
+            ChatEvent::Ended {
+                end,
+                content,
+                usage,
+                cost,
+            } => {
+                self.told().ended = Some(Ended {
                     end,
                     content,
                     usage,
                     cost,
-                } => {
-                    self.told().ended = Some(Ended {
-                        end,
-                        content,
-                        usage,
-                        cost,
-                    });
-                }
-                event => {
-                    match &event {
-                        ChatEvent::Began { model, .. } => self.told().model = Some(model.clone()),
-                        ChatEvent::Paused { .. } => self.told().paused = true,
-                        _ => {}
-                    }
-                    self.tell(event);
-                }
+                });
             }
+            event => self.tell(event),
         }
-        Ok(())
     }
 
     /// Says something that the journal is not told.

@@ -170,11 +170,7 @@ pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result
     if let Some(ended) = &ended {
         room.add_spent(ended.usage, ended.cost).await;
         turn.spent = room.spent().await.unwrap_or_default();
-        let texts = ended.content.iter().filter_map(|item| match item {
-            Content::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        outcome.text = texts.collect();
+        outcome.text = ended.content.iter().filter_map(crate::ui::text).collect();
         (outcome.usage, outcome.cost) = (ended.usage, ended.cost);
         outcome.end = Some(ended.end.clone());
     } else {

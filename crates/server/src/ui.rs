@@ -28,6 +28,22 @@ pub(crate) trait Translator: Send + 'static {
     }
 }
 
+/// What is being written.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Prose {
+    Text,
+    Reasoning,
+}
+
+/// Where in the steps of a model we are.
+#[derive(PartialEq)]
+pub(crate) enum Step {
+    None,
+    Open,
+    /// The model is done with it; its calls may still run.
+    Told,
+}
+
 /// The text of an item that is one.
 pub(crate) fn text(item: &Content) -> Option<&str> {
     match item {

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::limits::Limits;
@@ -30,6 +31,14 @@ pub(crate) async fn read<T: DeserializeOwned>(
     }
     let body = bytes(limits, body).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::invalid(format!("the body: {error}")))
+}
+
+/// Reads arguments; none at all are an empty object.
+pub(super) fn arguments(given: Value) -> Value {
+    match given {
+        Value::Null => json!({}),
+        arguments => arguments,
+    }
 }
 
 async fn bytes(limits: &Limits, body: Body) -> Result<Bytes, Problem> {

@@ -118,10 +118,7 @@ impl Prompted {
     async fn message(self, live: &Live, guest: &Guest) -> Result<Message, Problem> {
         let mut parts = Vec::new();
         if let Some(Named { name, arguments }) = self.prompt {
-            let arguments = match arguments {
-                Value::Null => json!({}),
-                arguments => arguments,
-            };
+            let arguments = body::arguments(arguments);
             let scope = guest.scope();
             let rendered = guest.invoker.render_in(&scope, name, &arguments);
             let rendered = rendered.await.map_err(|failure| {

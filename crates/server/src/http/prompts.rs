@@ -47,10 +47,7 @@ pub(super) async fn render(
     body: Body,
 ) -> Result<Response, Problem> {
     let fill: Fill = body::read(&context.app.limits, &headers, body).await?;
-    let arguments = match fill.arguments {
-        Value::Null => json!({}),
-        arguments => arguments,
-    };
+    let arguments = body::arguments(fill.arguments);
     let scope = guest.scope();
     let rendered = guest.invoker.render_in(&scope, name, &arguments).await;
     match rendered {

@@ -97,10 +97,7 @@ pub(super) async fn call(
     let invoker = &guest.invoker;
     let snapshot = invoker.snapshot().map_err(broken)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown(&name))?;
-    let arguments = match wanted.arguments {
-        Value::Null => json!({}),
-        arguments => arguments,
-    };
+    let arguments = body::arguments(wanted.arguments);
     let call = ToolCall::new(&entry.spec().name, arguments);
     let mut scope = guest.scope();
     if let Some(pending) = invoker.pending(&scope, &call) {

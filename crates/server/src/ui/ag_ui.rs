@@ -5,7 +5,7 @@ use toolwright_chat::{Asked, ChatEvent, End, ModelId};
 use toolwright_core::{CallId, ToolResult};
 
 use self::thread::content;
-use super::Translator;
+use super::{Prose, Step, Translator};
 use crate::event::{Event, Notice};
 
 mod end;
@@ -41,22 +41,6 @@ pub(crate) struct AgUi {
     /// Calls whose results the client has brought itself.
     known: Vec<CallId>,
     model: Option<ModelId>,
-}
-
-/// What is being written.
-#[derive(Clone, Copy, PartialEq)]
-enum Prose {
-    Text,
-    Reasoning,
-}
-
-/// Where in the steps of a model we are.
-#[derive(PartialEq)]
-enum Step {
-    None,
-    Open,
-    /// The model is done with it; its calls may still run.
-    Told,
 }
 
 impl AgUi {

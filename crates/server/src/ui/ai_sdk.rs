@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, End, Verdict};
-use toolwright_core::{CallId, Content, Outcome, ToolCall, ToolResult};
+use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
-use super::Translator;
+use super::{Prose, Step, Translator, text};
 use crate::event::{Event, Notice};
 
 /// Tells one turn as the parts of one message.
@@ -20,22 +20,6 @@ pub(crate) struct AiSdk {
     count: usize,
     step: Step,
     said: bool,
-}
-
-/// What is being written.
-#[derive(Clone, Copy, PartialEq)]
-enum Prose {
-    Text,
-    Reasoning,
-}
-
-/// Where in the steps of a model we are.
-#[derive(PartialEq)]
-enum Step {
-    None,
-    Open,
-    /// The model is done with it; its calls may still run.
-    Told,
 }
 
 impl AiSdk {
@@ -352,12 +336,5 @@ fn output(result: &ToolResult) -> Value {
     match all_text {
         true => result.text().into(),
         false => json!(result.content),
-    }
-}
-
-fn text(item: &Content) -> Option<&str> {
-    match item {
-        Content::Text { text } => Some(text),
-        _ => None,
     }
 }
