@@ -1,5 +1,7 @@
 //! What a result is made of: text, images, audio, resources and links.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,22 @@ impl Content {
         }
     }
 
+    /// Says it in words, for where only text can be carried: its text, or what it is.
+    pub fn told(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text { text } => Cow::Borrowed(text),
+            Self::Image { data, mime_type } => unseen("an image", mime_type, data).into(),
+            Self::Audio { data, mime_type } => unseen("a sound", mime_type, data).into(),
+            Self::Resource { resource } => resource.told().into(),
+            Self::Link {
+                uri,
+                name,
+                mime_type: Some(kind),
+            } => format!("[{name}]({uri}), {kind}").into(),
+            Self::Link { uri, name, .. } => format!("[{name}]({uri})").into(),
+        }
+    }
+
     /// Counts the bytes a model would have to read: the text, or the base64.
     pub fn len(&self) -> usize {
         match self {
@@ -147,4 +165,28 @@ impl Content {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+impl Resource {
+    fn told(&self) -> String {
+        let uri = &self.uri;
+        let kind = self.mime_type.as_deref().unwrap_or("of unknown type");
+        let blob = self.blob.as_deref().unwrap_or_default();
+        let text = || String::from_utf8(STANDARD.decode(blob).ok()?).ok();
+        match &self.text {
+            Some(text) => format!("{uri}:\n{text}"),
+            None => match Some(kind)
+                .filter(|kind| kind.starts_with("text/"))
+                .and_then(|_| text())
+            {
+                Some(text) => format!("{uri}:\n{text}"),
+                None => unseen(uri, kind, blob),
+            },
+        }
+    }
+}
+
+fn unseen(what: &str, kind: &str, base64: &str) -> String {
+    let bytes = base64.trim_end_matches('=').len() * 3 / 4;
+    format!("[{what}, {kind}, {bytes} bytes, which cannot be shown here]")
 }

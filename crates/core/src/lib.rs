@@ -32,8 +32,11 @@ mod approve;
 mod audit;
 mod invoke;
 
+mod bridge;
+
 pub use approve::{ApprovalRequest, Approvals, Approve, Decision, Grant, Pending};
 pub use audit::{Audit, AuditRecord};
+pub use bridge::{Bridge, BridgeError, Offer, Offered};
 pub use builder::{Args, Reply, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{

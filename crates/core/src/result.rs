@@ -153,6 +153,17 @@ impl ToolResult {
         }
     }
 
+    /// Returns the content in words, items on lines of their own, for where only text can be carried.
+    pub fn told(&self) -> Cow<'_, str> {
+        match self.content.as_slice() {
+            [item] => item.told(),
+            items => {
+                let words: Vec<Cow<'_, str>> = items.iter().map(Content::told).collect();
+                words.join("\n").into()
+            }
+        }
+    }
+
     /// Returns the error behind a failure, for the host's logs; the model never reads it.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         self.cause.as_deref()

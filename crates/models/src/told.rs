@@ -1,28 +1,9 @@
-//! What cannot be carried or read, in words.
+//! What cannot be read, in words.
 
-use toolwright_core::Content;
 use toolwright_core::schema::redact;
 
 /// So much is shown of what is not in the protocol.
 const LONGEST_EXCERPT: usize = 200;
-
-/// An item in words: its text, or what it is.
-pub(crate) fn told(item: &Content) -> String {
-    match item {
-        Content::Text { text } => text.clone(),
-        Content::Image { mime_type, .. } => format!("[an image, {mime_type}, not shown]"),
-        Content::Audio { mime_type, .. } => format!("[a sound, {mime_type}, not played]"),
-        Content::Resource { resource } => match &resource.text {
-            Some(text) => format!("{}:\n{text}", resource.uri),
-            None => {
-                let mime = resource.mime_type.as_deref().unwrap_or("of unknown type");
-                format!("[{}, {mime}, not shown]", resource.uri)
-            }
-        },
-        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
-        _ => String::new(),
-    }
-}
 
 /// The beginning of a text that is not in the protocol, without secrets.
 pub(crate) fn excerpt(text: &str) -> String {

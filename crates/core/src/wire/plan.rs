@@ -163,6 +163,8 @@ impl Planner {
                 wire: bid.wire.to_owned(),
                 dialect: bid.dialect,
                 tokens: estimate,
+                description: bid.description.into_owned(),
+                relieved: bid.relieved,
                 schema: bid.tool.input.clone(),
             });
         }
@@ -346,6 +348,9 @@ pub struct Planned {
     pub dialect: Dialect,
     /// About how many tokens its definition takes.
     pub tokens: usize,
+    /// What it does, and what its schema had no room for.
+    pub description: String,
+    relieved: Option<String>,
     schema: Schema,
 }
 
@@ -443,6 +448,17 @@ impl Plan {
 }
 
 impl Planned {
+    /// What its arguments must satisfy, as the model is told.
+    pub fn parameters(&self) -> Value {
+        match &self.relieved {
+            Some(text) => serde_json::from_str(text).unwrap_or_default(),
+            None => self
+                .lowered()
+                .map(|lowered| lowered.schema().clone())
+                .unwrap_or_default(),
+        }
+    }
+
     /// What its schema lost, and the way its arguments come back.
     pub fn lowered(&self) -> Option<&Lowered> {
         self.schema.lower(self.dialect).ok()

@@ -1,7 +1,5 @@
 //! Content of a message or a result in, content blocks out.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use toolwright_core::{Content, Outcome, Resource, ToolResult};
 
@@ -80,47 +78,6 @@ fn carried(resource: &Resource) -> Option<Value> {
     picture(data, mime_type)
 }
 
-/// An item in words.
 fn described(item: &Content) -> Option<Value> {
-    let words = match item {
-        Content::Text { text } => return self::text(text),
-        Content::Image { mime_type, .. } => {
-            format!("[a picture of type {mime_type}, which cannot be shown here]")
-        }
-        Content::Audio { mime_type, .. } => {
-            format!("[a sound of type {mime_type}, which cannot be played here]")
-        }
-        Content::Resource { resource } => written(resource),
-        Content::Link {
-            uri,
-            name,
-            mime_type,
-        } => match mime_type {
-            Some(mime_type) => format!("[{name}]({uri}) of type {mime_type}"),
-            None => format!("[{name}]({uri})"),
-        },
-        _ => "[content of a kind that cannot be sent]".to_owned(),
-    };
-    self::text(&words)
-}
-
-fn written(resource: &Resource) -> String {
-    let uri = &resource.uri;
-    let mime_type = resource.mime_type.as_deref();
-    if let Some(text) = &resource.text {
-        return format!("{uri}:\n{text}");
-    }
-    let decoded = resource
-        .blob
-        .as_deref()
-        .filter(|_| mime_type.is_some_and(|kind| kind.starts_with("text/")))
-        .and_then(|blob| STANDARD.decode(blob).ok())
-        .and_then(|bytes| String::from_utf8(bytes).ok());
-    match decoded {
-        Some(text) => format!("{uri}:\n{text}"),
-        None => {
-            let kind = mime_type.unwrap_or("application/octet-stream");
-            format!("[{uri} of type {kind}, which cannot be shown here]")
-        }
-    }
+    text(&item.told())
 }

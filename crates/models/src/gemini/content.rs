@@ -3,8 +3,6 @@
 use serde_json::{Value, json};
 use toolwright_core::{Content, Structured, ToolResult};
 
-use crate::told::told;
-
 /// What a result may carry besides text.
 const IN_RESULTS: [&str; 5] = [
     "image/png",
@@ -22,7 +20,7 @@ pub(super) fn parts(items: &[Content]) -> Vec<Value> {
     let parts = items.iter().filter_map(|item| match bytes(item) {
         Some((mime, data)) if is_media(mime) => Some(inline(mime, data)),
         // An empty part is refused.
-        _ => Some(told(item)).filter(|text| !text.is_empty()).map(text),
+        _ => Some(item.told()).filter(|text| !text.is_empty()).map(text),
     });
     parts.collect()
 }
@@ -36,7 +34,7 @@ pub(super) fn response(result: &ToolResult, sees: bool) -> (Value, Vec<Value>) {
             Some((mime, data)) if sees && IN_RESULTS.contains(&mime) => {
                 media.push(inline(mime, data));
             }
-            _ => texts.push(told(item)),
+            _ => texts.push(item.told()),
         }
     }
     if result.is_error() {

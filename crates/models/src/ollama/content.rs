@@ -3,8 +3,6 @@
 use serde_json::{Map, Value};
 use toolwright_core::Content;
 
-use crate::told::told;
-
 /// Starts a message of a role that says these contents.
 pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
     let mut images: Vec<Value> = Vec::new();
@@ -12,7 +10,7 @@ pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
     for item in items {
         match image(item) {
             Some(data) => images.push(data.into()),
-            None => texts.push(told(item)),
+            None => texts.push(item.told()),
         }
     }
     let mut message = Map::new();

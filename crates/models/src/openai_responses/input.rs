@@ -2,10 +2,12 @@
 //!
 //! Each call is followed by its result and each approval request by its answer: the API refuses one without the other.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::wire::Plan;
-use toolwright_core::{Content, Outcome, Resource, ToolResult};
+use toolwright_core::{Content, Outcome, ToolResult};
 
 use super::{OpenAiResponses, wire};
 use crate::called::{self, Ids};
@@ -191,43 +193,37 @@ const FAILED: &str = "Error: ";
 
 /// One part of a message, or of what a call came to.
 fn part(content: &Content) -> Value {
-    match content {
-        Content::Text { text } => text_part(text),
+    let carried = match content {
         Content::Image { data, mime_type } => media("image", mime_type, data, ""),
         Content::Audio { data, mime_type } => media("audio", mime_type, data, ""),
-        Content::Resource { resource } => resource_part(resource),
-        other => text_part(&described(other)),
-    }
+        Content::Resource { resource } => match (&resource.text, &resource.blob) {
+            (None, Some(blob)) => {
+                let mime_type = resource.mime_type.as_deref().unwrap_or_default();
+                media("resource", mime_type, blob, &resource.uri)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    carried.unwrap_or_else(|| text_part(&content.told()))
 }
 
-fn resource_part(resource: &Resource) -> Value {
-    let mime_type = resource.mime_type.as_deref().unwrap_or_default();
-    match (&resource.text, &resource.blob) {
-        (None, Some(blob)) => media("resource", mime_type, blob, &resource.uri),
-        (text, _) => {
-            let text = text.as_deref().unwrap_or_default();
-            text_part(&format!("{}\n{text}", resource.uri))
-        }
-    }
-}
-
-/// Bytes as the API carries them; those it does not carry as a word about them.
-fn media(what: &str, mime_type: &str, data: &str, uri: &str) -> Value {
+/// Bytes, if the API carries them.
+fn media(what: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
     // Parameters, as of `text/csv; charset=utf-8`, do not change what it is.
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
     let address = || format!("data:{essence};base64,{data}");
     if IMAGES.contains(&essence.as_str()) {
-        return json!({"type": "input_image", "detail": "auto", "image_url": address()});
+        return Some(json!({"type": "input_image", "detail": "auto", "image_url": address()}));
     }
-    if FILES.contains(&essence.as_str()) || essence.starts_with("text/") {
+    (FILES.contains(&essence.as_str()) || essence.starts_with("text/")).then(|| {
         let name = uri
             .rsplit('/')
             .find(|part| !part.is_empty())
             .unwrap_or(what);
-        return json!({"type": "input_file", "filename": name, "file_data": address()});
-    }
-    text_part(&left_out(what, mime_type, data, uri))
+        json!({"type": "input_file", "filename": name, "file_data": address()})
+    })
 }
 
 /// The pictures that the API reads.
@@ -256,33 +252,6 @@ fn text_part(text: &str) -> Value {
 
 /// Everything as text, for where the API takes nothing else.
 fn plain(content: &[Content]) -> String {
-    let texts: Vec<String> = content.iter().map(described).collect();
+    let texts: Vec<Cow<'_, str>> = content.iter().map(Content::told).collect();
     texts.join("\n")
-}
-
-fn described(content: &Content) -> String {
-    match content {
-        Content::Text { text } => text.clone(),
-        Content::Image { data, mime_type } => left_out("image", mime_type, data, ""),
-        Content::Audio { data, mime_type } => left_out("audio", mime_type, data, ""),
-        Content::Resource { resource } => match (&resource.text, &resource.blob) {
-            (None, Some(blob)) => {
-                let mime_type = resource.mime_type.as_deref().unwrap_or_default();
-                left_out("resource", mime_type, blob, &resource.uri)
-            }
-            (text, _) => format!("{}\n{}", resource.uri, text.as_deref().unwrap_or_default()),
-        },
-        Content::Link { uri, name, .. } => format!("{name}: {uri}"),
-        _ => "[something that cannot be shown here]".to_owned(),
-    }
-}
-
-/// What stands for bytes that are not sent.
-fn left_out(what: &str, mime_type: &str, data: &str, uri: &str) -> String {
-    let bytes = data.trim_end_matches('=').len() * 3 / 4;
-    let about = [what, mime_type, uri]
-        .into_iter()
-        .filter(|word| !word.is_empty());
-    let about: Vec<&str> = about.collect();
-    format!("[{}, {bytes} bytes, cannot be shown here]", about.join(" "))
 }

@@ -151,13 +151,13 @@ fn content_goes_as_far_as_the_api_can_carry_it() {
     assert_eq!(
         body(&request, MODEL)["messages"][0]["content"],
         json!([
-            text("[a picture of type image/bmp, which cannot be shown here]"),
-            text("[a sound of type audio/wav, which cannot be played here]"),
+            text("[an image, image/bmp, 1 bytes, which cannot be shown here]"),
+            text("[a sound, audio/wav, 1 bytes, which cannot be shown here]"),
             text("file:///a.txt:\ninside"),
             text("file:///b.txt:\ndecoded"),
             {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "cGRm"}},
             {"type": "image", "source": {"type": "base64", "media_type": "image/gif", "data": "Z2lm"}},
-            text("[file:///e.zip of type application/zip, which cannot be shown here]"),
+            text("[file:///e.zip, application/zip, 3 bytes, which cannot be shown here]"),
             text("[X](https://x.example)"),
         ])
     );
@@ -167,7 +167,7 @@ fn content_goes_as_far_as_the_api_can_carry_it() {
 fn a_model_cannot_have_shown_pictures() {
     let picture = Message::Assistant(vec![Content::image("image/png", b"png")]);
     let body = body(&asking(vec![user("?"), picture]), MODEL);
-    let expected = text("[a picture of type image/png, which cannot be shown here]");
+    let expected = text("[an image, image/png, 3 bytes, which cannot be shown here]");
     assert_eq!(body["messages"][1]["content"][0], expected);
 }
 

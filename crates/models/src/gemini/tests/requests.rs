@@ -315,13 +315,13 @@ fn pictures_in_results_are_shown_to_models_that_see_them() {
     assert_eq!(
         response("gemini-3-flash"),
         json!({"name": "weather",
-               "response": {"result": "A map:\n[a sound, audio/wav, not played]"},
+               "response": {"result": "A map:\n[a sound, audio/wav, 3 bytes, which cannot be shown here]"},
                "parts": [{"inlineData": {"mimeType": "image/png", "data": "cG5n"}}]})
     );
     assert_eq!(
         response("gemini-2.5-flash"),
         json!({"name": "weather",
-               "response": {"result": "A map:\n[an image, image/png, not shown]\n[a sound, audio/wav, not played]"}})
+               "response": {"result": "A map:\n[an image, image/png, 3 bytes, which cannot be shown here]\n[a sound, audio/wav, 3 bytes, which cannot be shown here]"}})
     );
 }
 
@@ -340,9 +340,9 @@ fn a_person_may_send_sounds_files_and_links() {
         json!([
             {"inlineData": {"mimeType": "audio/wav", "data": "d2F2"}},
             {"inlineData": {"mimeType": "application/pdf", "data": "cGRm"}},
-            {"text": "[file:///a.zip, application/zip, not shown]"},
+            {"text": "[file:///a.zip, application/zip, 3 bytes, which cannot be shown here]"},
             {"text": "file:///a.txt:\ninside"},
-            {"text": "A: https://a.example"},
+            {"text": "[A](https://a.example)"},
         ])
     );
 }

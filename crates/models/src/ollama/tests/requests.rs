@@ -229,8 +229,8 @@ fn pictures_are_carried_and_everything_else_is_told() {
         assert_eq!(messages[place]["images"], json!(["cG5n", "anBn"]));
         assert_eq!(
             messages[place]["content"],
-            "See:\n[a sound, audio/wav, not played]\n[file:///a.zip, application/zip, not shown]\n\
-             file:///a.txt:\ninside\nA: https://a.example"
+            "See:\n[a sound, audio/wav, 3 bytes, which cannot be shown here]\n[file:///a.zip, application/zip, 3 bytes, which cannot be shown here]\n\
+             file:///a.txt:\ninside\n[A](https://a.example)"
         );
     }
 }

@@ -1,7 +1,9 @@
 //! Content in, the parts of a message out.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
-use toolwright_core::{Content, Resource};
+use toolwright_core::Content;
 
 use crate::openai_chat::Quirks;
 
@@ -30,7 +32,7 @@ impl Parts {
     pub(super) fn add(&mut self, content: &Content, quirks: &Quirks) {
         match carried(content, quirks) {
             Some(part) => self.0.push(part),
-            None => self.text(&in_words(content)),
+            None => self.text(&content.told()),
         }
     }
 
@@ -86,40 +88,6 @@ fn image(mime_type: &str, data: &str) -> Value {
 
 /// All content as text.
 pub(super) fn text(contents: &[Content]) -> String {
-    let words: Vec<String> = contents.iter().map(in_words).collect();
+    let words: Vec<Cow<'_, str>> = contents.iter().map(Content::told).collect();
     words.join("\n")
-}
-
-/// Content as text: itself, or what it is.
-fn in_words(content: &Content) -> String {
-    match content {
-        Content::Text { text } => text.clone(),
-        Content::Image { data, mime_type } => unseen("an image", mime_type, data),
-        Content::Audio { data, mime_type } => unseen("a sound", mime_type, data),
-        Content::Resource { resource } => resource_in_words(resource),
-        Content::Link {
-            uri,
-            name,
-            mime_type,
-        } => match mime_type {
-            Some(kind) => format!("[{name}]({uri}), {kind}"),
-            None => format!("[{name}]({uri})"),
-        },
-        _ => "(something that cannot be shown here)".to_owned(),
-    }
-}
-
-fn resource_in_words(resource: &Resource) -> String {
-    let uri = &resource.uri;
-    if let Some(text) = &resource.text {
-        return format!("{uri}:\n{text}");
-    }
-    let kind = resource.mime_type.as_deref().unwrap_or("of unknown type");
-    let data = resource.blob.as_deref().unwrap_or_default();
-    format!("{uri}: {}", unseen("a file", kind, data))
-}
-
-fn unseen(what: &str, kind: &str, base64: &str) -> String {
-    let bytes = base64.trim_end_matches('=').len() * 3 / 4;
-    format!("({what}, {kind}, {bytes} bytes, that cannot be shown here)")
 }

@@ -96,7 +96,7 @@ fn a_rich_conversation_is_written_whole() {
                     {"type": "text", "text": "What is this?"},
                     {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}},
                     {"type": "input_audio", "input_audio": {"data": "V0FW", "format": "wav"}},
-                    {"type": "text", "text": "(a sound, audio/ogg, 4 bytes, that cannot be shown here)"},
+                    {"type": "text", "text": "[a sound, audio/ogg, 4 bytes, which cannot be shown here]"},
                     {"type": "text", "text": "file:///a.txt:\nHello"},
                     {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,UERG"}},
                     {"type": "text", "text": "[A page](https://example.org)"},
@@ -227,7 +227,7 @@ fn images_of_a_result_go_where_the_vendor_can_see_them() {
         ]
     };
     let image = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}});
-    let unseen = "Look:\n(an image, image/png, 3 bytes, that cannot be shown here)";
+    let unseen = "Look:\n[an image, image/png, 3 bytes, which cannot be shown here]";
 
     let after = messages(&OPENAI, talk());
     assert_eq!(after[1]["content"], unseen);

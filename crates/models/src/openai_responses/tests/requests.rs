@@ -315,7 +315,7 @@ fn a_result_with_a_picture_is_a_list_of_parts() {
     let parts = json!([
         {"type": "input_text", "text": "Here:"},
         {"type": "input_image", "detail": "auto", "image_url": "data:image/jpeg;base64,anBn"},
-        {"type": "input_text", "text": "[audio audio/wav, 4 bytes, cannot be shown here]"},
+        {"type": "input_text", "text": "[a sound, audio/wav, 4 bytes, which cannot be shown here]"},
     ]);
     assert_eq!(input[2]["output"], parts);
     assert_eq!(
@@ -351,15 +351,15 @@ fn every_kind_of_content_finds_its_form() {
         input,
         json!([
             {"type": "message", "role": "user", "content": [
-                {"type": "input_text", "text": "[image image/tiff, 4 bytes, cannot be shown here]"},
-                {"type": "input_text", "text": "file:///notes.txt\nBuy tea."},
+                {"type": "input_text", "text": "[an image, image/tiff, 4 bytes, which cannot be shown here]"},
+                {"type": "input_text", "text": "file:///notes.txt:\nBuy tea."},
                 {"type": "input_file", "filename": "may.pdf", "file_data": "data:application/pdf;base64,cGRm"},
                 {"type": "input_file", "filename": "list.csv", "file_data": "data:text/csv;base64,YSxi"},
                 {"type": "input_image", "detail": "auto", "image_url": "data:image/webp;base64,Y2F0"},
-                {"type": "input_text", "text": "[resource application/octet-stream file:///a.bin, 3 bytes, cannot be shown here]"},
-                {"type": "input_text", "text": "Tea: https://tea.example"},
+                {"type": "input_text", "text": "[file:///a.bin, application/octet-stream, 3 bytes, which cannot be shown here]"},
+                {"type": "input_text", "text": "[Tea](https://tea.example)"},
             ]},
-            {"type": "message", "role": "assistant", "content": "Look:\n[image image/png, 3 bytes, cannot be shown here]"},
+            {"type": "message", "role": "assistant", "content": "Look:\n[an image, image/png, 3 bytes, which cannot be shown here]"},
         ])
     );
 }
