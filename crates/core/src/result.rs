@@ -164,6 +164,14 @@ impl ToolResult {
         }
     }
 
+    /// Returns the whole result in words, for where a failure cannot be marked: it begins with `Error: `.
+    pub fn in_words(&self) -> Cow<'_, str> {
+        match self.is_error() {
+            true => format!("Error: {}", self.told()).into(),
+            false => self.told(),
+        }
+    }
+
     /// Returns the error behind a failure, for the host's logs; the model never reads it.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         self.cause.as_deref()

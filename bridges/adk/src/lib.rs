@@ -1,0 +1,1 @@
+//! Toolwright's tools in adk-rust, and adk-rust's in Toolwright.

@@ -1,0 +1,1 @@
+//! Toolwright's tools with async-openai, and a call loop for it.

@@ -1,0 +1,784 @@
+//! What every bridge does alike, measured through its framework: the same calls, results and errors as the invoker gives.
+//!
+//! A bridge says how its framework shows tools, takes a call and holds a conversation ([`Framework`]), and
+//! `conformance::suite!(MyFramework);` makes its tests. What a framework cannot carry is no failure: it is measured, and the
+//! row of the table in README.md must say the same.
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assistant_tools as _;
+use futures::FutureExt as _;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use toolwright::schema::Dialect;
+use toolwright::schemars;
+use toolwright::wire::Planner;
+use toolwright::{
+    ApprovalRequest, Approve, AuditRecord, BoxFuture, Bridge, BridgeError, Caller, Content,
+    Decision, Hints, Invoker, Json, JsonSchema, Progress, Registry, Scope, SessionId, State, Tool,
+    ToolCall, ToolError, ToolResult, tool,
+};
+
+#[path = "../../../tests/support/aimock.rs"]
+mod aimock;
+#[path = "../../../tests/support/real.rs"]
+mod real;
+
+/// A framework with a bridge to it.
+pub trait Framework {
+    /// What its row in the table of README.md begins with.
+    const NAME: &'static str;
+
+    /// The caller that the framework itself names in [`call`](Framework::call), where it can name one.
+    const CALLER: Option<&'static str> = None;
+
+    /// Offers tools as a user of the bridge does, and returns what the framework tells a model of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the bridge.
+    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError>;
+
+    /// Makes a call as the framework's loop does; nothing where the framework itself refuses it before the bridge hears of it,
+    /// because no tool has that name, or the arguments are not JSON.
+    fn call(bridge: &Bridge, call: ToolCall) -> impl Future<Output = Option<Heard>> + Send;
+
+    /// Asks the framework's own agent loop all the questions of [`TALK`] in one conversation, and returns the answers.
+    ///
+    /// `model` is the address of a provider's mock, as `http://127.0.0.1:1234`; it speaks every provider's API.
+    fn talk(bridge: &Bridge, model: &str) -> impl Future<Output = Vec<String>> + Send;
+
+    /// Offers tools to the framework, and takes the framework's own objects back into a registry.
+    fn back(_: &Bridge) -> Option<Vec<Tool>> {
+        None
+    }
+}
+
+/// What a framework tells a model of a tool, and itself.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// The schema of its arguments.
+    pub schema: Value,
+    /// What the framework knows of its effects.
+    pub hints: Hints,
+    /// The schema of its structured result, where the framework has a place for one.
+    pub output: Option<Value>,
+    /// Whether the model is held to the schema, where the framework has a place for that.
+    pub strict: Option<bool>,
+}
+
+/// What a framework has heard of a result.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// The text that the model reads.
+    pub text: String,
+    /// The structured result, where the framework has a place for one.
+    pub structured: Option<Value>,
+    /// The media types of what is not text.
+    pub media: Vec<String>,
+    /// Whether it is marked as a failure, where the framework can mark one.
+    pub failed: Option<bool>,
+    /// Whether the model should try again, where the framework can say so.
+    pub retry: Option<bool>,
+    /// Whether the framework ends its run with it, because of a failure.
+    pub ends: bool,
+    /// Whether the framework stops and asks a person in its own way, before the tool has run.
+    pub asks: bool,
+    /// Whether the framework answers the person with it, without asking the model again.
+    pub direct: bool,
+    /// What the framework heard of the call's progress.
+    pub progress: Vec<String>,
+}
+
+/// One question of the conversation that every framework holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// What is asked.
+    pub question: &'static str,
+    /// The tool that helps.
+    pub tool: &'static str,
+    /// What the model calls it with.
+    pub arguments: &'static str,
+    /// What is in the tool's result.
+    pub result: &'static str,
+    /// What is in the answer.
+    pub answer: &'static str,
+}
+
+/// The conversation with the sample assistant; the mocks know it from `tests/real/aimock.json`.
+pub const TALK: [Question; 4] = [
+    Question {
+        question: "What time is it in Tokyo?",
+        tool: "get_city_time",
+        arguments: r#"{"city":"Tokyo"}"#,
+        result: "(JST)",
+        answer: "that is the time in Tokyo",
+    },
+    Question {
+        question: "And the weather there?",
+        tool: "get_weather",
+        arguments: r#"{"city":"Tokyo"}"#,
+        result: "Tokyo: Rainy, 22C / 72F, 90% humidity",
+        answer: "raining in Tokyo",
+    },
+    Question {
+        question: "Convert that temperature to Fahrenheit",
+        tool: "convert_temperature",
+        arguments: r#"{"value":22,"from_unit":"C"}"#,
+        result: "22.0C = 71.6F",
+        answer: "71.6F",
+    },
+    Question {
+        question: "Refund order A-1042",
+        tool: "issue_refund",
+        arguments: r#"{"order":"A-1042","amount":20}"#,
+        result: "the call was denied: not today",
+        answer: "denied",
+    },
+];
+
+/// Makes the tests of a bridge.
+#[macro_export]
+macro_rules! suite {
+    ($framework:ty) => {
+        $crate::suite! { $framework:
+            tools_are_shown_as_they_are,
+            tools_are_lowered_for_the_model_behind_the_framework,
+            a_view_shows_its_part,
+            a_tool_that_does_not_fit_is_refused_by_name,
+            calls_end_as_they_do_without_a_framework,
+            nobody_to_ask_means_no,
+            an_approval_is_asked_for_and_kept_to,
+            the_caller_reaches_the_tool,
+            a_dropped_call_is_cancelled,
+            tools_come_back_into_a_registry,
+            the_agent_loop_answers_the_four_questions,
+            the_readme_says_what_is_carried,
+        }
+    };
+    ($framework:ty: $($case:ident),* $(,)?) => {
+        $(
+            #[tokio::test]
+            async fn $case() {
+                $crate::$case::<$framework>().await;
+            }
+        )*
+    };
+}
+
+/// How a failure is to be named.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Failure {
+    Retry,
+    Failed,
+    Fatal,
+    Panic,
+}
+
+/// Where to deliver to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Address {
+    /// The street.
+    street: String,
+    /// The floor, counted from the ground.
+    floor: Option<i8>,
+}
+
+/// The sum and the difference of two numbers.
+#[derive(Debug, Deserialize, JsonSchema, Serialize)]
+struct Both {
+    /// The sum.
+    sum: i64,
+    /// The difference.
+    difference: i64,
+}
+
+/// Adds two numbers.
+#[tool(read_only)]
+fn add(
+    /// The first.
+    a: i64,
+    /// The second; one if absent.
+    b: Option<i64>,
+) -> i64 {
+    a + b.unwrap_or(1)
+}
+
+/// Adds and subtracts.
+#[tool(read_only, idempotent, open_world = false)]
+fn add_and_subtract(a: i64, b: i64) -> Json<Both> {
+    let (sum, difference) = (a + b, a - b);
+    Json(Both { sum, difference })
+}
+
+/// Labels a parcel.
+#[tool(idempotent)]
+fn label(
+    /// What to write, by the name of the field.
+    labels: BTreeMap<String, String>,
+    /// Where it goes.
+    to: Address,
+    /// The copies.
+    #[param(default = 1)]
+    copies: u8,
+) -> String {
+    let floor = to.floor.map_or("any".to_owned(), |floor| floor.to_string());
+    format!("{labels:?} to {}, floor {floor}, {copies} times", to.street)
+}
+
+/// Draws a pixel.
+#[tool(read_only)]
+fn draw() -> Vec<Content> {
+    let pixel = Content::image("image/png", b"\x89PNG");
+    vec![Content::text("A pixel:"), pixel]
+}
+
+/// Fails.
+#[tool(read_only)]
+fn fail(how: Failure) -> Result<String, ToolError> {
+    match how {
+        Failure::Retry => Err(ToolError::retry("say it otherwise")),
+        Failure::Failed => Err(ToolError::failed("the shop is closed")),
+        Failure::Fatal => Err(ToolError::fatal("the shop has burnt down")),
+        Failure::Panic => panic!("the shop is on fire"),
+    }
+}
+
+/// Waits for what never comes.
+#[tool(read_only, timeout = "20ms")]
+async fn wait_in_vain() -> String {
+    std::future::pending().await
+}
+
+/// Waits until it is told to stop.
+#[tool(read_only)]
+async fn wait(State(stage): State<Stage>) -> String {
+    let _leaving = Leaving(&stage.left);
+    stage.entered.notify_one();
+    std::future::pending().await
+}
+
+/// Erases a file.
+#[tool(destructive)]
+fn erase(path: String) -> String {
+    format!("erased {path}")
+}
+
+/// Answers the person.
+#[tool(read_only, return_direct)]
+fn answer() -> String {
+    "forty-two".to_owned()
+}
+
+/// Counts, and says how far it is.
+#[tool(read_only)]
+fn count(progress: Progress) -> String {
+    progress.report(1.0, 2.0, "halfway");
+    "counted".to_owned()
+}
+
+/// Says on whose behalf it runs.
+#[tool(read_only)]
+fn who(caller: Caller, session: SessionId) -> String {
+    format!("{} in {session}", caller.name().unwrap_or("nobody"))
+}
+
+/// Where a call that waits is watched.
+#[derive(Clone, Debug, Default)]
+struct Stage {
+    entered: Arc<Notify>,
+    left: Arc<Notify>,
+}
+
+/// Tells that a call is over, however it ended.
+struct Leaving<'a>(&'a Notify);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+fn registry() -> Registry {
+    let registry = Registry::new();
+    let tools = [
+        add::tool(),
+        add_and_subtract::tool(),
+        label::tool(),
+        draw::tool(),
+        fail::tool(),
+        wait_in_vain::tool(),
+        wait::tool(),
+        erase::tool(),
+        answer::tool(),
+        count::tool(),
+        who::tool(),
+    ];
+    for tool in tools {
+        registry.add(tool).unwrap();
+    }
+    registry
+}
+
+fn invoker(stage: &Stage) -> Invoker {
+    let invoker = Invoker::builder(registry()).state(stage.clone());
+    invoker.output_limit(10_000).build().unwrap()
+}
+
+fn bridge() -> Bridge {
+    Bridge::new(&invoker(&Stage::default()))
+}
+
+fn names(shown: &[Shown]) -> Vec<&str> {
+    shown.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+fn sorted(mut shown: Vec<Shown>) -> Vec<Shown> {
+    // Some frameworks keep tools by name.
+    shown.sort_by(|a, b| a.name.cmp(&b.name));
+    shown
+}
+
+/// Whatever the framework does with a list of tools, it shows what the plan for the dialect says.
+fn assert_planned<F: Framework>(dialect: Dialect) {
+    let bridge = bridge().dialect(dialect);
+    let shown = sorted(F::shown(&bridge).unwrap());
+    let strict = shown.iter().any(|tool| tool.strict == Some(true));
+    let planner = Planner::new(match strict {
+        true => dialect,
+        false => dialect.plain(),
+    });
+    let entries = bridge
+        .offer()
+        .unwrap()
+        .invoker()
+        .list(&Scope::new())
+        .unwrap();
+    for tool in &shown {
+        let entry = entries
+            .iter()
+            .find(|entry| entry.spec().name.as_str() == tool.name);
+        let entry = entry.unwrap_or_else(|| panic!("{dialect}: no tool `{}`", tool.name));
+        let dialect = match tool.strict {
+            Some(true) => planner.plan([entry]).tools().first().unwrap().dialect,
+            _ => dialect.plain(),
+        };
+        let lowered = entry.spec().input.lower(dialect).unwrap();
+        assert_eq!(tool.schema, *lowered.schema(), "{dialect}: {}", tool.name);
+        let start = &entry.spec().description;
+        assert!(
+            tool.description.starts_with(start.as_str()),
+            "{dialect}: {tool:?}"
+        );
+    }
+    assert_eq!(shown.len(), entries.len(), "{dialect}: {:?}", names(&shown));
+}
+
+/// Case: without a dialect nothing changes.
+pub async fn tools_are_shown_as_they_are<F: Framework>() {
+    assert_planned::<F>(Dialect::MCP);
+}
+
+/// Case: each dialect's schemas go out, and arguments in its form come back to the tool's own.
+pub async fn tools_are_lowered_for_the_model_behind_the_framework<F: Framework>() {
+    for dialect in Dialect::ALL {
+        assert_planned::<F>(dialect);
+    }
+    // There, a map is a list of pairs.
+    let arguments = json!({
+        "labels": [{"key": "from", "value": "Ada"}],
+        "to": {"street": "Main Street", "floor": null},
+    });
+    let call = ToolCall::new("label", arguments.to_string());
+    let heard = F::call(&bridge().dialect(Dialect::GEMINI_OPENAPI), call).await;
+    let text = r#"{"from": "Ada"} to Main Street, floor any, 1 times"#;
+    assert_eq!(heard.expect("a call in the dialect's form").text, text);
+}
+
+/// Case: a view is as good as a registry, and its names are those of the model.
+pub async fn a_view_shows_its_part<F: Framework>() {
+    let view = registry().select(["add", "who"]).prefix("shop");
+    let bridge = Bridge::new(&Invoker::new(view).unwrap());
+    assert_eq!(names(&F::shown(&bridge).unwrap()), ["shop_add", "shop_who"]);
+    let heard = F::call(&bridge, ToolCall::new("shop_add", r#"{"a":2}"#)).await;
+    assert_eq!(heard.unwrap().text, "3");
+}
+
+/// Case: a tool is never left out in silence, not even where the provider takes no more.
+pub async fn a_tool_that_does_not_fit_is_refused_by_name<F: Framework>() {
+    let registry = Registry::new();
+    for number in 0..200 {
+        let tool = Tool::builder(format!("tool_{number}"), "Does nothing.");
+        let tool = tool.run(|_, _| Ok::<_, ToolError>("nothing")).unwrap();
+        registry.add(tool).unwrap();
+    }
+    let bridge = Bridge::new(&Invoker::new(&registry).unwrap()).dialect(Dialect::OPENAI);
+    let error = F::shown(&bridge)
+        .expect_err("they are too many")
+        .to_string();
+    assert!(
+        error.starts_with("`tool_128` cannot be offered: "),
+        "{error}"
+    );
+}
+
+/// Case: through a framework, a call ends as it does without one.
+pub async fn calls_end_as_they_do_without_a_framework<F: Framework>() {
+    let bridge = bridge();
+    let offer = bridge.offer().unwrap();
+    let calls = [
+        ("add", r#"{"a": 2, "b": 3}"#),
+        ("add", r#"{"a": 2}"#),
+        ("add", r#"{"a": "2", "b": null}"#),
+        ("add", r#"{"a": "two"}"#),
+        ("add", r#"{"a": 2, "c": 3}"#),
+        ("add", r#"{}"#),
+        ("add", r#"{'a': 2,}"#),
+        ("add", r#"{"a": 2"#),
+        ("add", r#"[2, 3]"#),
+        ("add_and_subtract", r#"{"a": 2, "b": 3}"#),
+        (
+            "label",
+            r#"{"labels": {"für": "Zoë 🎁"}, "to": {"street": "Main Street", "floor": -1}, "copies": 2}"#,
+        ),
+        (
+            "label",
+            r#"{"labels": {}, "to": {"street": 7, "flour": 1}}"#,
+        ),
+        ("draw", "{}"),
+        ("draw", ""),
+        ("fail", r#"{"how": "retry"}"#),
+        ("fail", r#"{"how": "failed"}"#),
+        ("fail", r#"{"how": "fatal"}"#),
+        ("fail", r#"{"how": "panic"}"#),
+        ("fail", r#"{"how": "PANIC"}"#),
+        ("wait_in_vain", "{}"),
+        ("answer", "{}"),
+        ("count", "{}"),
+        ("ad", r#"{"a": 2}"#),
+    ];
+    for (tool, arguments) in calls {
+        let call = ToolCall::new(tool, arguments);
+        let directly = offer.invoke(call.clone()).await;
+        match F::call(&bridge, call).await {
+            Some(heard) => assert_same(&heard, &directly, &format!("{tool} {arguments}")),
+            // What is no call at all in the framework's eyes never reaches a tool.
+            None => assert!(
+                directly.is_error() || !is_object(arguments),
+                "{tool} {arguments}"
+            ),
+        }
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())
+}
+
+fn assert_same(heard: &Heard, directly: &ToolResult, what: &str) {
+    let expected = match (heard.media.is_empty(), heard.failed) {
+        // Pictures that are carried need not be told of.
+        (false, _) => directly.text(),
+        (true, Some(_)) => directly.told(),
+        (true, None) => directly.in_words(),
+    };
+    assert_eq!(heard.text, expected, "{what}");
+    if let Some(failed) = heard.failed {
+        assert_eq!(failed, directly.is_error(), "{what}");
+    }
+    if let Some(retry) = heard.retry {
+        let wanted = directly.error == Some(toolwright::ErrorKind::Retry);
+        assert_eq!(retry, wanted, "{what}");
+    }
+    if let Some(structured) = &heard.structured {
+        let wanted = directly.structured.as_ref().map(|value| value.to_value());
+        assert_eq!(Some(structured), wanted.as_ref(), "{what}");
+    }
+    if heard.ends {
+        assert_eq!(directly.error, Some(toolwright::ErrorKind::Fatal), "{what}");
+    }
+    if heard.direct {
+        assert_eq!(what, "answer {}");
+    }
+}
+
+/// Case: a dangerous call does not run where nobody can be asked.
+pub async fn nobody_to_ask_means_no<F: Framework>() {
+    let call = ToolCall::new("erase", r#"{"path": "/a"}"#);
+    let heard = F::call(&bridge(), call).await.expect("a call");
+    if !heard.asks {
+        assert!(heard.text.contains("denied"), "{heard:?}");
+        assert_ne!(heard.failed, Some(false), "{heard:?}");
+    }
+    assert!(!heard.text.contains("erased"), "{heard:?}");
+}
+
+/// Somebody who lets one file be erased.
+struct Careful(Mutex<Vec<Value>>);
+
+impl Approve for Careful {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        self.0.lock().unwrap().push(request.arguments.clone());
+        let decision = match request.arguments.get("path").and_then(Value::as_str) {
+            Some("/a") => request.approve(),
+            Some("/b") => request.edit(json!({"path": "/a"})),
+            _ => request.deny("not that one"),
+        };
+        async { decision }.boxed()
+    }
+}
+
+/// Shares who is asked with the test.
+struct Shared<T>(Arc<T>);
+
+impl<T: Approve> Approve for Shared<T> {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        self.0.approve(request)
+    }
+}
+
+/// Case: whoever the invoker asks is asked, and what was decided is what runs.
+pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
+    let careful = Arc::new(Careful(Mutex::default()));
+    let invoker = invoker(&Stage::default()).with_approver(Shared(Arc::clone(&careful)));
+    let bridge = Bridge::new(&invoker);
+    let mut told = Vec::new();
+    for path in ["/a", "/b", "/c"] {
+        let call = ToolCall::new("erase", json!({"path": path}).to_string());
+        told.push(F::call(&bridge, call).await.expect("a call").text);
+    }
+    assert_eq!(told[..2], ["erased /a", "erased /a"]);
+    assert!(
+        told[2].ends_with("the call was denied: not that one"),
+        "{told:?}"
+    );
+    let asked = careful.0.lock().unwrap().clone();
+    assert_eq!(asked, ["/a", "/b", "/c"].map(|path| json!({"path": path})));
+}
+
+/// Case: a tool learns on whose behalf it runs.
+pub async fn the_caller_reaches_the_tool<F: Framework>() {
+    let scope = Scope::new().caller(Caller::new("somebody")).session("here");
+    let bridge = bridge().scope(scope);
+    let heard = F::call(&bridge, ToolCall::new("who", "{}"))
+        .await
+        .expect("a call");
+    let caller = F::CALLER.unwrap_or("somebody");
+    assert!(
+        heard.text.starts_with(&format!("{caller} in ")),
+        "{heard:?}"
+    );
+    assert!(
+        F::CALLER.is_some() || heard.text.ends_with(" here"),
+        "{heard:?}"
+    );
+}
+
+/// Case: whoever gives up on a call ends it.
+pub async fn a_dropped_call_is_cancelled<F: Framework>() {
+    let stage = Stage::default();
+    let bridge = Bridge::new(&invoker(&stage));
+    {
+        let call = F::call(&bridge, ToolCall::new("wait", "{}"));
+        tokio::select! {
+            heard = call => panic!("it waits for ever: {heard:?}"),
+            () = stage.entered.notified() => {}
+        }
+    }
+    let left = tokio::time::timeout(Duration::from_secs(30), stage.left.notified());
+    left.await
+        .expect("the tool hears that nobody waits any more");
+}
+
+/// Case: the framework's own tools, in a registry, do what ours did.
+pub async fn tools_come_back_into_a_registry<F: Framework>() {
+    let Some(tools) = F::back(&bridge()) else {
+        return;
+    };
+    let offer = bridge().offer().unwrap();
+    let registry = Registry::new();
+    for tool in tools {
+        registry.add(tool).unwrap();
+    }
+    let invoker = Invoker::new(&registry).unwrap();
+    let calls = [
+        ("add", r#"{"a": 2, "b": 3}"#),
+        ("add", r#"{"a": "two"}"#),
+        ("add_and_subtract", r#"{"a": 2, "b": 3}"#),
+        ("fail", r#"{"how": "retry"}"#),
+        ("fail", r#"{"how": "failed"}"#),
+        ("nothing", "{}"),
+    ];
+    for (tool, arguments) in calls {
+        let call = ToolCall::new(tool, arguments);
+        let (ours, theirs) = (
+            offer.invoke(call.clone()).await,
+            invoker.invoke(&call).await,
+        );
+        assert_eq!(
+            theirs.outcome, ours.outcome,
+            "{tool} {arguments}: {theirs:?}"
+        );
+        if !ours.is_error() {
+            let value = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+            assert_eq!(
+                value(&theirs.text()),
+                value(&ours.text()),
+                "{tool} {arguments}"
+            );
+        } else if tool == "fail" {
+            assert!(
+                theirs.text().contains(&*ours.text()),
+                "{tool} {arguments}: {theirs:?}"
+            );
+        }
+    }
+}
+
+/// Somebody who gives no money back.
+struct Miser;
+
+impl Approve for Miser {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        async move { request.deny("not today") }.boxed()
+    }
+}
+
+/// Case: the framework's own agent loop holds the conversation with the sample assistant's tools.
+pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
+    let Some(mock) = aimock::Aimock::start() else {
+        return;
+    };
+    let called = Arc::new(Mutex::new(Vec::new()));
+    let book = Arc::clone(&called);
+    let book = move |record: AuditRecord| book.lock().unwrap().push(record.tool.to_string());
+    let registry = Registry::discover().unwrap();
+    let tools = TALK.map(|question| question.tool);
+    let invoker = Invoker::builder(registry.select(tools))
+        .approver(Miser)
+        .audit(book);
+    let bridge = Bridge::new(&invoker.build().unwrap()).dialect(Dialect::OPENAI);
+    let answers = F::talk(&bridge, &format!("http://{}", mock.address)).await;
+    assert_eq!(*called.lock().unwrap(), tools, "{answers:?}");
+    assert_eq!(answers.len(), TALK.len(), "{answers:?}");
+    for (answer, question) in answers.iter().zip(TALK) {
+        assert!(
+            answer.contains(question.answer),
+            "{}: {answer}",
+            question.question
+        );
+    }
+    // What a tool said is what the model was told, wherever it is a model that asked.
+    let received = mock.received();
+    let last = received.last().map(|(_, body)| body.to_string());
+    for question in TALK.iter().filter(|_| last.is_some()) {
+        let told = last.as_deref().unwrap_or_default();
+        assert!(
+            told.contains(question.result),
+            "{}: {told}",
+            question.question
+        );
+    }
+}
+
+/// Case: the row of README.md is what was measured.
+pub async fn the_readme_says_what_is_carried<F: Framework>() {
+    let measured = row::<F>().await;
+    let path = real::root().join("README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let start = format!("| [{}]", F::NAME);
+    let row = readme.lines().find(|line| line.starts_with(&start));
+    let cells = row
+        .and_then(|row| row.split_once(") | "))
+        .map(|(_, cells)| cells);
+    assert_eq!(
+        cells,
+        Some(measured.as_str()),
+        "the row of `{}` in README.md",
+        F::NAME
+    );
+}
+
+/// Measures what a framework carries: the cells of its row, in the order of the table.
+pub async fn row<F: Framework>() -> String {
+    let bridge = bridge();
+    let shown = F::shown(&bridge).unwrap();
+    let hear = async |tool: &str, arguments: &str| {
+        let heard = F::call(&bridge, ToolCall::new(tool, arguments)).await;
+        heard.unwrap_or_else(|| panic!("no answer of `{tool}`"))
+    };
+    let hints = |tool: &Shown| {
+        serde_json::to_value(tool.hints)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .len()
+    };
+    let hints = match shown.iter().map(hints).max() {
+        Some(0) | None => "–",
+        Some(1) => "read-only",
+        Some(_) => "yes",
+    };
+    let yes = |is: bool| if is { "yes" } else { "–" };
+    let strict = yes(shown.iter().any(|tool| tool.strict.is_some()));
+    let structured = hear("add_and_subtract", r#"{"a": 2, "b": 3}"#)
+        .await
+        .structured;
+    let structured = if structured.is_some() {
+        "yes"
+    } else {
+        "as text"
+    };
+    let media = hear("draw", "{}").await.media;
+    let media = if media.is_empty() { "in words" } else { "yes" };
+    let (retry, fatal) = (
+        hear("fail", r#"{"how": "retry"}"#).await,
+        hear("fail", r#"{"how": "fatal"}"#).await,
+    );
+    let failures = match (retry.failed, retry.retry, fatal.ends) {
+        (None, ..) => "in words".to_owned(),
+        (Some(_), retry, ends) => {
+            let more = [(retry.is_some(), "retry"), (ends, "end")];
+            let more = more.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
+            ["marked"]
+                .into_iter()
+                .chain(more)
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+    };
+    let approval = match hear("erase", r#"{"path": "/a"}"#).await.asks {
+        true => "pauses",
+        false => "asks",
+    };
+    let direct = yes(hear("answer", "{}").await.direct);
+    let progress = yes(!hear("count", "{}").await.progress.is_empty());
+    let caller = if F::CALLER.is_some() {
+        "theirs"
+    } else {
+        "ours"
+    };
+    let back = yes(F::back(&bridge).is_some());
+    [
+        hints, strict, approval, structured, media, &failures, direct, progress, caller, back,
+    ]
+    .join(" | ")
+        + " |"
+}

@@ -1,0 +1,119 @@
+//! The suite itself, over an invoker without any framework: what is measured here is what there is to carry.
+
+use conformance::{Framework, Heard, Shown, TALK};
+use toolwright::{
+    Bridge, BridgeError, CallEvent, Content, ErrorKind, Outcome, Tool, ToolCall, ToolResult,
+};
+
+struct Direct;
+
+impl Framework for Direct {
+    const NAME: &'static str = "direct";
+
+    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+        let offer = bridge.offer()?;
+        let shown = offer.tools().iter().map(|tool| Shown {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            schema: tool.schema.clone(),
+            hints: tool.entry.spec().hints,
+            output: None,
+            strict: None,
+        });
+        Ok(shown.collect())
+    }
+
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+        let offer = bridge.offer().ok()?;
+        let (sender, progress) = std::sync::mpsc::channel();
+        let scope = offer.scope().on_event(move |event| {
+            if let CallEvent::Progress {
+                message: Some(message),
+                ..
+            } = event
+            {
+                let _ = sender.send(message);
+            }
+        });
+        let direct = offer
+            .tools()
+            .iter()
+            .any(|tool| tool.name == call.name.as_str() && tool.entry.policy().return_direct);
+        let result = offer.invoke_in(&scope, call).await;
+        let mut heard = heard(&result);
+        heard.direct = direct;
+        heard.progress = progress.try_iter().collect();
+        Some(heard)
+    }
+
+    async fn talk(bridge: &Bridge, _: &str) -> Vec<String> {
+        let mut answers = Vec::new();
+        if let Ok(offer) = bridge.offer() {
+            for question in TALK {
+                let result = offer
+                    .invoke(ToolCall::new(question.tool, question.arguments))
+                    .await;
+                assert!(result.text().contains(question.result), "{result:?}");
+                answers.push(question.answer.to_owned());
+            }
+        }
+        answers
+    }
+
+    fn back(bridge: &Bridge) -> Option<Vec<Tool>> {
+        let offer = bridge.offer().ok()?;
+        Some(
+            offer
+                .tools()
+                .iter()
+                .map(|tool| tool.entry.tool().clone())
+                .filter(|tool| tool.name() != "wait")
+                .collect(),
+        )
+    }
+}
+
+fn heard(result: &ToolResult) -> Heard {
+    let media = result.content.iter().filter_map(|item| match item {
+        Content::Image { mime_type, .. } => Some(mime_type.clone()),
+        _ => None,
+    });
+    let media: Vec<String> = media.collect();
+    Heard {
+        text: if media.is_empty() {
+            result.told()
+        } else {
+            result.text()
+        }
+        .into_owned(),
+        structured: result.structured.as_ref().map(|value| value.to_value()),
+        media,
+        failed: Some(result.outcome != Outcome::Ok),
+        retry: Some(result.error == Some(ErrorKind::Retry)),
+        ends: result.error == Some(ErrorKind::Fatal),
+        ..Heard::default()
+    }
+}
+
+conformance::suite! { Direct:
+    tools_are_shown_as_they_are,
+    tools_are_lowered_for_the_model_behind_the_framework,
+    a_view_shows_its_part,
+    a_tool_that_does_not_fit_is_refused_by_name,
+    calls_end_as_they_do_without_a_framework,
+    nobody_to_ask_means_no,
+    an_approval_is_asked_for_and_kept_to,
+    the_caller_reaches_the_tool,
+    a_dropped_call_is_cancelled,
+    tools_come_back_into_a_registry,
+    the_agent_loop_answers_the_four_questions,
+}
+
+#[tokio::test]
+async fn all_there_is_to_carry_can_be_measured() {
+    let row = conformance::row::<Direct>().await;
+    assert_eq!(
+        row,
+        "yes | – | asks | yes | yes | marked, retry, end | yes | yes | ours | yes |"
+    );
+}

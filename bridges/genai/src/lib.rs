@@ -1,0 +1,1 @@
+//! Toolwright's tools with genai, and a call loop for it.

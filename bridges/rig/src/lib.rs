@@ -1,0 +1,1 @@
+//! Toolwright's tools in rig, and rig's in Toolwright.

@@ -1,0 +1,1 @@
+//! Toolwright's tools in an MCP server that is built on rmcp.

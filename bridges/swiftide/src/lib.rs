@@ -1,0 +1,1 @@
+//! Toolwright's tools in swiftide, and swiftide's in Toolwright.
