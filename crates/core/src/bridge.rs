@@ -33,7 +33,7 @@ use crate::wire::{Candidate, Plan, Planned, Planner, Shape};
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let registry = Registry::new();
 /// registry.add(add::tool())?;
-/// let bridge = Bridge::new(&Invoker::new(&registry)?).dialect(Dialect::OPENAI_STRICT);
+/// let bridge = Bridge::new(&Invoker::new(&registry)?).dialect(Dialect::OPENAI);
 ///
 /// // What a bridge does with it:
 /// let offer = bridge.offer()?;

@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
-use toolwright_schema::{Schema, canonical};
+use toolwright_schema::{Schema, canonical, normalise};
 
 use crate::builder::ToolBuilder;
 use crate::call::ToolName;
@@ -137,6 +138,27 @@ impl Tool {
         schema: &str,
     ) -> Result<ToolBuilder, DefineError> {
         Self::builder(name, description).schema_text(schema)
+    }
+
+    /// Starts the definition of a tool that other software defines and runs; its schema is mended where that is possible.
+    ///
+    /// # Errors
+    ///
+    /// When the schema is none, and cannot be mended.
+    pub fn import(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        mut schema: Value,
+    ) -> Result<ToolBuilder, DefineError> {
+        let name = name.into();
+        normalise(&mut schema).map_err(|source| DefineError::Schema {
+            tool: name.clone(),
+            part: "input",
+            source,
+        })?;
+        Self::builder(name, description)
+            .imported(true)
+            .schema(schema)
     }
 
     /// Makes the tool of a definition; what is wrong with it is told when it is registered.
