@@ -82,6 +82,9 @@ const HIDDEN_BY: &[(&str, &str)] = &[
 /// Servers, databases, HTTP and the terminal, `…-util` and the like included: a crate of tools compiles none of them.
 const HEAVY: &[&str] = &["axum", "clap", "hyper", "opentelemetry", "reqwest", "sqlx"];
 
+/// Frameworks that bridges lead to, `…-core` and the like included. rmcp is none of them here: it carries our own MCP client.
+const FRAMEWORKS: &[&str] = &["adk", "async-openai", "genai", "rig", "swiftide"];
+
 /// What the program compiles only for those who ask for it by a feature, `…-sdk` and the like included.
 const ON_REQUEST: &[&str] = &["opentelemetry"];
 
@@ -174,6 +177,25 @@ fn the_program_compiles_no_telemetry_unless_asked() -> Result<(), String> {
     assert!(!brings(&[])?, "ON_REQUEST keeps it out of the program");
     // Else the line above would hold for a crate that has changed its name, too.
     assert!(brings(&["--features=otlp"])?, "`otlp` asks for it");
+    Ok(())
+}
+
+#[test]
+fn nothing_here_compiles_a_framework_that_a_bridge_leads_to() -> Result<(), String> {
+    let tree = tree(&["--workspace", "--all-features"])?;
+    let strays: Vec<String> = nodes(&tree)
+        .filter(|(_, name)| is_of(FRAMEWORKS, name))
+        .map(|(_, name)| format!("{name}: FRAMEWORKS leaves it to bridges/"))
+        .collect();
+    assert!(strays.is_empty(), "{}", report(&strays));
+    // Else the line above would hold for a framework that has changed its name, too.
+    let manifest = include_str!("../bridges/Cargo.toml");
+    for framework in FRAMEWORKS {
+        assert!(
+            manifest.lines().any(|line| line.starts_with(framework)),
+            "no bridge leads to {framework}"
+        );
+    }
     Ok(())
 }
 

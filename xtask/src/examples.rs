@@ -1,4 +1,4 @@
-//! Transcripts in the README and in the examples' headers: each command run, its output compared.
+//! Transcripts in the READMEs and in the examples' headers: each command run, its output compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,11 @@ pub(crate) fn check() -> Result<usize, String> {
         }
         transcripts.extend(found.into_iter().map(|found| (file.clone(), found)));
     }
-    if let Ok(text) = fs::read_to_string(root().join("README.md")) {
-        let found =
-            transcript::in_markdown(&text).map_err(|fault| format!("README.md: {fault}"))?;
-        transcripts.extend(found.into_iter().map(|found| ("README.md".into(), found)));
+    for file in readmes()? {
+        let text = read(&file)?;
+        let shown = shown(&file);
+        let found = transcript::in_markdown(&text).map_err(|fault| format!("{shown}: {fault}"))?;
+        transcripts.extend(found.into_iter().map(|found| (shown.clone(), found)));
     }
 
     let mut differing = 0;
@@ -108,14 +109,30 @@ fn example_sources() -> Result<Vec<(String, String)>, String> {
         .flat_map(|entry| programs_at(&entry.path()))
         .collect();
     programs.sort();
-    programs
-        .iter()
-        .map(|path| {
-            let shown = path.strip_prefix(root()).unwrap_or(path).display();
-            let source = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
-            Ok((shown.to_string(), source))
-        })
-        .collect()
+    let source = |path: &PathBuf| Ok((shown(path), read(path)?));
+    programs.iter().map(source).collect()
+}
+
+/// The project's own README, then that of each bridge.
+fn readmes() -> Result<Vec<PathBuf>, String> {
+    let mut files = vec![root().join("README.md")];
+    let bridges = root().join("bridges");
+    let entries = fs::read_dir(&bridges).map_err(|error| format!("bridges: {error}"))?;
+    let readmes = entries.filter_map(Result::ok);
+    let readmes = readmes.map(|entry| entry.path().join("README.md"));
+    files.extend(readmes.filter(|file| file.is_file()));
+    files.sort();
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", shown(path)))
+}
+
+/// A path as people write it: from the project's root.
+fn shown(path: &Path) -> String {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.display().to_string()
 }
 
 fn programs_at(path: &Path) -> Vec<PathBuf> {

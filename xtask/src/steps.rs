@@ -22,6 +22,7 @@ enum Outcome {
 }
 
 /// Workspaces of their own, which `--workspace` does not reach.
+const BRIDGES: &str = "bridges/Cargo.toml";
 const FUZZ: &str = "fuzz/Cargo.toml";
 const PEERS: &str = "bench/peers/Cargo.toml";
 
@@ -33,7 +34,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fmt",
-        what: "rustfmt would change nothing; fuzz/ and bench/peers included",
+        what: "rustfmt would change nothing; bridges/, fuzz/ and bench/peers included",
         run: fmt,
     },
     Step {
@@ -57,8 +58,13 @@ pub(crate) const STEPS: &[Step] = &[
         run: test,
     },
     Step {
+        name: "bridges",
+        what: "no warning in bridges/, and every bridge's tests, with its framework's own loop",
+        run: bridges,
+    },
+    Step {
         name: "examples",
-        what: "the transcripts in examples/ and in README.md's ```console blocks are as shown",
+        what: "the transcripts in examples/, and in the ```console blocks of README.md and bridges/*/README.md, are as shown",
         run: transcripts,
     },
     Step {
@@ -141,7 +147,7 @@ fn passed(_: ()) -> Outcome {
 
 fn fmt() -> Result<Outcome, String> {
     cargo("fmt", &["--all", "--check"]).stream()?;
-    for manifest in [FUZZ, PEERS] {
+    for manifest in [BRIDGES, FUZZ, PEERS] {
         cargo("fmt", &["--manifest-path", manifest, "--all", "--check"]).stream()?;
     }
     Ok(Outcome::Passed)
@@ -178,6 +184,18 @@ fn test() -> Result<Outcome, String> {
     cargo("test", &["--workspace", "--all-features"])
         .stream()
         .map(passed)
+}
+
+fn bridges() -> Result<Outcome, String> {
+    let all = ["--manifest-path", BRIDGES, "--workspace"];
+    cargo("clippy", &all)
+        .args(&["--all-targets", "--", "-D", "warnings"])
+        .stream()?;
+    cargo("doc", &all)
+        .args(&["--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .stream()?;
+    cargo("test", &all).stream().map(passed)
 }
 
 fn transcripts() -> Result<Outcome, String> {

@@ -11,6 +11,7 @@ mod approvals;
 mod arguments;
 mod audit;
 mod batch;
+mod bridge;
 mod builder;
 mod changes;
 mod containment;

@@ -1,0 +1,103 @@
+//! Tools as another framework is given them, and the way back.
+
+use serde_json::{Value, json};
+use toolwright::schema::Dialect;
+use toolwright::wire::Shape;
+use toolwright::{
+    Authorise, Bridge, BridgeError, Caller, Content, DefineError, Invoker, Scope, Tool, ToolCall,
+    ToolResult,
+};
+
+use crate::scene::{invoker, named, registry};
+
+fn greet() -> Tool {
+    let greet = Tool::builder("greet", "Greets.")
+        .param::<String>("name", "Whom.")
+        .param::<Option<u8>>("times", "How often.");
+    let times = |args: &toolwright::Args| args.get::<Option<u8>>("times").unwrap();
+    greet
+        .run(move |args, _| format!("{:?}", times(&args)))
+        .unwrap()
+}
+
+#[test]
+fn strict_mode_is_for_those_who_can_ask_for_it() {
+    let bridge = Bridge::new(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
+    let plain = bridge.offer().unwrap();
+    assert!(!plain.tools()[0].strict);
+    assert_eq!(plain.tools()[0].schema["required"], json!(["name"]));
+
+    let strict = bridge.offer_as(Shape::OpenAiChat).unwrap();
+    assert!(strict.tools()[0].strict);
+    let both = json!(["name", "times"]);
+    assert_eq!(strict.tools()[0].schema["required"], both);
+    let text: Value = serde_json::from_str(strict.text()).unwrap();
+    assert_eq!(text[0]["function"]["parameters"]["required"], both);
+    assert_eq!(text[0]["function"]["parameters"], strict.tools()[0].schema);
+}
+
+#[tokio::test]
+async fn arguments_come_back_in_the_form_they_were_asked_for() {
+    let bridge = Bridge::from(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
+    let offer = bridge.offer_as(Shape::OpenAiResponses).unwrap();
+    let call = ToolCall::new("greet", r#"{"name": "Ada", "times": null}"#).with_id("c1");
+    let lifted = offer.lift(call.clone());
+    assert_eq!(lifted.arguments.as_str(), r#"{"name":"Ada"}"#);
+    let result = offer.invoke(call).await;
+    assert_eq!((result.call.as_str(), &*result.text()), ("c1", "None"));
+}
+
+#[test]
+fn what_a_caller_may_not_see_is_not_offered() {
+    let tools = registry(vec![named("open"), named("hidden")]);
+    let view = tools.all().layer(Authorise::new(|caller, spec| {
+        caller.name() == Some("ada") || spec.name != "hidden"
+    }));
+    let bridge = Bridge::new(&Invoker::new(view).unwrap());
+    assert_eq!(bridge.offer().unwrap().tools().len(), 1);
+    let ada = bridge.scope(Scope::new().caller(Caller::new("ada")));
+    assert_eq!(ada.offer().unwrap().tools().len(), 2);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let tools: Vec<Tool> = (0..129).map(|n| named(&format!("tool_{n}"))).collect();
+    let bridge = Bridge::new(&invoker(tools)).dialect(Dialect::OPENAI);
+    let error = bridge.offer().unwrap_err();
+    assert!(matches!(&error, BridgeError::Refused { tool, .. } if tool == "tool_128"));
+    let told = error.to_string();
+    assert!(told.contains("at most 128 tools"), "{told}");
+    assert!(told.contains("leave it out with a view"), "{told}");
+}
+
+#[test]
+fn a_schema_of_other_software_is_mended_or_refused() {
+    let sloppy = json!({"properties": {"a": {"type": "int"}}});
+    let tool = Tool::import("theirs", "", sloppy).unwrap();
+    let tool = tool.run(|_, _| "ran").unwrap();
+    assert!(tool.is_imported());
+    let input = tool.spec().input.as_value();
+    assert_eq!(input["properties"]["a"]["type"], "integer");
+    let broken = Tool::import("theirs", "", json!({"type": "string"}));
+    assert!(matches!(
+        broken.err(),
+        Some(DefineError::Schema { .. } | DefineError::NotAnObject { .. })
+    ));
+}
+
+#[test]
+fn what_cannot_be_carried_is_told() {
+    let items = vec![
+        Content::text("Here:"),
+        Content::image("image/png", b"png"),
+        Content::blob("file:///a.txt", "text/plain", b"inside"),
+        Content::blob("file:///a.zip", "application/zip", b"zip!"),
+        Content::link("https://a.example", "A"),
+    ];
+    let told = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
+                [file:///a.zip, application/zip, 4 bytes, which cannot be shown here]\n[A](https://a.example)";
+    assert_eq!(ToolResult::success(items.clone()).in_words(), told);
+    let failed = ToolResult::failure(items);
+    assert_eq!(failed.told(), told);
+    assert_eq!(failed.in_words(), format!("Error: {told}"));
+}
