@@ -1,0 +1,55 @@
+//! The sample assistant's tools in a rig agent, with a model that needs no key.
+
+use std::error::Error;
+
+use assistant_tools as _;
+use rig::AgentBuilder;
+use rig::providers::openai::OpenAIConfig;
+use rig::tool::ToolContext;
+use toolwright::schema::Dialect;
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Bridge, Decision, Invoker, Registry};
+use toolwright_rig::{CallerName, EndOnFatal, tools};
+
+/// Who decides about refunds: small ones are no matter.
+struct Clerk;
+
+impl Approve for Clerk {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        let amount = request.arguments.get("amount").and_then(|it| it.as_f64());
+        let decision = match amount {
+            Some(amount) if amount <= 10.0 => request.approve(),
+            _ => request.deny("more than 10 euros is the manager's to decide"),
+        };
+        println!("  asked: {}", request.arguments);
+        Box::pin(async { decision })
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    // Defined once, in a crate that knows nothing of rig: schemas, checks, approval.
+    let invoker = Invoker::builder(&Registry::discover()?)
+        .approver(Clerk)
+        .build()?;
+    let bridge = Bridge::new(&invoker).dialect(Dialect::OPENAI);
+
+    let model = OpenAIConfig::new("no key").with_base_url(sample_model::start().await?);
+    let agent = AgentBuilder::new(model.client().chat("demo"))
+        .dynamic_tools(tools(&bridge)?)
+        .add_hook(EndOnFatal)
+        .default_max_turns(5)
+        .build();
+
+    let mut context = ToolContext::new();
+    context.insert(CallerName("ada".to_owned()))?;
+    for question in [
+        "What is the weather in Paris?",
+        "Convert 20 C to Fahrenheit",
+        "Refund order A-1042, 20 euros",
+    ] {
+        println!("{question}");
+        let answer = agent.prompt(question).tool_context(context.clone()).await?;
+        println!("  {answer}");
+    }
+    Ok(())
+}

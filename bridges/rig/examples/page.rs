@@ -1,0 +1,56 @@
+//! A rig agent behind Toolwright's server: the page we ship, front ends of the AI SDK and AG-UI, all talk to it.
+
+use std::error::Error;
+use std::net::Ipv4Addr;
+
+use assistant_tools as _;
+use rig::memory::InMemoryConversationMemory;
+use rig::providers::openai::OpenAIConfig;
+use rig::tool::ToolContext;
+use rig::{Agent, AgentBuilder};
+use tokio::net::TcpListener;
+use toolwright::demo::DemoModel;
+use toolwright::server::{Endpoint, Message, Server, Session, Site};
+use toolwright::{Invoker, Registry};
+use toolwright_rig::{CallerName, EndOnFatal, SessionName, events, tools};
+
+async fn answer(agent: Agent, message: Message, session: Session) -> Result<(), Box<dyn Error>> {
+    let mut context = ToolContext::new();
+    context.insert(SessionName(session.conversation().to_owned()))?;
+    if let Some(name) = session.caller().name() {
+        context.insert(CallerName(name.to_owned()))?;
+    }
+    let run = agent.prompt(message.text()).tool_context(context);
+    // What was said before in this conversation is in rig's memory.
+    let run = run.conversation(session.conversation());
+    session.feed(events(run.stream())).await;
+    Ok(())
+}
+
+pub(crate) async fn site() -> Result<Site, Box<dyn Error>> {
+    let invoker = Invoker::new(&Registry::discover()?)?;
+    let model = OpenAIConfig::new("no key").with_base_url(sample_model::start().await?);
+    let agent = AgentBuilder::new(model.client().chat("demo"))
+        .dynamic_tools(tools(&invoker)?)
+        .add_hook(EndOnFatal)
+        .memory(InMemoryConversationMemory::new())
+        .default_max_turns(5)
+        .build();
+    let endpoint = Endpoint::assistant().on_prompt(move |message: Message, session: Session| {
+        answer(agent.clone(), message, session)
+    });
+    let server = Server::new(invoker, DemoModel::new()).why("a rig agent answers");
+    Ok(server.endpoint(endpoint).build()?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip_while(|arg| arg != "--port").skip(1);
+    let port = args.next().map_or(Ok(0), |port| port.parse())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    println!("http://{}/", listener.local_addr()?);
+    Ok(site()
+        .await?
+        .serve(listener, std::future::pending())
+        .await?)
+}

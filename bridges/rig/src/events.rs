@@ -1,0 +1,121 @@
+//! The stream of a rig agent's run in, events of a conversation out.
+
+use std::time::Instant;
+
+use futures::stream::{self, Stream, StreamExt as _};
+use rig::agent::MultiTurnStreamItem;
+use rig::completion::{FinishReason, PromptError};
+use rig::streaming::{Item, StreamEvent};
+use serde_json::Value;
+use toolwright::chat::{ChatEvent, End, Stop, Usage};
+use toolwright::{Content, ToolCall};
+
+use crate::result::read_message;
+
+/// Tells what an agent streams as events of a conversation, for `Session::feed`.
+///
+/// The last one is `Ended`, also when the run fails. Of calls, only those are told that rig has accepted.
+pub fn events(
+    run: impl Stream<Item = Result<MultiTurnStreamItem, PromptError>> + Send,
+) -> impl Stream<Item = ChatEvent> + Send {
+    let mut teller = Teller::default();
+    run.flat_map(move |item| stream::iter(teller.tell(item)))
+}
+
+#[derive(Default)]
+struct Teller {
+    /// A step whose calls may be yet to come: rig tells of them after its end, a conversation before.
+    step: Option<ChatEvent>,
+    usage: rig::completion::Usage,
+    called: Option<Instant>,
+}
+
+impl Teller {
+    fn tell(&mut self, item: Result<MultiTurnStreamItem, PromptError>) -> Vec<ChatEvent> {
+        let event = match item {
+            Ok(MultiTurnStreamItem::ToolCall { tool_call }) => {
+                self.called = Some(Instant::now());
+                return vec![called(tool_call)];
+            }
+            Ok(MultiTurnStreamItem::CompletionCall(call)) => {
+                self.usage += call.usage;
+                let (usage, cost) = used(&call.usage);
+                let stop = call.finish_reason.map_or(Stop::End, stop);
+                let before = self.step.replace(ChatEvent::Step { stop, usage, cost });
+                return before.into_iter().collect();
+            }
+            Ok(MultiTurnStreamItem::StreamAssistantItem(Item::Event(event))) => match event {
+                StreamEvent::Text { text: delta, .. } => Some(ChatEvent::Text { delta }),
+                StreamEvent::Reasoning { text: delta, .. } => Some(ChatEvent::Reasoning { delta }),
+                _ => None,
+            },
+            Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {
+                // All calls of a step are told to be done when the last one is.
+                let millis = self.called.map_or(0, |called| called.elapsed().as_millis());
+                Some(ChatEvent::Result {
+                    result: read_message(&tool_result),
+                    millis: millis.try_into().unwrap_or(u64::MAX),
+                })
+            }
+            Ok(MultiTurnStreamItem::FinalResponse(response)) => {
+                let last = response.completion_calls().last();
+                let end = match last.and_then(|call| call.finish_reason.as_ref()) {
+                    Some(FinishReason::Length) => End::Length,
+                    _ => End::Answered,
+                };
+                Some(self.ended(end, vec![Content::text(response.output())]))
+            }
+            // What else there is has no place in a conversation.
+            Ok(_) => None,
+            Err(error) => {
+                let reason = error.to_string();
+                let end = match error {
+                    PromptError::MaxTurns { .. } => End::Limit { reason },
+                    _ => End::Failed { reason },
+                };
+                Some(self.ended(end, Vec::new()))
+            }
+        };
+        self.step.take().into_iter().chain(event).collect()
+    }
+
+    fn ended(&self, end: End, content: Vec<Content>) -> ChatEvent {
+        let (usage, cost) = used(&self.usage);
+        ChatEvent::Ended {
+            end,
+            content,
+            usage,
+            cost,
+        }
+    }
+}
+
+fn called(call: rig::message::ToolCall) -> ChatEvent {
+    let function = call.function;
+    let arguments = match function.invalid_arguments {
+        Some(text) => text,
+        None => Value::Object(function.arguments).to_string(),
+    };
+    let called = ToolCall::new(function.name.as_str(), arguments);
+    let call = called.with_id(call.id.to_string());
+    ChatEvent::Call { call }
+}
+
+fn stop(reason: FinishReason) -> Stop {
+    match reason {
+        FinishReason::Length => Stop::Length,
+        FinishReason::ToolCalls => Stop::Calls,
+        FinishReason::ContentFilter => Stop::Filtered,
+        FinishReason::Other(word) => Stop::Other(word),
+        _ => Stop::End,
+    }
+}
+
+fn used(usage: &rig::completion::Usage) -> (Usage, Option<f64>) {
+    let count = |tokens: Option<u64>| tokens.unwrap_or_default();
+    let mut used = Usage::new(count(usage.input_tokens), count(usage.output_tokens));
+    used.cached = count(usage.cached_input_tokens);
+    used.cache_written = count(usage.cache_creation_input_tokens);
+    used.reasoning = count(usage.reasoning_tokens);
+    (used, usage.cost.map(|cost| cost.total))
+}

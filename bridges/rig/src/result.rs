@@ -1,0 +1,124 @@
+//! Our results as rig's, and rig's as ours.
+
+use rig::agent::{AgentHook, HookContext, OutcomeAction, OutcomeEvent};
+use rig::message::{DocumentSourceKind, Image, ImageMediaType, MimeType as _, ToolResultContent};
+use rig::tool::{ToolErrorKind, ToolExecutionError, ToolOutput};
+use toolwright::{Content, ErrorKind, Outcome, ToolResult};
+
+/// The code of an error that ends a run, where [`EndOnFatal`] is asked to.
+const FATAL: &str = "fatal";
+
+/// Says a result in rig's words: what the model reads, and what hooks can tell of a failure.
+pub(crate) fn output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionError> {
+    // Only a list without any block is refused.
+    let output = ToolOutput::content(blocks(result)).unwrap_or_else(|_| ToolOutput::text(""));
+    if !result.is_error() {
+        return Ok(output);
+    }
+    let told = result.told();
+    let error = match result.outcome {
+        Outcome::UnknownTool => ToolExecutionError::not_found(told),
+        Outcome::InvalidArguments => ToolExecutionError::invalid_args(told),
+        Outcome::Denied => ToolExecutionError::refused(told),
+        Outcome::TimedOut => ToolExecutionError::timeout(told),
+        Outcome::Cancelled => ToolExecutionError::cancelled(told),
+        _ => ToolExecutionError::other(told),
+    };
+    let code = match result.error {
+        Some(ErrorKind::Fatal) => FATAL.to_owned(),
+        _ => result.outcome.to_string(),
+    };
+    let retry = result.error == Some(ErrorKind::Retry);
+    let error = error.with_model_output(output).with_code(code);
+    Err(error.with_retryable(retry))
+}
+
+/// Makes JSON of what is nothing but JSON, pictures of pictures, and words of the rest.
+fn blocks(result: &ToolResult) -> Vec<ToolResultContent> {
+    let json = result.structured.as_ref().map(|json| json.to_value());
+    // The model is to read the same text, so JSON whose text would differ stays text.
+    if let Some(value) = json.filter(|value| value.to_string() == result.told()) {
+        return vec![ToolResultContent::json(value)];
+    }
+    let blocks = result.content.iter().map(|item| match item {
+        Content::Image { data, mime_type } => match ImageMediaType::from_mime_type(mime_type) {
+            Some(kind) => ToolResultContent::image_base64(data, Some(kind), None),
+            None => ToolResultContent::text(item.told()),
+        },
+        _ => ToolResultContent::text(item.told()),
+    });
+    blocks.collect()
+}
+
+/// Reads what a tool of rig's returned.
+pub(crate) fn read(result: &rig::tool::ToolResult) -> ToolResult {
+    let mut read = contents(result.output().as_content());
+    if let Some(error) = result.error().or(result.refusal()) {
+        read.outcome = match error.kind() {
+            ToolErrorKind::InvalidArgs => Outcome::InvalidArguments,
+            ToolErrorKind::Timeout => Outcome::TimedOut,
+            ToolErrorKind::Cancelled => Outcome::Cancelled,
+            ToolErrorKind::PermissionDenied => Outcome::Denied,
+            _ => Outcome::Failed,
+        };
+        read.error = Some(match (error.code(), error.retryable(), read.outcome) {
+            (Some(FATAL), ..) => ErrorKind::Fatal,
+            (_, Some(true), _) | (_, _, Outcome::InvalidArguments) => ErrorKind::Retry,
+            _ => ErrorKind::Failed,
+        });
+    }
+    read
+}
+
+/// Reads what a model is told of a result.
+pub(crate) fn read_message(message: &rig::message::ToolResult) -> ToolResult {
+    let mut read = contents(&message.content);
+    read.call = message.call.to_string().into();
+    read.tool = message.name.as_str().into();
+    if message.is_error {
+        (read.outcome, read.error) = (Outcome::Failed, Some(ErrorKind::Failed));
+    }
+    read
+}
+
+fn contents(blocks: &[ToolResultContent]) -> ToolResult {
+    let contents = blocks.iter().map(|block| match block {
+        ToolResultContent::Text(text) => Content::text(&*text.text),
+        ToolResultContent::Json { value } => Content::text(value.to_string()),
+        ToolResultContent::Image(image) => picture(image),
+    });
+    let result = ToolResult::success(contents.collect::<Vec<_>>());
+    match blocks {
+        [ToolResultContent::Json { value }] => result.with_structured(value),
+        _ => result,
+    }
+}
+
+fn picture(image: &Image) -> Content {
+    let kind = image.media_type.as_ref();
+    let kind = kind.map_or("application/octet-stream", |kind| kind.to_mime_type());
+    match &image.data {
+        DocumentSourceKind::Base64(data) => Content::Image {
+            data: data.clone(),
+            mime_type: kind.to_owned(),
+        },
+        DocumentSourceKind::Raw(bytes) => Content::image(kind, bytes),
+        DocumentSourceKind::Url(url) => Content::link(url, "a picture"),
+        _ => Content::text("a picture that only its provider can show"),
+    }
+}
+
+/// Ends a run when a tool fails in a way that ends a turn: a hook for `add_hook`.
+///
+/// Without it the model reads why, as of any other failure: a tool alone cannot end a run of rig's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndOnFatal;
+
+impl AgentHook for EndOnFatal {
+    async fn on_outcome(&self, _: &HookContext, event: OutcomeEvent<'_>) -> OutcomeAction {
+        match event.tool_result().and_then(|result| result.error()) {
+            Some(error) if error.code() == Some(FATAL) => OutcomeAction::stop(error.message()),
+            _ => OutcomeAction::proceed(),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Our tools as rig's `DynamicTool`s; what a run's `ToolContext` says of the caller reaches them.
+
+use rig::message::ToolName;
+use rig::tool::{ContextValue, DynamicTool, ToolContext, ToolContextError, ToolExecutionError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolwright::{Bridge, BridgeError, Caller, Offer, Offered, Scope, ToolCall};
+
+use crate::result::output;
+
+/// On whose behalf a run calls tools: a slot of rig's `ToolContext`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallerName(pub String);
+
+impl ContextValue for CallerName {
+    const KEY: &'static str = "toolwright.caller";
+}
+
+/// Which session a run's calls belong to: a slot of rig's `ToolContext`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionName(pub String);
+
+impl ContextValue for SessionName {
+    const KEY: &'static str = "toolwright.session";
+}
+
+/// Makes rig's tools of an invoker's, for `AgentBuilder::dynamic_tools`.
+///
+/// # Errors
+///
+/// When the tools cannot be listed, or one of them cannot be offered.
+pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<DynamicTool>, BridgeError> {
+    let offer = bridge.into().offer()?;
+    let tools = offer.tools().iter().map(|tool| offered(&offer, tool));
+    tools.collect()
+}
+
+fn offered(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeError> {
+    let name = ToolName::new(&*tool.name);
+    let name = name.map_err(|error| BridgeError::refused(&tool.name, error))?;
+    let known = (offer.clone(), tool.name.clone());
+    let run = move |context: &ToolContext, arguments: Value| {
+        let (offer, name) = known.clone();
+        // Whose call it is must not be guessed: a slot that cannot be read is a failure.
+        let scope = scope(&offer, context).map_err(ToolExecutionError::from_error);
+        let call = ToolCall::new(name, arguments.to_string());
+        async move { output(&offer.invoke_in(&scope?, call).await) }
+    };
+    Ok(DynamicTool::new_with_context(
+        name,
+        &*tool.description,
+        tool.schema.clone(),
+        move |context, arguments| Box::pin(run(context, arguments)),
+    ))
+}
+
+/// Says who calls, as exactly as the run's context does.
+fn scope(offer: &Offer, context: &ToolContext) -> Result<Scope, ToolContextError> {
+    let mut scope = offer.scope();
+    if let Some(CallerName(name)) = context.get()? {
+        scope = scope.caller(Caller::new(name));
+    }
+    if let Some(SessionName(name)) = context.get()? {
+        scope = scope.session(name);
+    }
+    Ok(scope)
+}

@@ -1,0 +1,136 @@
+//! A rig agent's stream as events of a conversation.
+
+use futures::StreamExt as _;
+use rig::AgentBuilder;
+use serde_json::{Value, json};
+use toolwright::{Invoker, Json, Registry, ToolCall, ToolError, tool};
+use toolwright_rig::{EndOnFatal, events, tools};
+
+use crate::script::{Script, calls, says};
+
+/// Doubles a number.
+#[tool(read_only)]
+fn double(number: i64) -> Result<Json<i64>, ToolError> {
+    match number {
+        0 => Err(ToolError::fatal("nothing to double")),
+        13 => Err(ToolError::failed("not that one")),
+        number => Ok(Json(number * 2)),
+    }
+}
+
+/// Runs a script to its end, and returns what was told: without what only a clock knows.
+async fn told(script: &Script, turns: usize) -> Vec<Value> {
+    let registry = Registry::new();
+    let _ = registry.add(double::tool());
+    let tools = Invoker::new(&registry)
+        .ok()
+        .and_then(|invoker| tools(&invoker).ok());
+    let agent = AgentBuilder::new(script.model())
+        .dynamic_tools(tools.unwrap_or_default())
+        .add_hook(EndOnFatal)
+        .build();
+    let run = agent.prompt("Go on.").max_turns(turns).stream();
+    let told = events(run).map(|event| {
+        let mut event = serde_json::to_value(event).unwrap_or_default();
+        if let Some(fields) = event.as_object_mut() {
+            fields.remove("millis");
+        }
+        event
+    });
+    told.collect().await
+}
+
+fn doubles(index: usize, arguments: &str) -> Value {
+    calls(index, &ToolCall::new("double", arguments))
+}
+
+fn usage(steps: u64) -> Value {
+    json!({"input": 10 * steps, "output": 5 * steps, "cached": 0, "cache_written": 0, "reasoning": 0, "estimated": false})
+}
+
+#[tokio::test]
+async fn a_run_is_told_as_a_conversation() {
+    let script = Script::new([
+        vec![
+            json!({"reasoning_content": "Two of them."}),
+            says("I "),
+            says("count."),
+            doubles(0, r#"{"number":4}"#),
+            doubles(1, r#"{"number":13}"#),
+            doubles(2, r#"{"number":"#),
+        ],
+        vec![says("Eight.")],
+    ]);
+    let told = told(&script, 2).await;
+    let types: Vec<&str> = told
+        .iter()
+        .filter_map(|event| event["type"].as_str())
+        .collect();
+    let expected = [
+        "reasoning",
+        "text",
+        "text",
+        "call",
+        "call",
+        "call",
+        "step",
+        "result",
+        "result",
+        "result",
+        "text",
+        "step",
+        "ended",
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(told[0]["delta"], "Two of them.");
+    assert_eq!(
+        told[3]["call"],
+        json!({"id": "call_0", "name": "double", "arguments": r#"{"number":4}"#})
+    );
+    assert_eq!(told[5]["call"]["arguments"], r#"{"number":"#);
+    assert_eq!(
+        told[6],
+        json!({"type": "step", "stop": "calls", "usage": usage(1), "cost": null})
+    );
+    for (index, failed) in [(0, false), (1, true), (2, true)] {
+        let (call, result) = (&told[3 + index]["call"], &told[7 + index]["result"]);
+        assert_eq!(result["callId"], call["id"]);
+        assert_eq!(result["tool"], "double");
+        assert_eq!(result["isError"], failed, "{result}");
+    }
+    assert_eq!(told[7]["result"]["content"][0]["text"], "8");
+    assert_eq!(told[7]["result"]["structuredContent"], 8);
+    assert_eq!(told[8]["result"]["content"][0]["text"], "not that one");
+    let ended = json!({
+        "type": "ended", "end": "answered", "content": [{"type": "text", "text": "Eight."}],
+        "usage": usage(2), "cost": null,
+    });
+    assert_eq!(told[12], ended);
+}
+
+#[tokio::test]
+async fn a_run_that_fails_ends_all_the_same() {
+    let call = |number: i64| vec![doubles(0, &json!({ "number": number }).to_string())];
+    let [limited, failed, fatal] = [(call(4), 1), (call(4), 2), (call(0), 2)];
+    for ((answer, turns), end, reason) in [
+        (limited, "limit", "max turns limit of 1"),
+        (failed, "failed", "Stream ended"),
+        (fatal, "failed", "nothing to double"),
+    ] {
+        let told = told(&Script::new([answer]), turns).await;
+        let ended = told.last().unwrap();
+        assert_eq!(
+            (&ended["type"], &ended["end"]),
+            (&json!("ended"), &json!(end))
+        );
+        assert!(
+            ended["reason"].as_str().unwrap().contains(reason),
+            "{ended}"
+        );
+        assert_eq!(ended["usage"], usage(1));
+        assert_eq!(
+            told.iter().filter(|event| event["type"] == "ended").count(),
+            1
+        );
+    }
+}
