@@ -6,24 +6,10 @@ use assistant_tools as _;
 use rig::AgentBuilder;
 use rig::providers::openai::OpenAIConfig;
 use rig::tool::ToolContext;
+use sample_model::Clerk;
 use toolwright::schema::Dialect;
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Bridge, Decision, Invoker, Registry};
+use toolwright::{Bridge, Invoker, Registry};
 use toolwright_rig::{CallerName, EndOnFatal, tools};
-
-/// Who decides about refunds: small ones are no matter.
-struct Clerk;
-
-impl Approve for Clerk {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        let amount = request.arguments.get("amount").and_then(|it| it.as_f64());
-        let decision = match amount {
-            Some(amount) if amount <= 10.0 => request.approve(),
-            _ => request.deny("more than 10 euros is the manager's to decide"),
-        };
-        println!("  asked: {}", request.arguments);
-        Box::pin(async { decision })
-    }
-}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,6 @@
-//! A model for samples that needs no key: Toolwright's demo model, behind an address as OpenAI's.
+//! What samples need besides their framework: a model without a key, and somebody to ask.
 //!
-//! With `OPENAI_BASE_URL` and `OPENAI_API_KEY` a sample could ask a real one just as well.
+//! The model is Toolwright's demo model, behind an address as OpenAI's; a real one would do just as well.
 
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 use tokio::net::TcpListener;
 use toolwright::demo::DemoModel;
 use toolwright::server::Server;
-use toolwright::{Invoker, Registry};
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
 
 /// Starts the model, and returns the address that a client of OpenAI's is given: `http://127.0.0.1:PORT/v1`.
 ///
@@ -23,4 +23,20 @@ pub async fn start() -> Result<String, Box<dyn Error>> {
     let address = listener.local_addr()?;
     tokio::spawn(async move { site.serve(listener, std::future::pending()).await });
     Ok(format!("http://{address}/v1"))
+}
+
+/// Somebody who decides about refunds: up to ten euros are no matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clerk;
+
+impl Approve for Clerk {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        println!("  asked: {}", request.arguments);
+        let amount = request.arguments.get("amount").and_then(|it| it.as_f64());
+        let decision = match amount {
+            Some(amount) if amount <= 10.0 => request.approve(),
+            _ => request.deny("more than 10 euros is the manager's to decide"),
+        };
+        Box::pin(async { decision })
+    }
 }
