@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
-use toolwright_chat::{Ask, ChatError, ChatEvent, End, ModelId, Usage};
+use toolwright_chat::{Ask, ChatError, ChatEvent, End, ModelId, StoreError, Usage};
 use toolwright_core::{Caller, CancellationToken, Content, Role};
 
 use crate::event::{Notice, PeerId};
@@ -68,6 +68,17 @@ impl Session {
     /// The conversation's name.
     pub fn conversation(&self) -> &str {
         &self.0.room.id
+    }
+
+    /// What was said before this prompt, as far as the endpoint's window goes: for an agent without a memory of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the store does not tell.
+    pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
+        let live = &self.0.room.live;
+        let entries = live.store.load(&self.0.room.id).await?;
+        Ok(live.window.tell(&entries))
     }
 
     /// What a parameter of the endpoint's path is.

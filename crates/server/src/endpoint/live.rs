@@ -30,6 +30,8 @@ pub(crate) struct Live {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) invoker: Invoker,
     pub(crate) store: Arc<dyn Store>,
+    /// How much of what was said whoever answers is told again.
+    pub(crate) window: Window,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) on_ready: Option<Erased>,
     pub(crate) on_disconnect: Option<Erased>,
@@ -116,6 +118,7 @@ impl Endpoint {
             model,
             invoker,
             store,
+            window,
             heartbeat: self.heartbeat.unwrap_or(shared.app.limits.silence),
             idle: self.idle,
             memory: self.memory,

@@ -65,6 +65,25 @@ async fn what_another_agent_tells_is_shown_and_kept_as_if_it_were_ours() {
 }
 
 #[tokio::test]
+async fn an_agent_without_a_memory_is_told_what_was_said_before() {
+    for (memory, expected) in [(true, [0, 4, 8]), (false, [0, 0, 0])] {
+        let endpoint = Endpoint::new("/agent/{r}").memory(memory).on_prompt(
+            |message: Message, session: Session| async move {
+                let before = session.history().await.unwrap();
+                session.text(before.len().to_string());
+                session.feed(stream::iter(agent(message.text()))).await;
+            },
+        );
+        let server = Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+        let server = serve(server).await;
+        for before in expected {
+            let events = server.turn("/agent/x", "Rain?").await;
+            assert_eq!(text(&events), format!("{before}Rain? It is wet."));
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_agent_says_itself_how_it_ends() {
     let endpoint = Endpoint::new("/agent/{r}").on_prompt(|session: Session| async move {
         let ended = ChatEvent::Ended {
