@@ -1,1 +1,14 @@
 //! Toolwright's tools with genai, and a call loop for it.
+//!
+//! [`tools`] are definitions for a request, and run the calls of a response. [`Genai`] is any model of a genai client as
+//! Toolwright's [`Model`](toolwright::chat::Model), so that [`Chat`](toolwright::chat::Chat) is the loop.
+
+mod answer;
+mod error;
+mod model;
+mod result;
+mod tools;
+
+pub use model::Genai;
+pub use result::response;
+pub use tools::{Tools, tools};

@@ -1,0 +1,53 @@
+//! The sample assistant behind a genai client: the loop of calls is Toolwright's chat, the model genai's.
+
+use std::error::Error;
+
+use assistant_tools as _;
+use futures::FutureExt as _;
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ServiceTarget};
+use toolwright::chat::Chat;
+use toolwright::schema::Dialect;
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
+use toolwright_genai::Genai;
+
+/// Whoever is asked before money goes out.
+struct Cashier;
+
+impl Approve for Cashier {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        println!("? {} {}", request.call.name, request.arguments);
+        async move { request.deny("refunds are closed today") }.boxed()
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let address = sample_model::start().await?;
+    let resolve = move |_: ServiceTarget| {
+        Ok(ServiceTarget {
+            endpoint: Endpoint::from_owned(format!("{address}/")),
+            auth: AuthData::from_single("no key"),
+            model: ModelIden::new(AdapterKind::OpenAI, "demo"),
+        })
+    };
+    let client = Client::builder()
+        .with_service_target_resolver_fn(resolve)
+        .build()?;
+
+    let invoker = Invoker::new(&Registry::discover()?)?;
+    // What the demo model takes is for us to say: the adapter is only that of its protocol.
+    let model = Genai::new(client, "demo").await?.dialect(Dialect::PORTABLE);
+    let chat = Chat::builder(model, &invoker).approver(Cashier).build();
+    for question in [
+        "What is the weather in Paris?",
+        "Convert 20 C to Fahrenheit",
+        "Refund order A-1042, 20 euros",
+    ] {
+        println!("> {question}");
+        let ask = chat.prompt().conversation("desk").user(question);
+        println!("{}", ask.call().await?.text());
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! genai's events in, ModelEvents out.
+
+use std::collections::HashSet;
+
+use genai::ModelIden;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall};
+use serde_json::value::to_raw_value;
+use toolwright::chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
+use toolwright::wire::Plan;
+
+use crate::error::error;
+use crate::result::replayed;
+use crate::tools::asked;
+
+/// An answer that is being read.
+pub(crate) struct Answer {
+    pub(crate) model: ModelIden,
+    pub(crate) plan: Plan,
+    /// The ids of all calls of the conversation.
+    pub(crate) ids: HashSet<String>,
+    /// The calls that were shown, each as genai names it and as it is named here, and how much of it was shown.
+    pub(crate) shown: Vec<(String, String, usize)>,
+    pub(crate) over: bool,
+}
+
+type Events = Vec<Result<ModelEvent, ModelError>>;
+
+impl Answer {
+    /// Reads an event, or that there are no more; nothing once the answer is over.
+    pub(crate) fn read(&mut self, event: Option<genai::Result<ChatStreamEvent>>) -> Option<Events> {
+        if self.over {
+            return None;
+        }
+        let mut events = Events::new();
+        match event {
+            Some(Ok(ChatStreamEvent::Chunk(more))) => {
+                events.push(Ok(ModelEvent::Text(more.content)))
+            }
+            Some(Ok(ChatStreamEvent::ReasoningChunk(more))) => {
+                events.push(Ok(ModelEvent::Reasoning(more.content)))
+            }
+            // A call that comes in one piece is shown when the answer is whole.
+            Some(Ok(ChatStreamEvent::ToolCallChunk(more)))
+                if more.tool_call.fn_arguments.is_string() =>
+            {
+                self.show(&more.tool_call, &mut events);
+            }
+            Some(Ok(ChatStreamEvent::End(end))) => self.end(end, &mut events),
+            Some(Ok(_)) => {}
+            Some(Err(failed)) => events.push(Err(error(failed))),
+            None => events.push(Err(cut_off())),
+        }
+        self.over = matches!(
+            events.last(),
+            Some(Err(_) | Ok(ModelEvent::Finished { .. }))
+        );
+        Some(events)
+    }
+
+    /// Shows what is new of a call, and returns its id.
+    fn show(&mut self, call: &ToolCall, events: &mut Events) -> String {
+        let (asked, given) = (asked(call), &call.call_id);
+        let same = |known: &str| !known.is_empty() && known == given;
+        let known = self.shown.iter().position(|(known, ..)| same(known));
+        let index = known.unwrap_or(self.shown.len());
+        if known.is_none() {
+            let id = self.id(call);
+            let name = self.plan.lift(asked.clone()).name;
+            self.shown.push((given.clone(), id.clone(), 0));
+            events.push(Ok(ModelEvent::CallStarted {
+                index,
+                id: id.into(),
+                name,
+            }));
+        }
+        let Some((_, id, shown)) = self.shown.get_mut(index) else {
+            return String::new();
+        };
+        let arguments = asked.arguments.as_str();
+        // Arguments grow as text; whole ones are written anew, and were shown if any were.
+        let grows = call.fn_arguments.is_string() || *shown == 0;
+        if let Some(delta) = arguments
+            .get(*shown..)
+            .filter(|delta| grows && !delta.is_empty())
+        {
+            events.push(Ok(ModelEvent::CallDelta {
+                index,
+                delta: delta.to_owned(),
+            }));
+            *shown = arguments.len();
+        }
+        id.clone()
+    }
+
+    /// An id that no other call has: those that genai makes up for Gemini come again with every answer.
+    fn id(&mut self, call: &ToolCall) -> String {
+        let (mut id, mut number) = (call.call_id.clone(), self.ids.len());
+        while id.is_empty() || !self.ids.insert(id.clone()) {
+            number += 1;
+            // Nor is Gemini told any of this form.
+            id = format!("call#{}#{number}", call.fn_name);
+        }
+        id
+    }
+
+    fn end(&mut self, end: StreamEnd, events: &mut Events) {
+        let mut parts = end.captured_content.unwrap_or_default();
+        if let Some(thoughts) = end.captured_reasoning_content
+            && !parts.contains_reasoning_content()
+        {
+            parts.prepend(ContentPart::ReasoningContent(thoughts));
+        }
+        let calls = parts.contains_tool_call();
+        for part in parts {
+            let item = self.item(part, events);
+            events.push(Ok(ModelEvent::Item(item)));
+        }
+        let stop = match end.captured_stop_reason {
+            Some(StopReason::MaxTokens(_)) => Stop::Length,
+            Some(StopReason::ContentFilter(word)) if word == "refusal" => Stop::Refused,
+            Some(StopReason::ContentFilter(_)) => Stop::Filtered,
+            Some(StopReason::Other(word)) if word == "pause_turn" => Stop::Paused,
+            Some(StopReason::Other(word)) => Stop::Other(word),
+            // There, genai ends an answer that was cut off as if it were whole.
+            None if self.model.adapter_kind == AdapterKind::Gemini => {
+                return events.push(Err(cut_off()));
+            }
+            _ if calls => Stop::Calls,
+            _ => Stop::End,
+        };
+        let usage = spent(end.captured_usage.unwrap_or_default());
+        events.push(Ok(ModelEvent::Finished { stop, usage }));
+    }
+
+    fn item(&mut self, mut part: ContentPart, events: &mut Events) -> Item {
+        let kind = match &mut part {
+            ContentPart::Text(text) => ItemKind::Text { text: text.clone() },
+            ContentPart::ReasoningContent(text) => ItemKind::Reasoning { text: text.clone() },
+            ContentPart::ToolCall(call) => {
+                call.call_id = self.show(call, events);
+                let shown = self.shown.iter_mut().find(|(_, id, _)| *id == call.call_id);
+                // A call that comes under the same id is another one.
+                shown.into_iter().for_each(|(given, ..)| given.clear());
+                let asked = self.plan.lift(asked(call));
+                call.fn_arguments = replayed(call.fn_arguments.take());
+                ItemKind::Call { call: asked }
+            }
+            ContentPart::Custom(custom) => {
+                // With it, genai does not read back what it wrote.
+                custom.model_iden = None;
+                ItemKind::Other
+            }
+            _ => ItemKind::Other,
+        };
+        match to_raw_value(&part) {
+            Ok(raw) => Item::new(kind).with_raw(&protocol(&self.model), raw),
+            Err(_) => Item::new(kind),
+        }
+    }
+}
+
+/// What genai's own parts are kept under: a signature means nothing to another provider.
+pub(crate) fn protocol(model: &ModelIden) -> String {
+    format!("genai/{}", model.adapter_kind.as_lower_str())
+}
+
+fn cut_off() -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Network,
+        "the answer is cut off: its stream ended early",
+    )
+}
+
+fn spent(spent: genai::chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| {
+        tokens
+            .and_then(|tokens| tokens.try_into().ok())
+            .unwrap_or(0)
+    };
+    let input = spent.prompt_tokens_details.unwrap_or_default();
+    let output = spent.completion_tokens_details.unwrap_or_default();
+    let mut usage = Usage::new(count(spent.prompt_tokens), count(spent.completion_tokens));
+    usage.cached = count(input.cached_tokens);
+    usage.cache_written = count(input.cache_creation_tokens);
+    usage.reasoning = count(output.reasoning_tokens);
+    usage
+}

@@ -1,0 +1,30 @@
+//! Results in, what a model reads through genai out.
+
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatMessage, ToolCall, ToolResponse};
+use serde_json::{Value, json};
+use toolwright::ToolResult;
+
+/// Says a result in words, which is all that genai carries; a failure begins with `Error: `.
+pub fn response(call: &ToolCall, result: &ToolResult) -> ToolResponse {
+    ToolResponse::from_tool_call(call, result.in_words())
+}
+
+/// The messages for the results of one step.
+pub(crate) fn told(adapter: AdapterKind, results: Vec<ToolResponse>) -> Vec<ChatMessage> {
+    if matches!(adapter, AdapterKind::Ollama | AdapterKind::OllamaCloud) {
+        // Of several results in one message, genai tells Ollama only the last.
+        return results.into_iter().map(ChatMessage::from).collect();
+    }
+    vec![results.into()]
+}
+
+/// Arguments as the object that every provider wants back, whatever the model made of them.
+pub(crate) fn replayed(arguments: Value) -> Value {
+    match arguments {
+        Value::Object(_) => arguments,
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        other => json!({"INVALID_JSON": other}),
+    }
+}

@@ -1,0 +1,103 @@
+//! An offer in, definitions for a request out; a response in, its calls run and the messages to go on with out.
+
+use genai::chat::{
+    ChatMessage, ChatResponse, ContentPart, StopReason, Tool, ToolCall, ToolResponse,
+};
+use serde_json::Value;
+use toolwright::wire::Shape;
+use toolwright::{Bridge, BridgeError, Offer};
+
+use crate::result::{replayed, response, told};
+
+/// The names that genai sends to some provider as that provider's own tool, whatever else is said of it.
+pub(crate) const HOSTED: &str = "web_search googleSearch googleSearchRetrieval codeExecution urlContext \
+    google_search code_execution url_context file_search computer_use google_maps mcp_server retrieval";
+
+/// Offers an invoker's tools to the models behind genai.
+///
+/// # Errors
+///
+/// When the tools cannot be listed, or one of them cannot be offered.
+pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
+    let offer = bridge.into().offer_as(Shape::OpenAiResponses)?;
+    let mut names = offer.tools().iter().map(|tool| tool.name.as_str());
+    if let Some(name) = names.find(|name| HOSTED.split(' ').any(|hosted| hosted == *name)) {
+        let reason = "genai takes the name for a tool that the provider runs";
+        return Err(BridgeError::refused(name, reason));
+    }
+    Ok(Tools(offer))
+}
+
+/// Tools as genai sends them, and the way back; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tools(Offer);
+
+impl Tools {
+    /// Returns the definitions, for [`ChatRequest::with_tools`](genai::chat::ChatRequest::with_tools).
+    pub fn definitions(&self) -> Vec<Tool> {
+        let tools = self.0.tools().iter();
+        tools
+            .map(|tool| definition(&tool.name, &tool.description, &tool.schema, tool.strict))
+            .collect()
+    }
+
+    /// Runs calls, those that only read at the same time, and returns what came of them, in the order of the calls.
+    pub async fn run(&self, calls: &[ToolCall]) -> Vec<ToolResponse> {
+        let lifted: Vec<_> = calls.iter().map(|call| self.0.lift(asked(call))).collect();
+        let (invoker, scope) = (self.0.invoker(), self.0.scope());
+        let ran = invoker.invoke_all_in(&scope, &lifted).await;
+        calls
+            .iter()
+            .zip(&ran)
+            .map(|(call, result)| response(call, result))
+            .collect()
+    }
+
+    /// Runs the calls of a response, and returns the messages to go on with: none, where it makes no calls.
+    ///
+    /// The first is what the model said, with its thoughts and their signatures; what came of its calls follows, as
+    /// the provider behind the response wants it.
+    pub async fn answer(&self, response: &ChatResponse) -> Vec<ChatMessage> {
+        let Some(mut said) = response.clone().into_assistant_message_for_tool_use() else {
+            return Vec::new();
+        };
+        let stop = response.stop_reason.as_ref();
+        let cut_off = stop.is_some_and(|stop| {
+            matches!(
+                stop,
+                StopReason::MaxTokens(_) | StopReason::ContentFilter(_)
+            )
+        });
+        let mut calls = response.content.clone().into_tool_calls();
+        if cut_off
+            && let Some(call) = calls.last_mut()
+            && call.fn_arguments == ""
+        {
+            // No arguments are as good as `{}`, but not where the answer breaks off: half an object never runs.
+            call.fn_arguments = "{".into();
+        }
+        for part in &mut said.content {
+            if let ContentPart::ToolCall(call) = part {
+                call.fn_arguments = replayed(call.fn_arguments.take());
+            }
+        }
+        let results = told(response.model_iden.adapter_kind, self.run(&calls).await);
+        [vec![said], results].concat()
+    }
+}
+
+/// A definition; where strictness is not said, one provider holds the model to the schema and the next does not.
+pub(crate) fn definition(name: &str, description: &str, schema: &Value, strict: bool) -> Tool {
+    let tool = Tool::new(name).with_description(description);
+    tool.with_schema(schema.clone()).with_strict(strict)
+}
+
+/// A call as the invoker reads it: what genai could not parse goes on as the text it came as.
+pub(crate) fn asked(call: &ToolCall) -> toolwright::ToolCall {
+    let arguments = match &call.fn_arguments {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        value => value.to_string(),
+    };
+    toolwright::ToolCall::new(call.fn_name.as_str(), arguments).with_id(call.call_id.as_str())
+}
