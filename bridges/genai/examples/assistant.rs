@@ -3,24 +3,14 @@
 use std::error::Error;
 
 use assistant_tools as _;
-use futures::FutureExt as _;
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
+use sample_model::{Clerk, QUESTIONS};
 use toolwright::chat::Chat;
 use toolwright::schema::Dialect;
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
+use toolwright::{Invoker, Registry};
 use toolwright_genai::Genai;
-
-/// Whoever is asked before money goes out.
-struct Cashier;
-
-impl Approve for Cashier {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        println!("? {} {}", request.call.name, request.arguments);
-        async move { request.deny("refunds are closed today") }.boxed()
-    }
-}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -39,15 +29,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let invoker = Invoker::new(&Registry::discover()?)?;
     // What the demo model takes is for us to say: the adapter is only that of its protocol.
     let model = Genai::new(client, "demo").await?.dialect(Dialect::PORTABLE);
-    let chat = Chat::builder(model, &invoker).approver(Cashier).build();
-    for question in [
-        "What is the weather in Paris?",
-        "Convert 20 C to Fahrenheit",
-        "Refund order A-1042, 20 euros",
-    ] {
-        println!("> {question}");
+    let chat = Chat::builder(model, &invoker).approver(Clerk).build();
+    for question in QUESTIONS {
+        println!("{question}");
         let ask = chat.prompt().conversation("desk").user(question);
-        println!("{}", ask.call().await?.text());
+        println!("  {}", ask.call().await?.text());
     }
     Ok(())
 }

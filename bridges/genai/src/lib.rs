@@ -3,8 +3,6 @@
 //! [`tools`] are definitions for a request, and run the calls of a response. [`Genai`] is any model of a genai client as
 //! Toolwright's [`Model`](toolwright::chat::Model), so that [`Chat`](toolwright::chat::Chat) is the loop.
 
-mod answer;
-mod error;
 mod model;
 mod result;
 mod tools;

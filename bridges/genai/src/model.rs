@@ -14,10 +14,14 @@ use toolwright::schema::Dialect;
 use toolwright::wire::{Plan, Planner};
 use toolwright::{BridgeError, Content};
 
-use crate::answer::{Answer, protocol};
-use crate::error::error;
 use crate::result::{replayed, response, told};
 use crate::tools::{HOSTED, definition};
+
+mod answer;
+mod error;
+
+use answer::{Answer, protocol};
+use error::error;
 
 /// A model behind a genai client, for [`Chat`](toolwright::chat::Chat); cheap to clone.
 #[derive(Clone, Debug)]

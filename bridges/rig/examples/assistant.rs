@@ -6,7 +6,7 @@ use assistant_tools as _;
 use rig::AgentBuilder;
 use rig::providers::openai::OpenAIConfig;
 use rig::tool::ToolContext;
-use sample_model::Clerk;
+use sample_model::{Clerk, QUESTIONS};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Invoker, Registry};
 use toolwright_rig::{CallerName, EndOnFatal, tools};
@@ -28,11 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut context = ToolContext::new();
     context.insert(CallerName("ada".to_owned()))?;
-    for question in [
-        "What is the weather in Paris?",
-        "Convert 20 C to Fahrenheit",
-        "Refund order A-1042, 20 euros",
-    ] {
+    for question in QUESTIONS {
         println!("{question}");
         let answer = agent.prompt(question).tool_context(context.clone()).await?;
         println!("  {answer}");

@@ -40,3 +40,10 @@ impl Approve for Clerk {
         Box::pin(async { decision })
     }
 }
+
+/// What the samples ask.
+pub const QUESTIONS: [&str; 3] = [
+    "What is the weather in Paris?",
+    "Convert 20 C to Fahrenheit",
+    "Refund order A-1042, 20 euros",
+];

@@ -9,7 +9,7 @@ use serde_json::value::to_raw_value;
 use toolwright::chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
 use toolwright::wire::Plan;
 
-use crate::error::error;
+use super::error::error;
 use crate::result::replayed;
 use crate::tools::asked;
 
