@@ -1,0 +1,32 @@
+//! adk's confirmation of a call as our approval of it.
+//!
+//! The agent does not tell a tool that its policy had a call confirmed, so a tool cannot go by that. The invoker asks
+//! instead, and about the arguments that will run: whatever is not a clear yes is a no.
+
+use std::sync::Arc;
+
+use adk_core::{ToolConfirmationDecision, ToolConfirmationHandler, ToolConfirmationRequest};
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision};
+
+/// Whoever confirms calls in adk, as an invoker's approver.
+///
+/// An agent's `ToolConfirmationPolicy` need not name the tools: it would have them confirmed twice.
+#[derive(Debug)]
+pub struct Confirm(pub Arc<dyn ToolConfirmationHandler>);
+
+impl Approve for Confirm {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        let asked = ToolConfirmationRequest {
+            tool_name: request.call.name.to_string(),
+            function_call_id: Some(request.call.id.to_string()),
+            args: request.arguments.clone(),
+        };
+        Box::pin(async move {
+            match self.0.decide(&asked).await {
+                Ok(ToolConfirmationDecision::Approve) => request.approve(),
+                Ok(ToolConfirmationDecision::Deny) => request.deny("it was not confirmed"),
+                Err(_) => request.deny("the one who was asked could not decide"),
+            }
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Our tools as adk's: what it is told of them, and its calls of them.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use adk_core::{Tool, ToolContext};
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::channel::mpsc;
+use futures::future::{Either, select};
+use serde_json::Value;
+use toolwright::{
+    Bridge, BridgeError, CallContext, CallEvent, Caller, Offer, Offered, Param, ToolCall, ToolError,
+};
+
+use crate::result;
+
+/// Makes an invoker's tools those of adk.
+///
+/// # Errors
+///
+/// When the tools cannot be listed, or one of them cannot be offered.
+pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Arc<dyn Tool>>, BridgeError> {
+    let offer = bridge.into().offer()?;
+    let wrap = |tool: &Offered| match tool.name.as_str() {
+        name @ "transfer_to_agent" => Err(BridgeError::refused(name, "adk has its own")),
+        _ => Ok(Arc::new(Wrapped(tool.clone(), offer.clone())) as Arc<dyn Tool>),
+    };
+    offer.tools().iter().map(wrap).collect()
+}
+
+struct Wrapped(Offered, Offer);
+
+#[async_trait]
+impl Tool for Wrapped {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn description(&self) -> &str {
+        &self.0.description
+    }
+
+    fn parameters_schema(&self) -> Option<Value> {
+        Some(self.0.schema.clone())
+    }
+
+    fn response_schema(&self) -> Option<Value> {
+        Some(self.0.entry.spec().output.as_ref()?.as_value().clone())
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.0.entry.spec().hints.read_only == Some(true)
+    }
+
+    fn is_concurrency_safe(&self) -> bool {
+        self.0.entry.policy().concurrency > 1
+    }
+
+    async fn execute(&self, cx: Arc<dyn ToolContext>, args: Value) -> adk_core::Result<Value> {
+        let Self(tool, offer) = self;
+        let (sender, mut said) = mpsc::unbounded();
+        let scope = offer.scope().caller(Caller::new(cx.user_id()));
+        let scope = scope.session(cx.session_id());
+        let scope = scope.bring(Arc::new(Adk(Arc::clone(&cx))));
+        let scope = scope.on_event(move |event| {
+            if let CallEvent::Progress { message, .. } = event {
+                // Whoever still reports when the call is over is not heard.
+                let _ = message.map(|words| sender.unbounded_send(words));
+            }
+        });
+        let call = ToolCall::new(self.name(), args).with_id(cx.function_call_id());
+        let mut running = pin!(offer.invoke_in(&scope, call));
+        let result = loop {
+            match select(&mut running, said.select_next_some()).await {
+                Either::Left((result, _)) => break result,
+                Either::Right((words, _)) => cx.emit_progress("progress", &words).await,
+            }
+        };
+        while let Ok(words) = said.try_recv() {
+            cx.emit_progress("progress", &words).await;
+        }
+        result::lower(&result, &tool.entry, &*cx)
+    }
+}
+
+/// adk's context of a call: its session, memory, artifacts, secrets, actions.
+///
+/// As a parameter of a tool it is filled in where the call comes out of an adk run; the model never sees it.
+#[derive(Clone)]
+pub struct Adk(pub Arc<dyn ToolContext>);
+
+impl Param for Adk {
+    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
+        let brought = cx.brought::<Self>().as_deref().cloned();
+        brought.ok_or_else(|| ToolError::fatal("it needs adk's context: call it from an adk agent"))
+    }
+}
