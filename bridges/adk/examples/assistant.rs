@@ -9,19 +9,10 @@ use adk_runner::Runner;
 use adk_session::{CreateRequest, InMemorySessionService, SessionService};
 use assistant_tools as _;
 use futures::TryStreamExt;
+use sample_model::{Clerk, QUESTIONS};
 use toolwright::schema::Dialect;
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Bridge, Decision, Invoker, Registry};
+use toolwright::{Bridge, Invoker, Registry};
 use toolwright_adk::tools;
-
-/// Leaves refunds to the manager.
-struct Clerk;
-
-impl Approve for Clerk {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        println!("  denied: {} {}", request.tool.name, request.arguments);
-        Box::pin(async move { request.deny("ask the manager") })
-    }
-}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,25 +36,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runner = Runner::builder().app_name("shop").session_service(sessions);
     let runner = runner.agent(Arc::new(agent.build()?)).build()?;
 
-    for question in [
-        "What is the weather in Paris?",
-        "Convert 20 C to Fahrenheit",
-        "Refund order A-1042, 20 euros",
-    ] {
-        println!("> {question}");
+    for question in QUESTIONS {
+        println!("{question}");
         let question = Content::new("user").with_text(question);
         let mut events = runner.run_str("ada", "1", question).await?;
         while let Some(event) = events.try_next().await? {
             for part in event.content().iter().flat_map(|it| &it.parts) {
                 match part {
-                    Part::FunctionCall { name, args, .. } => println!("  {name} {args}"),
+                    Part::FunctionCall { name, args, .. } => println!("  calls {name} {args}"),
                     // What is partial comes once more as a whole.
-                    Part::Text { text } if !event.llm_response.partial => print!("{text}"),
+                    Part::Text { text } if !event.llm_response.partial => println!("  {text}"),
                     _ => {}
                 }
             }
         }
-        println!();
     }
     Ok(())
 }

@@ -116,10 +116,16 @@ impl Scope {
         self
     }
 
-    /// Hands every event of the calls to `listener`.
+    /// Hands every event of the calls to `listener`, beside those who listen already.
     #[must_use]
     pub fn on_event(mut self, listener: impl Fn(CallEvent) + Send + Sync + 'static) -> Self {
-        self.listener = Some(Arc::new(listener));
+        self.listener = Some(match self.listener.take() {
+            None => Arc::new(listener),
+            Some(first) => Arc::new(move |event: CallEvent| {
+                first(event.clone());
+                listener(event);
+            }),
+        });
         self
     }
 }

@@ -1,11 +1,13 @@
 //! Tools as another framework is given them, and the way back.
 
+use std::sync::{Arc, Mutex};
+
 use serde_json::{Value, json};
 use toolwright::schema::Dialect;
 use toolwright::wire::Shape;
 use toolwright::{
-    Authorise, Bridge, BridgeError, Caller, Content, DefineError, Invoker, Scope, Tool, ToolCall,
-    ToolResult,
+    Authorise, Bridge, BridgeError, CallEvent, Caller, Content, DefineError, Invoker, Scope, Tool,
+    ToolCall, ToolResult,
 };
 
 use crate::scene::{invoker, named, registry};
@@ -100,4 +102,30 @@ fn what_cannot_be_carried_is_told() {
     let failed = ToolResult::failure(items);
     assert_eq!(failed.told(), told);
     assert_eq!(failed.in_words(), format!("Error: {told}"));
+}
+
+#[tokio::test]
+async fn whoever_listens_already_goes_on_hearing() {
+    let counting = Tool::builder("count", "Counts.").run(|_, cx| {
+        cx.progress().say("one");
+        "done"
+    });
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hear = |who: &'static str| {
+        let heard = Arc::clone(&heard);
+        move |event: CallEvent| {
+            if let CallEvent::Progress { message, .. } = event {
+                heard.lock().unwrap().push((who, message.unwrap()));
+            }
+        }
+    };
+    let scope = Scope::new().on_event(hear("user"));
+    let offer = Bridge::new(&invoker(counting.unwrap()))
+        .scope(scope)
+        .offer();
+    let offer = offer.unwrap();
+    let scope = offer.scope().on_event(hear("bridge"));
+    offer.invoke_in(&scope, ToolCall::new("count", "{}")).await;
+    let both = [("user", "one".to_owned()), ("bridge", "one".to_owned())];
+    assert_eq!(*heard.lock().unwrap(), both);
 }
