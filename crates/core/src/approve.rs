@@ -138,6 +138,16 @@ impl<'a> ApprovalRequest<'a> {
         }
     }
 
+    /// Says in words what somebody is asked: may this tool run, what will happen, with which arguments.
+    pub fn question(&self) -> String {
+        let arguments = serde_json::to_string_pretty(self.arguments).unwrap_or_default();
+        format!(
+            "May `{}` run?\n\n{}\n\nArguments:\n{arguments}",
+            self.tool.display_name(),
+            self.tool.description,
+        )
+    }
+
     /// Makes an approval of exactly this call, to be kept or brought later with
     /// [`Scope::grant`](crate::Scope::grant).
     pub fn grant(&self) -> Grant {

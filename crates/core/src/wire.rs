@@ -3,10 +3,12 @@
 mod read;
 
 mod name;
+mod output;
 mod plan;
 mod write;
 
 pub use name::wire_names;
+pub use output::{needs_wrap, wrapped};
 pub use plan::{Candidate, LeftOut, Plan, Planned, Planner};
 pub use read::{Definition, Refused, Shape, UnknownShape, Unreadable, read};
 

@@ -60,6 +60,11 @@ impl Invoker {
         Ok(self.changed(|shared| shared.source = Source::Live(view)))
     }
 
+    /// Tells whether there is somebody to ask before a dangerous call runs.
+    pub fn has_approver(&self) -> bool {
+        self.0.terms.approver.is_some()
+    }
+
     /// Returns an invoker that asks somebody else.
     pub fn with_approver(&self, approver: impl Approve + 'static) -> Self {
         self.changed(|shared| shared.terms.approver = Some(Arc::new(approver)))

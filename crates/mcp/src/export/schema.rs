@@ -1,53 +1,6 @@
-//! An output schema in, one of an object out, for revisions where structured content has to be one.
+//! A schema in, the values out that it counts.
 
-use serde_json::{Value, json};
-use toolwright_core::schema::Schema;
-
-use crate::server::reply::set;
-
-/// Tells whether values of the schema are wrapped as `{"result": …}`.
-pub(crate) fn needs_wrap(schema: &Schema) -> bool {
-    schema.as_value().get("type").and_then(Value::as_str) != Some("object")
-}
-
-/// Wraps a schema as its values are wrapped.
-pub(crate) fn wrapped(schema: &Schema) -> Value {
-    let mut inner = schema.as_value().clone();
-    let mut outer = json!({ "type": "object", "properties": {}, "required": ["result"] });
-    let fields = inner.as_object_mut();
-    // References start at the root, so what they point to has to stay there.
-    if let Some(fields) = fields {
-        for shared in ["$schema", "$defs", "definitions"] {
-            if let Some(value) = fields.shift_remove(shared) {
-                set(&mut outer, shared, value);
-            }
-        }
-    }
-    move_root(&mut inner);
-    if let Some(defs) = outer.get_mut("$defs") {
-        move_root(defs);
-    }
-    set(&mut outer, "properties", json!({ "result": inner }));
-    outer
-}
-
-/// Points whatever pointed to the root to where it is now.
-fn move_root(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                match field {
-                    Value::String(target) if name == "$ref" && target == "#" => {
-                        "#/properties/result".clone_into(target);
-                    }
-                    field => move_root(field),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(move_root),
-        _ => {}
-    }
-}
+use serde_json::Value;
 
 /// Lists the values that a parameter can have, where its schema counts them.
 pub(crate) fn choices(root: &Value, parameter: &str) -> Vec<String> {

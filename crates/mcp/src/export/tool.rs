@@ -1,9 +1,8 @@
 //! A tool's spec in, an entry of `tools/list` out.
 
 use serde_json::{Map, Value, json};
-use toolwright_core::ToolSpec;
+use toolwright_core::{ToolSpec, wire};
 
-use super::schema;
 use crate::server::Revision;
 
 /// Writes out a tool as the revision has it.
@@ -19,8 +18,8 @@ pub(crate) fn tool(spec: &ToolSpec, revision: Revision) -> String {
     fields.insert("description".to_owned(), spec.description.as_str().into());
     fields.insert("inputSchema".to_owned(), input(spec));
     if let Some(output) = spec.output.as_ref().filter(|_| revision.has_structure()) {
-        let output = match revision.wants_objects() && schema::needs_wrap(output) {
-            true => schema::wrapped(output),
+        let output = match revision.wants_objects() {
+            true => wire::wrapped(output),
             false => output.as_value().clone(),
         };
         fields.insert("outputSchema".to_owned(), output);

@@ -26,14 +26,8 @@ impl Asker {
 impl Approve for Asker {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
-            let arguments = serde_json::to_string_pretty(request.arguments).unwrap_or_default();
-            let question = format!(
-                "May `{}` run?\n\n{}\n\nArguments:\n{arguments}",
-                request.tool.display_name(),
-                request.tool.description,
-            );
             let form = json!({ "type": "object", "properties": {} });
-            match self.client.elicit(KEY, &question, form).await {
+            match self.client.elicit(KEY, &request.question(), form).await {
                 Ok(Elicited::Accepted(_)) if self.is_fresh() => request.approve(),
                 Ok(Elicited::Accepted(_)) => request.deny("the approval was used before"),
                 Ok(Elicited::Declined) => request.deny("the person declined"),

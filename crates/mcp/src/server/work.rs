@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use toolwright_core::{ErrorKind, Invoker, Outcome, Scope, ToolCall, ToolResult};
+use toolwright_core::{ErrorKind, Invoker, Outcome, Scope, ToolCall, ToolResult, wire};
 
 use super::McpServer;
 use super::capability::Capability;
@@ -79,7 +79,7 @@ impl McpServer {
             let snapshot = invoker.snapshot().ok();
             let entry = snapshot.as_ref().and_then(|it| it.find(call.name.as_str()));
             let output = entry.and_then(|entry| entry.spec().output.as_ref());
-            output.is_some_and(export::schema::needs_wrap)
+            output.is_some_and(wire::needs_wrap)
         };
         let (revision, tail) = (exchange.revision, self.tail(exchange.revision));
         Ok(Reply::result(id, |body| {

@@ -1,0 +1,155 @@
+//! An invoker's tools as routes of rmcp's; a request of its client in, a call out.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use rmcp::handler::server::tool::{ToolCallContext, ToolRoute, ToolRouter};
+use rmcp::model::{CallToolResponse, ProgressNotificationParam, Tool};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
+use tokio::sync::mpsc::{self, Receiver};
+use toolwright::wire::{needs_wrap, wrapped};
+use toolwright::{Bridge, BridgeError, CallEvent, Caller, Hints, Offer, Offered, Scope, ToolCall};
+
+use crate::approve::{Person, has_sessions};
+use crate::result;
+
+/// Adds an invoker's tools to the router of a server, next to the server's own.
+///
+/// `ToolRouter + ToolRouter` would let one of two tools with the same name vanish; this does not.
+///
+/// # Errors
+///
+/// When a name is taken by a tool of the server's own, or the tools cannot be offered.
+///
+/// # Examples
+///
+/// ```
+/// use rmcp::handler::server::tool::ToolRouter;
+/// use toolwright::{Invoker, Registry, tool};
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// struct Desk {
+///     tools: ToolRouter<Self>,
+/// }
+///
+/// let registry = Registry::new();
+/// registry.add(add::tool())?;
+/// let invoker = Invoker::new(&registry)?;
+/// // Where the server has tools of its own: `Self::tool_router()`, which `#[tool_router]` makes.
+/// let desk = Desk { tools: toolwright_rmcp::tools(ToolRouter::new(), &invoker)? };
+/// assert!(desk.tools.has_route("add"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn tools<S: Send + Sync + 'static>(
+    mut own: ToolRouter<S>,
+    bridge: impl Into<Bridge>,
+) -> Result<ToolRouter<S>, BridgeError> {
+    let offer = bridge.into().offer()?;
+    for tool in offer.tools() {
+        if own.map.contains_key(tool.name.as_str()) {
+            let reason = "the server has a tool of this name";
+            return Err(BridgeError::refused(&tool.name, reason));
+        }
+        let offer = offer.clone();
+        let wraps = tool.entry.spec().output.as_ref().is_some_and(needs_wrap);
+        own.add_route(ToolRoute::new_dyn(definition(tool)?, move |cx| {
+            Box::pin(call(offer.clone(), wraps, cx))
+        }));
+    }
+    Ok(own)
+}
+
+/// Says of a tool all that MCP has words for.
+fn definition(tool: &Offered) -> Result<Tool, BridgeError> {
+    let spec = tool.entry.spec();
+    let definition = json!({
+        "name": tool.name,
+        "title": spec.title,
+        "description": tool.description,
+        "inputSchema": tool.schema,
+        "outputSchema": spec.output.as_ref().map(wrapped),
+        "annotations": (spec.hints != Hints::default()).then_some(spec.hints),
+        "icons": spec.icon.as_ref().map(|icon| json!([{ "src": icon }])),
+    });
+    serde_json::from_value(definition).map_err(|error| BridgeError::refused(&tool.name, error))
+}
+
+async fn call<S>(
+    offer: Offer,
+    wraps: bool,
+    cx: ToolCallContext<'_, S>,
+) -> Result<CallToolResponse, ErrorData> {
+    let request = &cx.request_context;
+    // What is more than a slow client has time for is dropped.
+    let (sender, events) = mpsc::channel(64);
+    // Weak, because a tool may keep what it reports with for longer than its call.
+    let listener = sender.downgrade();
+    let scope = scope(offer.scope(), request).on_event(move |event| {
+        if let Some(sender) = listener.upgrade() {
+            let _ = sender.try_send(event);
+        }
+    });
+    let arguments = json!(cx.arguments.as_ref().unwrap_or(&Default::default()));
+    let call = offer.lift(ToolCall::new(&*cx.name, arguments));
+    let mut invoker = offer.invoker().clone();
+    if !invoker.has_approver()
+        && let Some(pending) = invoker.pending(&scope, &call)
+    {
+        match Person::at(&cx, &pending.request()) {
+            Ok(person) => invoker = invoker.with_approver(person),
+            Err(question) => return Ok((*question).into()),
+        }
+    }
+    let running = async {
+        let result = invoker.invoke_in(&scope, &call).await;
+        drop(sender);
+        result
+    };
+    let (result, ()) = tokio::join!(running, tell(request, events));
+    result::answer(&result, wraps)
+}
+
+/// Makes the scope more exact by what the request says, and the layers around the server have left in it.
+fn scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
+    let parts = request.extensions.get::<Parts>();
+    let caller = request.extensions.get::<Caller>();
+    if let Some(caller) = caller.or_else(|| parts?.extensions.get()) {
+        scope = scope.caller(caller.clone());
+    }
+    // Without sessions, the header is anybody's word.
+    let parts = parts.filter(|_| has_sessions(request));
+    if let Some(session) = parts.and_then(|it| it.headers.get("mcp-session-id")?.to_str().ok()) {
+        scope = scope.session(session);
+    }
+    let peer = Arc::new(request.peer.clone());
+    scope.cancel_on(request.ct.clone()).bring(peer)
+}
+
+/// Tells the client of every step, in order; MCP wants each number to be greater than the last.
+async fn tell(request: &RequestContext<RoleServer>, mut events: Receiver<CallEvent>) {
+    let mut last = -1.0;
+    while let Some(event) = events.recv().await {
+        if let CallEvent::Progress {
+            done,
+            total,
+            message,
+            ..
+        } = event
+            && let Some(token) = request.meta.get_progress_token()
+            && let next = done.unwrap_or(last + 1.0)
+            && (next > last && next.is_finite())
+        {
+            last = next;
+            let mut step = ProgressNotificationParam::new(token, next);
+            (step.total, step.message) = (total, message);
+            let _ = request.peer.notify_progress(step).await;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The suite over a real server and a real client of rmcp's, in both lifecycles.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
+
+mod desk;
+
+use conformance::{Framework, Heard, Shown, TALK};
+use desk::{Desk, Visitor, lifecycle, meet, request};
+use rmcp::ServiceError;
+use rmcp::model::{CallToolResult, ContentBlock, ElicitationAction, Tool};
+use toolwright::{Bridge, BridgeError, ToolCall};
+
+/// What is shown is what the client lists, what is heard is what the client hears.
+struct Rmcp<const STATELESS: bool>;
+
+impl<const STATELESS: bool> Framework for Rmcp<STATELESS> {
+    const NAME: &'static str = "rmcp";
+    const CALLER: Option<&'static str> = Some("visitor");
+
+    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+        let desk = Desk::new(bridge)?;
+        // A runtime of its own: this is called from within another.
+        let list = std::thread::spawn(|| {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            runtime.enable_all().build().unwrap().block_on(async {
+                let client = meet(desk, Visitor::default(), lifecycle(STATELESS)).await;
+                client.list_all_tools().await.unwrap()
+            })
+        });
+        let tools = list.join().unwrap();
+        assert!(tools.iter().any(|tool| tool.name == "hello"));
+        let ours = tools.into_iter().filter(|tool| tool.name != "hello");
+        Ok(ours.map(shown).collect())
+    }
+
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+        let request = request(call.name.as_str(), call.arguments.as_str())?;
+        let mut desk = Desk::new(bridge).unwrap();
+        desk.caller = Self::CALLER;
+        let visitor = Visitor::who_says(ElicitationAction::Decline);
+        let client = meet(desk, visitor.clone(), lifecycle(STATELESS)).await;
+        let mut heard = match client.call_tool(request).await {
+            Ok(result) => heard(result),
+            Err(ServiceError::McpError(error)) if error.message == "tool not found" => return None,
+            Err(ServiceError::McpError(error)) => Heard {
+                text: error.message.into_owned(),
+                failed: Some(true),
+                ends: true,
+                ..Heard::default()
+            },
+            Err(error) => panic!("{error}"),
+        };
+        heard.asks = !visitor.asked.lock().unwrap().is_empty();
+        let steps = visitor.steps.lock().unwrap();
+        heard.progress = steps.iter().filter_map(|(_, said)| said.clone()).collect();
+        Some(heard)
+    }
+
+    async fn talk(bridge: &Bridge, _: &str) -> Vec<String> {
+        // There is no agent here: whoever is behind the client makes these calls.
+        let desk = Desk::new(bridge).unwrap();
+        let client = meet(desk, Visitor::default(), lifecycle(STATELESS)).await;
+        let mut answers = Vec::new();
+        for question in TALK {
+            let request = request(question.tool, question.arguments).unwrap();
+            let heard = heard(client.call_tool(request).await.unwrap());
+            assert!(heard.text.contains(question.result), "{heard:?}");
+            answers.push(question.answer.to_owned());
+        }
+        answers
+    }
+}
+
+fn shown(tool: Tool) -> Shown {
+    let hints = serde_json::to_value(&tool.annotations).unwrap();
+    Shown {
+        name: tool.name.to_string(),
+        description: tool.description.clone().unwrap_or_default().into_owned(),
+        schema: tool.schema_as_json_value(),
+        hints: serde_json::from_value(hints).unwrap_or_default(),
+        output: tool.output_schema.map(|schema| (*schema).clone().into()),
+        strict: None,
+    }
+}
+
+fn heard(result: CallToolResult) -> Heard {
+    let texts = result.content.iter().filter_map(ContentBlock::as_text);
+    let texts: Vec<&str> = texts.map(|text| text.text.as_str()).collect();
+    let images = result.content.iter().filter_map(ContentBlock::as_image);
+    Heard {
+        text: texts.join("\n"),
+        media: images.map(|image| image.mime_type.clone()).collect(),
+        structured: result.structured_content,
+        failed: result.is_error,
+        ..Heard::default()
+    }
+}
+
+conformance::suite!(Rmcp<false>);
+
+mod stateless {
+    conformance::suite! { super::Rmcp<true>:
+        tools_are_shown_as_they_are,
+        tools_are_lowered_for_the_model_behind_the_framework,
+        a_view_shows_its_part,
+        a_tool_that_does_not_fit_is_refused_by_name,
+        calls_end_as_they_do_without_a_framework,
+        nobody_to_ask_means_no,
+        an_approval_is_asked_for_and_kept_to,
+        the_caller_reaches_the_tool,
+        a_dropped_call_is_cancelled,
+        the_agent_loop_answers_the_four_questions,
+    }
+}
