@@ -1,0 +1,60 @@
+//! An assistant in swiftide: tools that know nothing of it, its agent loop, and a model that needs no key.
+
+use std::error::Error;
+
+use assistant_tools as _;
+use async_openai::Client;
+use async_openai::config::OpenAIConfig;
+use swiftide_agents::Agent;
+use swiftide_core::chat_completion::ChatMessage;
+use swiftide_integrations::openai::OpenAI;
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
+use toolwright_swiftide::tools;
+
+/// Gives small sums back.
+struct Clerk;
+
+impl Approve for Clerk {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        println!("  the clerk is asked: {}", request.arguments);
+        let decision = match request.arguments["amount"].as_f64() {
+            Some(amount) if amount <= 50.0 => request.approve(),
+            _ => request.deny("ask the manager"),
+        };
+        Box::pin(async { decision })
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let invoker = Invoker::builder(Registry::discover()?)
+        .approver(Clerk)
+        .build()?;
+    let model = OpenAIConfig::new()
+        .with_api_base(sample_model::start().await?)
+        .with_api_key("none");
+    let model = OpenAI::builder()
+        .client(Client::with_config(model))
+        .default_prompt_model("demo")
+        .build()?;
+    let mut agent = Agent::builder()
+        .llm(&model)
+        .no_system_prompt()
+        .without_default_stop_tool()
+        .tools(tools(&invoker)?)
+        .build()?;
+
+    let questions = [
+        "What is the weather in Paris?",
+        "Convert 20 C to Fahrenheit",
+        "Refund order A-1042, 20 euros",
+    ];
+    for question in questions {
+        println!("{question}");
+        agent.query(question).await?;
+        if let Some(ChatMessage::Assistant(Some(answer), _)) = agent.history().await?.last() {
+            println!("  {answer}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! A call that waits for a decision in, swiftide's pause out; a person's feedback in, the decision out.
+//!
+//! The pause carries a grant for exactly what it shows, and feedback has to bring it back. A mere yes is not enough:
+//! swiftide's empty context says yes to everything.
+
+use serde_json::{Value, json};
+use swiftide_core::chat_completion::{ChatMessage, ToolOutput};
+use swiftide_core::{AgentContext, ToolFeedback};
+use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Pending};
+
+/// Asks for feedback, showing what is to be decided.
+pub(crate) fn ask(pending: &Pending) -> ToolOutput {
+    let request = pending.request();
+    ToolOutput::FeedbackRequired(Some(json!({
+        "tool": request.tool.display_name(),
+        "description": request.tool.description,
+        "arguments": request.arguments,
+        "caller": request.caller.name(),
+        "grant": request.grant(),
+    })))
+}
+
+/// Returns the answer to a call, if there is one already.
+pub(crate) async fn answer(
+    context: &dyn AgentContext,
+    feedback: Option<ToolFeedback>,
+) -> Option<Answered> {
+    let feedback = match feedback {
+        // swiftide never comes back to a call that has paused beside others.
+        None if made_together(context).await > 1 => {
+            let reason = "it needs approval, so it has to be made alone, without calls beside it";
+            Some(ToolFeedback::refused().with_payload(reason.into()))
+        }
+        feedback => feedback,
+    };
+    feedback.map(Answered)
+}
+
+/// Counts the calls that the model made last, all at once.
+async fn made_together(context: &dyn AgentContext) -> usize {
+    let history = context.history().await.unwrap_or_default();
+    let calls = history.iter().rev().find_map(|message| match message {
+        ChatMessage::Assistant(_, calls) => calls.as_deref(),
+        _ => None,
+    });
+    calls.map_or(0, <[_]>::len)
+}
+
+/// Somebody who has answered by feedback.
+pub(crate) struct Answered(ToolFeedback);
+
+impl Approve for Answered {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+        let payload = self.0.payload();
+        let decision = match &self.0 {
+            ToolFeedback::Refused { .. } => {
+                let reason = payload.and_then(Value::as_str);
+                request.deny(reason.unwrap_or("the person said no"))
+            }
+            ToolFeedback::Approved { .. } => {
+                let grant = payload.and_then(|payload| payload.get("grant"));
+                let grant = grant.and_then(|grant| serde_json::from_value(grant.clone()).ok());
+                match grant {
+                    Some(grant) => Decision::Approve(grant),
+                    None => request.deny("the feedback does not bring back what was asked"),
+                }
+            }
+        };
+        Box::pin(async { decision })
+    }
+}

@@ -1,0 +1,20 @@
+//! A result in; what swiftide's agent does next, and what its model reads, out.
+
+use std::io;
+
+use swiftide_core::chat_completion::ToolOutput;
+use swiftide_core::chat_completion::errors::ToolError;
+use toolwright::{ErrorKind, ToolResult};
+
+/// Says a result in swiftide's words.
+pub(crate) fn output(result: &ToolResult, return_direct: bool) -> Result<ToolOutput, ToolError> {
+    let text = result.told();
+    match result.error {
+        None if return_direct => Ok(ToolOutput::stop_with_args(text)),
+        None => Ok(ToolOutput::text(text)),
+        // Only errors are counted against the agent's limit of retries; this one adds no words of its own.
+        Some(ErrorKind::Retry) => Err(ToolError::unknown(io::Error::other(text.into_owned()))),
+        Some(ErrorKind::Fatal) => Ok(ToolOutput::agent_failed(text)),
+        Some(_) => Ok(ToolOutput::fail(text)),
+    }
+}
