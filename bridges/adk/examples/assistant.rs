@@ -40,16 +40,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{question}");
         let question = Content::new("user").with_text(question);
         let mut events = runner.run_str("ada", "1", question).await?;
+        let mut answer = String::new();
         while let Some(event) = events.try_next().await? {
             for part in event.content().iter().flat_map(|it| &it.parts) {
                 match part {
                     Part::FunctionCall { name, args, .. } => println!("  calls {name} {args}"),
                     // What is partial comes once more as a whole.
-                    Part::Text { text } if !event.llm_response.partial => println!("  {text}"),
+                    Part::Text { text } if !event.llm_response.partial => answer += text,
                     _ => {}
                 }
             }
         }
+        println!("  {answer}");
     }
     Ok(())
 }

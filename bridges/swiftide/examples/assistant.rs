@@ -5,25 +5,12 @@ use std::error::Error;
 use assistant_tools as _;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
+use sample_model::{Clerk, QUESTIONS};
 use swiftide_agents::Agent;
 use swiftide_core::chat_completion::ChatMessage;
 use swiftide_integrations::openai::OpenAI;
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
+use toolwright::{Invoker, Registry};
 use toolwright_swiftide::tools;
-
-/// Gives small sums back.
-struct Clerk;
-
-impl Approve for Clerk {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        println!("  the clerk is asked: {}", request.arguments);
-        let decision = match request.arguments["amount"].as_f64() {
-            Some(amount) if amount <= 50.0 => request.approve(),
-            _ => request.deny("ask the manager"),
-        };
-        Box::pin(async { decision })
-    }
-}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -44,12 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .tools(tools(&invoker)?)
         .build()?;
 
-    let questions = [
-        "What is the weather in Paris?",
-        "Convert 20 C to Fahrenheit",
-        "Refund order A-1042, 20 euros",
-    ];
-    for question in questions {
+    for question in QUESTIONS {
         println!("{question}");
         agent.query(question).await?;
         if let Some(ChatMessage::Assistant(Some(answer), _)) = agent.history().await?.last() {
