@@ -48,8 +48,10 @@ mod vendor;
 
 pub use bytes::Bytes;
 pub use live::Patience;
+#[cfg(feature = "http")]
+pub use transport::Http;
 pub use transport::{
-    Http, Recorder, Recording, Replay, Transport, WireHeader, WireRequest, WireResponse,
+    Recorder, Recording, Replay, Transport, WireHeader, WireRequest, WireResponse,
     forbid_live_requests,
 };
 pub use vendor::{Connect, VENDORS, Vendor};

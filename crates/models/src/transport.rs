@@ -4,7 +4,12 @@
 //! transport carried, and [`Replay`] answers from what was written down, so that a test needs neither a network nor a key.
 
 mod differ;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only what opens connections is forbidden any")
+)]
 mod forbid;
+#[cfg(feature = "http")]
 mod http;
 mod record;
 mod recording;
@@ -23,6 +28,7 @@ use url::Url;
 
 pub use forbid::forbid_live_requests;
 pub(crate) use forbid::is_loopback;
+#[cfg(feature = "http")]
 pub use http::Http;
 pub use record::Recorder;
 pub use recording::Recording;

@@ -13,7 +13,9 @@ use crate::live::{Connection, Live, Patience};
 use crate::ollama::Ollama;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
-use crate::transport::{Http, Transport, is_loopback};
+#[cfg(feature = "http")]
+use crate::transport::Http;
+use crate::transport::{Transport, is_loopback};
 
 /// How a model is reached; made by [`Vendor::model`].
 ///
@@ -151,9 +153,10 @@ impl Connect {
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         }
         let id = ModelId::new(self.vendor.name, self.name);
-        let transport = self
-            .transport
-            .unwrap_or_else(|| Arc::new(Http::new().connect_timeout(self.patience.connect)));
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => own(&self.patience)?,
+        };
         let connection = Connection {
             base,
             headers,
@@ -177,6 +180,17 @@ impl Connect {
             Wire::Ollama => Arc::new(Live::new(id, Ollama, connection)?),
         })
     }
+}
+
+#[cfg(feature = "http")]
+fn own(patience: &Patience) -> Result<Arc<dyn Transport>, ModelError> {
+    Ok(Arc::new(Http::new().connect_timeout(patience.connect)))
+}
+
+#[cfg(not(feature = "http"))]
+fn own(_: &Patience) -> Result<Arc<dyn Transport>, ModelError> {
+    let message = "nothing carries the requests: say what with `Connect::transport`, or build with the feature `http`";
+    Err(ModelError::new(ModelErrorKind::BadRequest, message))
 }
 
 impl fmt::Debug for Connect {

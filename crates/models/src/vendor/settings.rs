@@ -1,6 +1,5 @@
 //! What is said, set and listed of a vendor in, the address and the headers of its requests out.
 
-use reqwest::header::{HeaderName, HeaderValue};
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::{Origin, Secret};
 use url::Url;
@@ -56,8 +55,7 @@ impl Connect {
             headers.push(WireHeader::sensitive(name, value.expose()));
         }
         for header in &headers {
-            let name = HeaderName::from_bytes(header.name.as_bytes());
-            if name.is_err() || HeaderValue::from_str(&header.value).is_err() {
+            if !is_name(&header.name) || !header.value.bytes().all(is_in_values) {
                 let message = format!(
                     "the header `{}` of {} holds what no header may",
                     header.name, vendor.name
@@ -140,6 +138,18 @@ impl Connect {
             }
         }
     }
+}
+
+fn is_name(name: &str) -> bool {
+    let sign = |letter: u8| b"!#$%&'*+-.^_`|~".contains(&letter);
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|letter| letter.is_ascii_alphanumeric() || sign(letter))
+}
+
+fn is_in_values(letter: u8) -> bool {
+    letter == b'\t' || !letter.is_ascii_control()
 }
 
 fn unusable(error: toolwright_core::ConfigError) -> ModelError {
