@@ -28,6 +28,9 @@ const HEADINGS: [&str; 3] = ["## Set up", "## A program", "## What comes across"
 /// More code than this in `src` is no small bridge.
 const MOST_LINES: usize = 200;
 
+/// What is more than a bridge, and counts for itself: a model for our chat, a foreign agent's events for our page.
+const MORE: [&str; 3] = ["src/events.rs", "src/model.rs", "src/model/"];
+
 /// So many lines in two bridges belong to what all bridges share.
 const BLOCK: usize = 6;
 
@@ -42,14 +45,15 @@ impl Bridge {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The lines that are neither blank nor comment of each Rust file below a folder, trimmed.
+    /// The lines that are neither blank, comment nor a lint's name, of each Rust file below a folder, trimmed.
     fn code(&self, folder: &str) -> Vec<(PathBuf, Vec<String>)> {
         let mut files = Vec::new();
         rust_files(&self.folder.join(folder), &mut files);
         let code = |path: PathBuf| {
             let text = fs::read_to_string(&path).expect("a file that was listed");
             let lines = text.lines().map(str::trim);
-            let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+            let silent = |line: &str| ["//", "clippy::"].iter().any(|it| line.starts_with(it));
+            let lines = lines.filter(|line| !line.is_empty() && !silent(line));
             let lines = lines.map(str::to_owned).collect();
             (path, lines)
         };
@@ -142,14 +146,21 @@ fn the_program_on_a_page_is_the_one_that_runs() {
 #[test]
 fn a_bridge_is_small() {
     for bridge in bridges() {
-        let code = bridge.code("src");
+        let is_more = |path: &Path| {
+            let path = path.strip_prefix(&bridge.folder).unwrap_or(path);
+            let path = path.to_string_lossy();
+            MORE.iter().any(|more| path.starts_with(more))
+        };
+        let mut code = bridge.code("src");
+        code.retain(|(path, _)| !is_more(path));
         let lines: usize = code.iter().map(|(_, lines)| lines.len()).sum();
-        assert!(lines > 0, "bridges/{} has no code", bridge.name);
+        let name = &bridge.name;
+        assert!(lines > 0, "bridges/{name} has no code");
         assert!(
             lines < MOST_LINES,
-            "bridges/{} has {lines} lines of code",
-            bridge.name
+            "bridges/{name} has {lines} lines of code"
         );
+        println!("bridges/{name}: {lines} lines of code");
     }
 }
 

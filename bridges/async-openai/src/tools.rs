@@ -5,7 +5,7 @@ use async_openai::types::chat::{ChatCompletionRequestMessage, ChatCompletionTool
 use async_openai::types::responses::{FunctionToolCall, InputItem, OutputItem, Tool};
 use serde::de::DeserializeOwned;
 use toolwright::wire::Shape;
-use toolwright::{Bridge, BridgeError, Offer, ToolCall, ToolResult};
+use toolwright::{Bridge, BridgeError, Offer, ToolCall};
 
 use crate::result::{answer, messages};
 
@@ -89,7 +89,7 @@ impl Tools {
             Call::Custom(_) => None,
         });
         let made = calls.map(|(id, call)| made(id, &call.name, &call.arguments));
-        messages(self.invoke(made).await)
+        messages(self.offer.invoke_all(made).await)
     }
 
     /// Runs the calls among the items of a response, and returns their outputs, in the order of the calls: the input of a
@@ -100,7 +100,7 @@ impl Tools {
             _ => None,
         });
         let made = |call: &FunctionToolCall| made(&call.call_id, &call.name, &call.arguments);
-        let results = self.invoke(calls.clone().map(made)).await;
+        let results = self.offer.invoke_all(calls.clone().map(made)).await;
         calls.zip(&results).map(answer).collect()
     }
 
@@ -130,12 +130,6 @@ impl Tools {
     pub async fn replay_responses(&self, items: Vec<OutputItem>) -> Vec<InputItem> {
         let outputs = self.invoke_responses(&items).await;
         items.into_iter().map(Into::into).chain(outputs).collect()
-    }
-
-    async fn invoke(&self, calls: impl Iterator<Item = ToolCall>) -> Vec<ToolResult> {
-        let (offer, scope) = (&self.offer, self.offer.scope());
-        let calls: Vec<ToolCall> = calls.map(|call| offer.lift(call)).collect();
-        offer.invoker().invoke_all_in(&scope, &calls).await
     }
 }
 

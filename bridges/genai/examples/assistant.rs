@@ -8,7 +8,6 @@ use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 use sample_model::{Clerk, QUESTIONS};
 use toolwright::chat::Chat;
-use toolwright::schema::Dialect;
 use toolwright::{Invoker, Registry};
 use toolwright_genai::Genai;
 
@@ -27,8 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let invoker = Invoker::new(&Registry::discover()?)?;
-    // What the demo model takes is for us to say: the adapter is only that of its protocol.
-    let model = Genai::new(client, "demo").await?.dialect(Dialect::PORTABLE);
+    let model = Genai::new(client, "demo").await?;
     let chat = Chat::builder(model, &invoker).approver(Clerk).build();
     for question in QUESTIONS {
         println!("{question}");

@@ -43,9 +43,7 @@ impl Tools {
 
     /// Runs calls, those that only read at the same time, and returns what came of them, in the order of the calls.
     pub async fn run(&self, calls: &[ToolCall]) -> Vec<ToolResponse> {
-        let lifted: Vec<_> = calls.iter().map(|call| self.0.lift(asked(call))).collect();
-        let (invoker, scope) = (self.0.invoker(), self.0.scope());
-        let ran = invoker.invoke_all_in(&scope, &lifted).await;
+        let ran = self.0.invoke_all(calls.iter().map(asked)).await;
         calls
             .iter()
             .zip(&ran)

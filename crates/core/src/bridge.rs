@@ -202,6 +202,12 @@ impl Offer {
         self.0.invoker.invoke_in(scope, &call).await
     }
 
+    /// Runs calls as the model made them, as many at once as may be, and returns their results in the order of the calls.
+    pub async fn invoke_all(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
+        let calls: Vec<ToolCall> = calls.into_iter().map(|call| self.lift(call)).collect();
+        self.0.invoker.invoke_all_in(&self.0.scope, &calls).await
+    }
+
     /// Returns a call from the form the model was shown to the tool's own.
     #[must_use]
     pub fn lift(&self, call: ToolCall) -> ToolCall {

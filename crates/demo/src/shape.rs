@@ -126,6 +126,8 @@ impl<'s> Reading<'s> {
 
     fn param(&mut self, name: &str, schema: &'s Value, required: bool, depth: usize) -> Param {
         let about = schema.get("description").and_then(Value::as_str);
+        // Strict modes require everything: null is how something is left out there.
+        let absent = is_nullable(schema).then_some(Value::Null);
         let schema = self.resolved(schema);
         let about = about.or_else(|| schema.get("description")?.as_str());
         let about = head(about.unwrap_or_default(), ABOUT);
@@ -148,7 +150,11 @@ impl<'s> Reading<'s> {
             name: name.to_owned(),
             about: about.to_owned(),
             required,
-            default: schema.get("default").filter(|it| !it.is_null()).cloned(),
+            default: schema
+                .get("default")
+                .filter(|it| !it.is_null())
+                .cloned()
+                .or(absent),
             words,
             hints,
             shape,
@@ -220,6 +226,13 @@ fn only_branch(schema: &Value) -> Option<&Value> {
         (Some(only), None) => Some(only),
         _ => None,
     }
+}
+
+fn is_nullable(schema: &Value) -> bool {
+    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+    let mut branches = branches.and_then(Value::as_array).into_iter().flatten();
+    let is_null = |schema: &Value| strings(schema.get("type")).any(|kind| kind == "null");
+    is_null(schema) || branches.any(is_null)
 }
 
 fn kind(schema: &Value) -> &str {
