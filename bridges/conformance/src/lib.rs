@@ -3,6 +3,8 @@
 //! A bridge says how its framework shows tools, takes a call and holds a conversation ([`Framework`]), and
 //! `conformance::suite!(MyFramework);` makes its tests. What a framework cannot carry is no failure: it is measured, and the
 //! row of the table in README.md must say the same.
+//!
+//! Tools that a bridge's own tests define are linked with those of this crate: they need names of their own.
 
 #![expect(
     clippy::expect_used,

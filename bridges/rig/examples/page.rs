@@ -4,7 +4,6 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 
 use assistant_tools as _;
-use rig::memory::InMemoryConversationMemory;
 use rig::providers::openai::OpenAIConfig;
 use rig::tool::ToolContext;
 use rig::{Agent, AgentBuilder};
@@ -12,7 +11,7 @@ use tokio::net::TcpListener;
 use toolwright::demo::DemoModel;
 use toolwright::server::{Endpoint, Message, Server, Session, Site};
 use toolwright::{Invoker, Registry};
-use toolwright_rig::{CallerName, EndOnFatal, SessionName, events, tools};
+use toolwright_rig::{CallerName, EndOnFatal, SessionName, events, history, tools};
 
 async fn answer(agent: Agent, message: Message, session: Session) -> Result<(), Box<dyn Error>> {
     let mut context = ToolContext::new();
@@ -21,8 +20,8 @@ async fn answer(agent: Agent, message: Message, session: Session) -> Result<(), 
         context.insert(CallerName(name.to_owned()))?;
     }
     let run = agent.prompt(message.text()).tool_context(context);
-    // What was said before in this conversation is in rig's memory.
-    let run = run.conversation(session.conversation());
+    // What was said before is in our journal, so the agent needs no memory of its own.
+    let run = run.history(history(&session.history().await?));
     session.feed(events(run.stream())).await;
     Ok(())
 }
@@ -33,7 +32,6 @@ pub(crate) async fn site() -> Result<Site, Box<dyn Error>> {
     let agent = AgentBuilder::new(model.client().chat("demo"))
         .dynamic_tools(tools(&invoker)?)
         .add_hook(EndOnFatal)
-        .memory(InMemoryConversationMemory::new())
         .default_max_turns(5)
         .build();
     let endpoint = Endpoint::assistant().on_prompt(move |message: Message, session: Session| {

@@ -1,16 +1,55 @@
-//! The stream of a rig agent's run in, events of a conversation out.
+//! A conversation in, what a rig agent is told of it out; the stream of its run in, events of the conversation out.
 
 use std::time::Instant;
 
 use futures::stream::{self, Stream, StreamExt as _};
 use rig::agent::MultiTurnStreamItem;
 use rig::completion::{FinishReason, PromptError};
+use rig::message::{AssistantContent, AssistantMessage, ToolFunction, ToolName};
 use rig::streaming::{Item, StreamEvent};
 use serde_json::Value;
-use toolwright::chat::{ChatEvent, End, Stop, Usage};
+use toolwright::chat::{ChatEvent, End, ItemKind, Message, Stop, Usage};
 use toolwright::{Content, ToolCall};
 
-use crate::result::read_message;
+use crate::result::{blocks, read_message};
+
+/// Tells an agent what was said before, as `Session::history` has it, for `history` of a run.
+pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
+    let words = |content: &[Content]| content.iter().map(Content::told).collect::<String>();
+    let said = said.iter().filter_map(|message| match message {
+        Message::User(content) => Some(rig::message::Message::user(words(content))),
+        Message::Assistant(content) => Some(rig::message::Message::assistant(words(content))),
+        Message::Step(step) => {
+            let parts = step.items.iter().filter_map(|item| match &item.kind {
+                ItemKind::Text { text } => Some(AssistantContent::text(text)),
+                ItemKind::Call { call } => Some(AssistantContent::ToolCall(made(call)?)),
+                _ => None,
+            });
+            Some(AssistantMessage::new(parts.collect()).into())
+        }
+        Message::Results(results) => {
+            let told = results.iter().filter_map(|result| {
+                let call = ToolCall::new(&result.tool, "{}").with_id(result.call.clone());
+                Some(match result.is_error() {
+                    true => made(&call)?.error_result(blocks(result)),
+                    false => made(&call)?.result(blocks(result)),
+                })
+            });
+            Some(rig::message::Message::tool_results(told.collect()))
+        }
+        _ => None,
+    });
+    said.collect()
+}
+
+fn made(call: &ToolCall) -> Option<rig::message::ToolCall> {
+    let name = ToolName::new(call.name.as_str()).ok()?;
+    let function = ToolFunction::parse(name, call.arguments.as_str());
+    Some(rig::message::ToolCall::from_wire(
+        call.id.as_str(),
+        function,
+    ))
+}
 
 /// Tells what an agent streams as events of a conversation, for `Session::feed`.
 ///

@@ -34,7 +34,7 @@ pub(crate) fn output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionErr
 }
 
 /// Makes JSON of what is nothing but JSON, pictures of pictures, and words of the rest.
-fn blocks(result: &ToolResult) -> Vec<ToolResultContent> {
+pub(crate) fn blocks(result: &ToolResult) -> Vec<ToolResultContent> {
     let json = result.structured.as_ref().map(|json| json.to_value());
     // The model is to read the same text, so JSON whose text would differ stays text.
     if let Some(value) = json.filter(|value| value.to_string() == result.told()) {
