@@ -25,6 +25,8 @@ fn main() {
     let race = rows::rig::order(race);
     #[cfg(feature = "adk")]
     let race = rows::adk::order(race);
+    #[cfg(feature = "bridges")]
+    let race = rows::bridges::order(race, &runtime);
     println!("{}", race.run());
 
     let race =
@@ -37,5 +39,7 @@ fn main() {
     let race = rows::rig::sum(race);
     #[cfg(feature = "adk")]
     let race = rows::adk::sum(race);
+    #[cfg(feature = "bridges")]
+    let race = rows::bridges::sum(race, &runtime);
     println!("{}", race.run());
 }

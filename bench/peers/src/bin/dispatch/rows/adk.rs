@@ -56,14 +56,14 @@ fn rows<'a>(
 }
 
 /// What adk's agent keeps to run tools.
-struct Agent {
+pub(super) struct Agent {
     name: String,
     tools: HashMap<String, Arc<dyn Tool>>,
     context: Arc<dyn ToolContext>,
 }
 
 impl Agent {
-    fn new(tool: Arc<dyn Tool>) -> Self {
+    pub(super) fn new(tool: Arc<dyn Tool>) -> Self {
         let name = tool.name().to_owned();
         Self {
             tools: HashMap::from([(name.clone(), tool)]),
@@ -72,7 +72,7 @@ impl Agent {
         }
     }
 
-    async fn call(&self, text: &str) -> String {
+    pub(super) async fn call(&self, text: &str) -> String {
         let tool = self.tools.get(black_box(&self.name)).unwrap().clone();
         let args = serde_json::from_str(text).unwrap();
         let value = tool.execute(self.context.clone(), args).await.unwrap();

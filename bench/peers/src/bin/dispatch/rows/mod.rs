@@ -2,6 +2,8 @@
 
 #[cfg(feature = "adk")]
 pub mod adk;
+#[cfg(feature = "bridges")]
+pub mod bridges;
 #[cfg(feature = "rig")]
 pub mod rig;
 #[cfg(feature = "rmcp")]

@@ -100,7 +100,7 @@ fn rows<'a>(
     })
 }
 
-async fn call(tools: &ToolSet, name: &str, text: &str) -> String {
+pub(super) async fn call(tools: &ToolSet, name: &str, text: &str) -> String {
     let tool = tools.get(name).unwrap();
     let result = tool.execute(text.to_owned(), &mut ToolContext::new()).await;
     result.into_result().unwrap().render()

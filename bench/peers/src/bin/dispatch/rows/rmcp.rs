@@ -26,7 +26,7 @@ use toolwright_bench::{
 
 const PIPE: usize = 64 * 1024;
 
-struct Shop {
+pub(super) struct Shop {
     router: ToolRouter<Self>,
 }
 
@@ -105,14 +105,14 @@ pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
 }
 
 /// The router called directly.
-struct Local {
+pub(super) struct Local {
     service: RunningService<RoleServer, Shop>,
     peer: Peer<RoleServer>,
     _silence: tokio::io::DuplexStream,
 }
 
 impl Local {
-    fn new(runtime: &Runtime) -> Self {
+    pub(super) fn new(runtime: &Runtime) -> Self {
         let _guard = runtime.enter();
         let (ours, theirs) = duplex(PIPE);
         let service = serve_directly(Shop::new(), theirs, None);
@@ -124,7 +124,12 @@ impl Local {
         }
     }
 
-    async fn call(&self, router: &ToolRouter<Shop>, name: &'static str, text: &str) -> String {
+    pub(super) async fn call(
+        &self,
+        router: &ToolRouter<Shop>,
+        name: &'static str,
+        text: &str,
+    ) -> String {
         let shop = self.service.service();
         let context = RequestContext::new(NumberOrString::Number(1), self.peer.clone());
         let context = ToolCallContext::new(shop, params(name, text), context);

@@ -11,7 +11,7 @@ use toolwright_bench::{
 
 /// Places an order.
 #[tool]
-fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+pub(super) fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
     plain::work(order, dry_run)
 }
 
@@ -29,7 +29,7 @@ fn place_limited(order: limited::Order, #[param(default = false)] dry_run: bool)
 
 /// Adds two numbers.
 #[tool]
-fn add(a: i64, b: i64) -> i64 {
+pub(super) fn add(a: i64, b: i64) -> i64 {
     sum::add(a, b)
 }
 
@@ -52,11 +52,16 @@ pub fn sum(race: Race<'_>) -> Race<'_> {
 
 fn row<'a>(race: Race<'a>, row: &str, tool: Tool, text: &'static str) -> Race<'a> {
     let name = tool.name().clone();
-    let registry = Registry::new();
-    registry.add(tool).unwrap();
-    let invoker = Invoker::new(registry).unwrap();
+    let invoker = invoker(tool);
     race.future(row, async move || {
         let call = ToolCall::new(&name, black_box(text));
         invoker.invoke(&call).await.text().into_owned()
     })
+}
+
+/// An invoker of one tool.
+pub(super) fn invoker(tool: Tool) -> Invoker {
+    let registry = Registry::new();
+    registry.add(tool).unwrap();
+    Invoker::new(registry).unwrap()
 }

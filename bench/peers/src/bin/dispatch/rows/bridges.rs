@@ -1,0 +1,45 @@
+//! Toolwright's tools as those of other frameworks, called as the rows of that framework call its own.
+
+use std::hint::black_box;
+
+use rig::tool::ToolSet;
+use rmcp::handler::server::router::tool::ToolRouter;
+use tokio::runtime::Runtime;
+use toolwright::Tool;
+use toolwright_bench::{Race, order, sum};
+
+use super::toolwright::{add, invoker, place};
+use super::{adk, rig as rows, rmcp as server};
+
+/// Adds the rows of the nested order.
+pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    bridged(race, runtime, place::tool(), "place", order::TEXT)
+}
+
+/// Adds the rows of the small call.
+pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    bridged(race, runtime, add::tool(), "add", sum::TEXT)
+}
+
+fn bridged<'a>(
+    race: Race<'a>,
+    runtime: &'a Runtime,
+    tool: Tool,
+    name: &'static str,
+    text: &'static str,
+) -> Race<'a> {
+    let invoker = invoker(tool);
+    let in_rig = ToolSet::from_dynamic_tools(toolwright_rig::tools(&invoker).unwrap());
+    let in_adk = adk::Agent::new(toolwright_adk::tools(&invoker).unwrap().swap_remove(0));
+    let local = server::Local::new(runtime);
+    let in_rmcp = toolwright_rmcp::tools(ToolRouter::new(), &invoker).unwrap();
+    race.future("rig RegisteredTool, Toolwright's", async move || {
+        rows::call(&in_rig, name, black_box(text)).await
+    })
+    .future("adk Tool, Toolwright's", async move || {
+        in_adk.call(black_box(text)).await
+    })
+    .future("rmcp ToolRouter, Toolwright's", async move || {
+        local.call(&in_rmcp, name, black_box(text)).await
+    })
+}
