@@ -178,7 +178,7 @@ mod over_byot {
         }
     }
 
-    conformance::suite! { OverJson: the_agent_loop_answers_the_four_questions }
+    conformance::cases! { OverJson: the_agent_loop_answers_the_four_questions }
 }
 
 fn client(address: &str) -> Client<OpenAIConfig> {

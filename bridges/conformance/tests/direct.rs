@@ -95,19 +95,7 @@ fn heard(result: &ToolResult) -> Heard {
     }
 }
 
-conformance::suite! { Direct:
-    tools_are_shown_as_they_are,
-    tools_are_lowered_for_the_model_behind_the_framework,
-    a_view_shows_its_part,
-    a_tool_that_does_not_fit_is_refused_by_name,
-    calls_end_as_they_do_without_a_framework,
-    nobody_to_ask_means_no,
-    an_approval_is_asked_for_and_kept_to,
-    the_caller_reaches_the_tool,
-    a_dropped_call_is_cancelled,
-    tools_come_back_into_a_registry,
-    the_agent_loop_answers_the_four_questions,
-}
+conformance::cases!(Direct);
 
 #[tokio::test]
 async fn all_there_is_to_carry_can_be_measured() {

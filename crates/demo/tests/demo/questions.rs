@@ -1,6 +1,7 @@
 //! Each row of the table is asked in a conversation of its own.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use toolwright_core::Tool;
 
 use crate::bundles::{assistant, house, library};
 use crate::driver::Talk;
@@ -50,4 +51,22 @@ async fn the_librarys_questions_are_understood() {
 #[tokio::test]
 async fn the_houses_questions_are_understood() {
     check(house, HOUSE).await;
+}
+
+#[tokio::test]
+async fn what_strict_modes_require_only_to_be_null_is_not_asked_for() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "order": {"type": "string"},
+            "reason": {"type": ["string", "null"]},
+            "notify": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["order", "reason", "notify"],
+    });
+    let tool = Tool::builder("cancel_order", "Cancels an order.").schema(schema);
+    let tool = tool.unwrap().run(|_, _| "cancelled").unwrap();
+    let turn = Talk::new(tool).ask("Cancel order A-1042").await;
+    let arguments = json!({"order": "A-1042", "reason": null, "notify": null});
+    assert_eq!(turn.calls(), [("cancel_order".to_owned(), arguments)]);
 }
