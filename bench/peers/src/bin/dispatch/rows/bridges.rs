@@ -5,11 +5,27 @@ use std::hint::black_box;
 use rig::tool::ToolSet;
 use rmcp::handler::server::router::tool::ToolRouter;
 use tokio::runtime::Runtime;
-use toolwright::Tool;
-use toolwright_bench::{Race, order, sum};
+use toolwright::{Json, Tool, tool};
+use toolwright_bench::{
+    Race,
+    order::{self, Receipt, plain},
+    sum,
+};
 
-use super::toolwright::{add, invoker, place};
+use super::toolwright::invoker;
 use super::{adk, rig as rows, rmcp as server};
+
+/// Places an order.
+#[tool]
+fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Json<Receipt> {
+    Json(plain::work(order, dry_run))
+}
+
+/// Adds two numbers.
+#[tool]
+fn add(a: i64, b: i64) -> Json<i64> {
+    Json(sum::add(a, b))
+}
 
 /// Adds the rows of the nested order.
 pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {

@@ -11,7 +11,7 @@ use toolwright_bench::{
 
 /// Places an order.
 #[tool]
-pub(super) fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
+fn place(order: plain::Order, #[param(default = false)] dry_run: bool) -> Receipt {
     plain::work(order, dry_run)
 }
 
@@ -29,7 +29,7 @@ fn place_limited(order: limited::Order, #[param(default = false)] dry_run: bool)
 
 /// Adds two numbers.
 #[tool]
-pub(super) fn add(a: i64, b: i64) -> i64 {
+fn add(a: i64, b: i64) -> i64 {
     sum::add(a, b)
 }
 
