@@ -6,7 +6,8 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures::FutureExt as _;
 use futures::stream::{self, Stream, StreamExt as _};
 use serde::Serialize;
 use tokio::time::timeout;
@@ -15,6 +16,9 @@ use crate::event::{Event, Notice, now};
 use crate::reader::{Line, Reader};
 use crate::room::Snapshot;
 use crate::visit::Visit;
+
+/// So many bytes are written at once, if there are as many.
+pub(super) const MOST: usize = 16 << 10;
 
 /// Streams events in our own form, as long as somebody reads.
 pub(crate) fn events(reader: Reader, visit: Visit) -> Response {
@@ -31,14 +35,43 @@ pub(crate) fn events(reader: Reader, visit: Visit) -> Response {
             }
             Ok(None) => None,
             Ok(Some(line)) => {
-                let over = matches!(line, Line::Goodbye);
-                Some((frame(&line), (reader, visit, Duration::ZERO, over)))
+                let (frames, over) = frames(&mut reader, line);
+                Some((frames, (reader, visit, Duration::ZERO, over)))
             }
         }
     });
     // Browsers come back by themselves, and need not wait for long.
     let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
     response(begin.chain(frames), [])
+}
+
+/// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.
+fn frames(reader: &mut Reader, line: Line) -> (Bytes, bool) {
+    let mut line = line;
+    let mut frames = BytesMut::new();
+    loop {
+        let frame = frame(&line);
+        if matches!(line, Line::Goodbye) {
+            frames.extend_from_slice(&frame);
+            return (frames.freeze(), true);
+        }
+        let next = match frames.len() + frame.len() < MOST {
+            true => reader.next().now_or_never().flatten(),
+            false => None,
+        };
+        let Some(next) = next else {
+            // Most of the time one is all there is, and needs no copy.
+            return match frames.is_empty() {
+                true => (frame, false),
+                false => {
+                    frames.extend_from_slice(&frame);
+                    (frames.freeze(), false)
+                }
+            };
+        };
+        frames.extend_from_slice(&frame);
+        line = next;
+    }
 }
 
 /// One line as an event of the stream.

@@ -1,12 +1,13 @@
 //! One turn in, the stream of a UI protocol out: until the turn is over, or waits.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use bytes::Bytes;
-use futures::stream;
+use futures::{FutureExt as _, stream};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -66,8 +67,22 @@ impl<T: Translator> Told<T> {
         self.waiting.extend(self.translator.hear(event));
     }
 
-    pub(crate) fn seal(&self) -> Option<&'static str> {
-        self.translator.seal()
+    /// Writes a part, and what else is there already: one write in place of many. Tells whether that is all.
+    fn frames(&mut self, part: Option<Value>) -> (String, bool) {
+        let mut frames = String::new();
+        let mut next = Some(part);
+        while let Some(part) = next {
+            // Writing to a `String` cannot fail.
+            let Some(part) = part else {
+                let seal = self.translator.seal();
+                let _ = seal.map(|seal| write!(frames, "data: {seal}\n\n"));
+                return (frames, true);
+            };
+            let _ = write!(frames, "data: {part}\n\n");
+            let has_room = frames.len() < sse::MOST;
+            next = has_room.then(|| self.next().now_or_never()).flatten();
+        }
+        (frames, false)
     }
 }
 
@@ -81,10 +96,9 @@ pub(crate) fn stream<T: Translator, const N: usize>(
         let mut told = told?;
         match timeout(silence, told.next()).await {
             Err(_) => Some((Bytes::from_static(b": still here\n\n"), Some(told))),
-            Ok(Some(part)) => Some((format!("data: {part}\n\n").into(), Some(told))),
-            Ok(None) => {
-                let seal = told.seal()?;
-                Some((format!("data: {seal}\n\n").into(), None))
+            Ok(part) => {
+                let (frames, over) = told.frames(part);
+                (!frames.is_empty()).then(|| (frames.into(), (!over).then_some(told)))
             }
         }
     });
