@@ -20,7 +20,7 @@ const FILES: [&str; 7] = [
 ];
 
 /// What stands in `bridges` and is none.
-const NO_BRIDGES: [&str; 3] = ["conformance", "sample-model", "target"];
+const NO_BRIDGES: [&str; 3] = ["conformance", "sample", "target"];
 
 /// What its page says, in this order; the fourth is about tools or a loop.
 const HEADINGS: [&str; 3] = ["## Set up", "## A program", "## What comes across"];

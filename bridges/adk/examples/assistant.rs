@@ -9,7 +9,7 @@ use adk_runner::Runner;
 use adk_session::{CreateRequest, InMemorySessionService, SessionService};
 use assistant_tools as _;
 use futures::TryStreamExt;
-use sample_model::{Clerk, QUESTIONS};
+use sample::{Clerk, QUESTIONS};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Invoker, Registry};
 use toolwright_adk::tools;
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bridge = Bridge::new(&invoker.build()?).dialect(Dialect::OPENAI);
 
     // Any client of adk's will do; this one speaks to whatever takes OpenAI's Chat Completions.
-    let model = GroqConfig::new("no key", "demo").with_base_url(sample_model::start().await?);
+    let model = GroqConfig::new("no key", "demo").with_base_url(sample::model().await?);
     let agent = LlmAgentBuilder::new("assistant").model(Arc::new(GroqClient::new(model)?));
     let tools = tools(&bridge)?.into_iter();
     let agent = tools.fold(agent, LlmAgentBuilder::tool);

@@ -5,7 +5,7 @@ use std::error::Error;
 use assistant_tools as _;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use sample_model::{Clerk, QUESTIONS};
+use sample::{Clerk, QUESTIONS};
 use toolwright::chat::Chat;
 use toolwright::{Invoker, Registry};
 use toolwright_async_openai::model;
@@ -13,7 +13,7 @@ use toolwright_async_openai::model;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     // A model that needs no key; yours is `Client::new()`, or one for Azure, behind a proxy, with retries.
-    let address = sample_model::start().await?;
+    let address = sample::model().await?;
     let config = OpenAIConfig::new().with_api_base(address);
     let client = Client::with_config(config.with_api_key("none"));
 

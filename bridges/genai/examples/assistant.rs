@@ -6,14 +6,14 @@ use assistant_tools as _;
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
-use sample_model::{Clerk, QUESTIONS};
+use sample::{Clerk, QUESTIONS};
 use toolwright::chat::Chat;
 use toolwright::{Invoker, Registry};
 use toolwright_genai::Genai;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let address = sample_model::start().await?;
+    let address = sample::model().await?;
     let resolve = move |_: ServiceTarget| {
         Ok(ServiceTarget {
             endpoint: Endpoint::from_owned(format!("{address}/")),

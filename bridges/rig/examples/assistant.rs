@@ -6,7 +6,7 @@ use assistant_tools as _;
 use rig::AgentBuilder;
 use rig::providers::openai::OpenAIConfig;
 use rig::tool::ToolContext;
-use sample_model::{Clerk, QUESTIONS};
+use sample::{Clerk, QUESTIONS};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Invoker, Registry};
 use toolwright_rig::{CallerName, EndOnFatal, tools};
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let bridge = Bridge::new(&invoker).dialect(Dialect::OPENAI);
 
-    let model = OpenAIConfig::new("no key").with_base_url(sample_model::start().await?);
+    let model = OpenAIConfig::new("no key").with_base_url(sample::model().await?);
     let agent = AgentBuilder::new(model.client().chat("demo"))
         .dynamic_tools(tools(&bridge)?)
         .add_hook(EndOnFatal)

@@ -5,7 +5,7 @@ use std::error::Error;
 use assistant_tools as _;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use sample_model::{Clerk, QUESTIONS};
+use sample::{Clerk, QUESTIONS};
 use swiftide_agents::Agent;
 use swiftide_core::chat_completion::ChatMessage;
 use swiftide_integrations::openai::OpenAI;
@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .approver(Clerk)
         .build()?;
     let model = OpenAIConfig::new()
-        .with_api_base(sample_model::start().await?)
+        .with_api_base(sample::model().await?)
         .with_api_key("none");
     let model = OpenAI::builder()
         .client(Client::with_config(model))

@@ -17,7 +17,7 @@ use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registr
 /// # Errors
 ///
 /// When there is no port to listen on.
-pub async fn start() -> Result<String, Box<dyn Error>> {
+pub async fn model() -> Result<String, Box<dyn Error>> {
     let site = Server::new(Invoker::new(Registry::new())?, DemoModel::new()).build()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
