@@ -2,7 +2,7 @@
 //!
 //! What they do is tested in their own workspace; here they are only read, so no framework is built.
 
-#![expect(clippy::expect_used, reason = "helpers of tests")]
+#![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 use std::collections::HashMap;
 use std::fs;
