@@ -97,7 +97,14 @@ pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
 
 fn is_test_or_example(file: &str) -> bool {
     let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let aside = ["bench", "tests", "examples", "benches", "fuzz"];
+    let aside = [
+        "bench",
+        "tests",
+        "examples",
+        "benches",
+        "fuzz",
+        "conformance",
+    ];
     name == "tests.rs" || folders.split('/').any(|folder| aside.contains(&folder))
 }
 
