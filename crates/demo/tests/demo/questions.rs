@@ -58,7 +58,7 @@ async fn what_strict_modes_require_only_to_be_null_is_not_asked_for() {
     let schema = json!({
         "type": "object",
         "properties": {
-            "order": {"type": "string"},
+            "order": {"type": "string", "description": "The order's number, for example `A-1042`."},
             "reason": {"type": ["string", "null"]},
             "notify": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         },
@@ -68,5 +68,6 @@ async fn what_strict_modes_require_only_to_be_null_is_not_asked_for() {
     let tool = tool.unwrap().run(|_, _| "cancelled").unwrap();
     let turn = Talk::new(tool).ask("Cancel order A-1042").await;
     let arguments = json!({"order": "A-1042", "reason": null, "notify": null});
-    assert_eq!(turn.calls(), [("cancel_order".to_owned(), arguments)]);
+    let expected = [("cancel_order".to_owned(), arguments)];
+    assert_eq!(turn.calls(), expected, "{}", turn.text);
 }
