@@ -397,6 +397,10 @@ fn assert_planned<F: Framework>(dialect: Dialect) {
             tool.description.starts_with(start.as_str()),
             "{dialect}: {tool:?}"
         );
+        if let Some(output) = &tool.output {
+            let ours = entry.spec().output.as_ref().map(|schema| schema.as_value());
+            assert_eq!(Some(output), ours, "{dialect}: {}", tool.name);
+        }
     }
     assert_eq!(shown.len(), entries.len(), "{dialect}: {:?}", names(&shown));
 }
