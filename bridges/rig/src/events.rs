@@ -15,7 +15,7 @@ use crate::result::{blocks, read_message};
 
 /// Tells an agent what was said before, as `Session::history` has it, for `history` of a run.
 pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
-    let words = |content: &[Content]| content.iter().map(Content::told).collect::<String>();
+    let words = |content: &[Content]| Content::all_told(content).into_owned();
     let said = said.iter().filter_map(|message| match message {
         Message::User(content) => Some(rig::message::Message::user(words(content))),
         Message::Assistant(content) => Some(rig::message::Message::assistant(words(content))),

@@ -148,6 +148,17 @@ impl Content {
         }
     }
 
+    /// Says items in words, each on lines of its own.
+    pub fn all_told(items: &[Self]) -> Cow<'_, str> {
+        match items {
+            [item] => item.told(),
+            items => {
+                let words: Vec<Cow<'_, str>> = items.iter().map(Self::told).collect();
+                words.join("\n").into()
+            }
+        }
+    }
+
     /// Counts the bytes a model would have to read: the text, or the base64.
     pub fn len(&self) -> usize {
         match self {

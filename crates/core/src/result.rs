@@ -155,13 +155,7 @@ impl ToolResult {
 
     /// Returns the content in words, items on lines of their own, for where only text can be carried.
     pub fn told(&self) -> Cow<'_, str> {
-        match self.content.as_slice() {
-            [item] => item.told(),
-            items => {
-                let words: Vec<Cow<'_, str>> = items.iter().map(Content::told).collect();
-                words.join("\n").into()
-            }
-        }
+        Content::all_told(&self.content)
     }
 
     /// Returns the whole result in words, for where a failure cannot be marked: it begins with `Error: `.

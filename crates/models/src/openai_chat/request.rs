@@ -13,7 +13,7 @@ use crate::json::number;
 mod part;
 mod replay;
 
-use part::{Parts, text};
+use part::Parts;
 
 /// What the model reads where a result is missing: a call without one breaks the request.
 const NO_RESULT: &str = "There is no result: the call was not finished.";
@@ -197,7 +197,9 @@ impl Draft<'_> {
                 let content = Parts::of(contents, &self.chat.quirks).content();
                 self.say_something("user", content);
             }
-            Message::Assistant(contents) => self.say_something("assistant", text(contents).into()),
+            Message::Assistant(contents) => {
+                self.say_something("assistant", Content::all_told(contents).into())
+            }
             Message::Step(step) => {
                 self.calls = step.calls().cloned().collect();
                 let message = replay::message(self.chat, step, self.tools);
@@ -255,7 +257,7 @@ impl Draft<'_> {
             }
             _ => {}
         }
-        let told = text(&result.content);
+        let told = result.told();
         match (failed, told.is_empty()) {
             (true, _) => format!("Error: {told}").into(),
             // Some refuse a message without content.

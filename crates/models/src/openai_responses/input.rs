@@ -2,8 +2,6 @@
 //!
 //! Each call is followed by its result and each approval request by its answer: the API refuses one without the other.
 
-use std::borrow::Cow;
-
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::wire::Plan;
@@ -25,7 +23,7 @@ pub(super) fn input(messages: &[Message], tools: &Plan) -> Vec<Value> {
                     items.push(json!({"type": "message", "role": "user", "content": parts}));
                 }
             }
-            Message::Assistant(content) => items.extend(said(&plain(content))),
+            Message::Assistant(content) => items.extend(said(&Content::all_told(content))),
             Message::Step(step) => {
                 let later = messages.get(place + 1..).unwrap_or_default();
                 let results = results_for_step(later);
@@ -248,10 +246,4 @@ const FILES: [&str; 13] = [
 
 fn text_part(text: &str) -> Value {
     json!({"type": "input_text", "text": text})
-}
-
-/// Everything as text, for where the API takes nothing else.
-fn plain(content: &[Content]) -> String {
-    let texts: Vec<Cow<'_, str>> = content.iter().map(Content::told).collect();
-    texts.join("\n")
 }

@@ -1,7 +1,5 @@
 //! Content in, the parts of a message out.
 
-use std::borrow::Cow;
-
 use serde_json::{Value, json};
 use toolwright_core::Content;
 
@@ -84,10 +82,4 @@ fn carried(content: &Content, quirks: &Quirks) -> Option<Value> {
 fn image(mime_type: &str, data: &str) -> Value {
     let url = format!("data:{mime_type};base64,{data}");
     json!({"type": "image_url", "image_url": {"url": url}})
-}
-
-/// All content as text.
-pub(super) fn text(contents: &[Content]) -> String {
-    let words: Vec<Cow<'_, str>> = contents.iter().map(Content::told).collect();
-    words.join("\n")
 }
