@@ -290,7 +290,7 @@ impl ChatBuilder {
 
     /// Sets how long conversations stay in the hands of a process that died; the default is 30 seconds.
     ///
-    /// While a turn runs the lease is renewed three times in this time, and a process that falls behind that loses it.
+    /// While a turn runs the lease is renewed three times in this time; another process may take it from one that falls behind.
     #[must_use]
     pub fn lease_life(mut self, life: Duration) -> Self {
         self.0.lease_life = life;

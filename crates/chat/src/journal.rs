@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use tokio::time::Instant;
 use toolwright_core::{CallId, Grant};
 
 use crate::chat::Terms;
 use crate::entry::{Entry, What};
 use crate::store::{Lease, Store, StoreError, random};
-use crate::turn::Turn;
+use crate::turn::{Turn, TurnLimits};
 
 /// How many entries are read at first: more than the usual window has.
 const PAGE: usize = 128;
@@ -28,6 +29,32 @@ pub(crate) struct Journal {
 pub(crate) struct Told {
     pub(crate) entries: Vec<Entry>,
     pub(crate) turn: Turn,
+    clock: Clock,
+}
+
+/// The time of a turn: the machine's when the turn begins or goes on, and from then on by a clock that does not jump.
+struct Clock {
+    began: u64,
+    since: Instant,
+}
+
+impl Clock {
+    fn start() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            began: since.map_or(0, |since| millis(since.as_millis())),
+            since: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        let elapsed = millis(self.since.elapsed().as_millis());
+        self.began.saturating_add(elapsed)
+    }
+}
+
+fn millis(millis: u128) -> u64 {
+    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 impl Journal {
@@ -56,7 +83,11 @@ impl Journal {
             store,
             lease,
             order: tokio::sync::Mutex::default(),
-            told: Mutex::new(Told { entries, turn }),
+            told: Mutex::new(Told {
+                entries,
+                turn,
+                clock: Clock::start(),
+            }),
         })
     }
 
@@ -69,9 +100,10 @@ impl Journal {
         if let Some(why) = &*lost {
             return Err(StoreError::new(why));
         }
+        let now = self.now();
         let entries: Result<Vec<Entry>, StoreError> = happened
             .into_iter()
-            .map(|what| Ok(Entry::new(random(8)?, now(), what)))
+            .map(|what| Ok(Entry::new(random(8)?, now, what)))
             .collect();
         let entries = entries?;
         *lost = Some("nobody waited until what came before was kept".to_owned());
@@ -84,6 +116,19 @@ impl Journal {
             told.entries.push(entry);
         }
         Ok(())
+    }
+
+    /// Goes on within these limits, after a time that does not count.
+    pub(crate) fn wake(&self, limits: TurnLimits) {
+        let mut told = self.told();
+        told.clock = Clock::start();
+        let now = told.clock.now();
+        told.turn.wake(limits, now);
+    }
+
+    /// Milliseconds since 1970, by the clock of the turn.
+    pub(crate) fn now(&self) -> u64 {
+        self.told().clock.now()
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
@@ -108,12 +153,4 @@ impl Journal {
     pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
 }

@@ -11,6 +11,7 @@ mod usage;
 mod entry;
 mod event;
 mod history;
+mod import;
 mod journal;
 mod lease;
 mod repair;
@@ -35,6 +36,7 @@ pub use entry::{CallFacts, End, Entry, Verdict, What};
 pub use error::{ChatError, ModelError, ModelErrorKind};
 pub use event::{Asked, ChatEvent, Decided};
 pub use history::history;
+pub use import::import_journal;
 pub use item::{Item, ItemKind, Raw, Step};
 pub use model::{
     AnswerForm, Hosted, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Options,

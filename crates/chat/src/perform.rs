@@ -16,7 +16,7 @@ use crate::error::ChatError;
 use crate::event::{Asked, ChatEvent};
 use crate::history::unknown;
 use crate::item::{ItemKind, Step};
-use crate::journal::{Journal, now};
+use crate::journal::Journal;
 use crate::lease::Held;
 use crate::model::ToolChoice;
 use crate::response::{Response, State};
@@ -67,7 +67,7 @@ async fn go_on(
         Some(journal) => journal,
         None => Arc::new(Journal::open(store, lease.clone(), &ask.terms).await?),
     };
-    journal.told().turn.wake(ask.terms.limits.clone(), now());
+    journal.wake(ask.terms.limits.clone());
     let invoker = select(&ask, &guarded(&ask, &journal)).await?;
     let scope = ask.scope.clone().session(&*journal.conversation);
     let scope = scope.cancel_on(ask.cancel.clone());
@@ -136,7 +136,8 @@ impl Performance {
             if self.ask.cancel.is_cancelled() {
                 return self.end(End::Cancelled).await;
             }
-            let next = self.journal.told().turn.next(now());
+            let now = self.journal.now();
+            let next = self.journal.told().turn.next(now);
             match next {
                 Next::Ask => match self.ask_model().await {
                     Ok(None) => {}

@@ -14,7 +14,8 @@ use crate::history::{asked_for, unknown};
 /// Repairs a journal that is foreign or damaged, and says what it did to which entry.
 ///
 /// A call without a result gets one that says that its outcome is unknown; what belongs to no call is left out, and so is
-/// what is there twice. A journal that needs nothing comes back as it was.
+/// what is there twice. A journal that needs nothing comes back as it was. Its last turn may still be open: a journal that
+/// others could have written goes through [`import_journal`](crate::import_journal()).
 pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let mut repair = Repair::default();
     for entry in entries {

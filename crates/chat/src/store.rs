@@ -15,10 +15,13 @@ pub use memory::MemoryStore;
 
 /// Somebody who keeps journals: append-only, in order, nothing twice.
 ///
-/// Whoever appends holds the conversation's [`Lease`], so that one of many nodes runs a turn. A lease ends by itself when its
-/// holder does not renew it, and what a former holder still wants to append is refused.
+/// Whoever appends holds the conversation's [`Lease`], so that one of many nodes runs a turn. A lease that its holder does not
+/// renew in time may be taken by another, and what the former holder still wants to append is refused then; until another has
+/// taken it, it stays its holder's.
 pub trait Store: Send + Sync + 'static {
     /// Takes a conversation's lease, or renews it, for so long; `false` if another holds it.
+    ///
+    /// The time starts when the lease is written, not when it is asked for.
     fn lease<'a>(
         &'a self,
         lease: &'a Lease,
@@ -54,6 +57,15 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns the key that approvals are signed with: as long-lived as the journals.
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
+
+    /// Returns an error if the store cannot take on new work now: it cannot be written, or is too far behind with what it has.
+    ///
+    /// A server calls this before it accepts a message, and for its readiness probe. An implementation writes something small
+    /// and durable, at most about once a second, and reports a backlog with [`StoreError::overloaded`]. The default is for
+    /// stores that can always be written.
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// Returns everything that was appended to a conversation, in order; nothing if nobody knows it.
     fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
@@ -182,6 +194,10 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         (**self).key()
     }
+
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        (**self).check_writable()
+    }
 }
 
 /// Why a store cannot do what it is asked.
@@ -189,6 +205,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 #[error("{message}")]
 pub struct StoreError {
     message: String,
+    retry_after: Option<Duration>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -197,8 +214,22 @@ impl StoreError {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            retry_after: None,
             source: None,
         }
+    }
+
+    /// Makes the error of a store that has too much to do; it may well succeed after `retry_after`.
+    pub fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(message)
+        }
+    }
+
+    /// Returns when to try again, if the store only has too much to do.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// Says that the conversation is in another's hands.

@@ -15,7 +15,7 @@ use crate::entry::{Verdict, What};
 use crate::error::ChatError;
 use crate::event::{Asked, ChatEvent};
 use crate::item::ItemKind;
-use crate::journal::{Journal, now};
+use crate::journal::Journal;
 
 impl Performance {
     /// What has to be decided about a call of the newest step, if anything has.
@@ -79,7 +79,9 @@ impl Performance {
                     let asked = async { approver.approve(pending.request()).await };
                     let asked = AssertUnwindSafe(asked).catch_unwind();
                     let token = self.journal.asked(call).map(|(_, token)| token);
-                    let left = token.map_or(0, |token| token.expires().saturating_sub(now()));
+                    let left = token.map_or(0, |token| {
+                        token.expires().saturating_sub(self.journal.now())
+                    });
                     tokio::select! {
                         // Whoever cancels has decided nothing: the turn ends before the call could run.
                         () = self.ask.cancel.cancelled() => return Ok(()),

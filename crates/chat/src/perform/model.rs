@@ -18,7 +18,6 @@ use crate::entry::{CallFacts, End, What};
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::event::ChatEvent;
 use crate::item::{Item, ItemKind, Step};
-use crate::journal::now;
 use crate::model::{ModelEvent, ModelRequest, ToolChoice};
 use crate::telemetry;
 use crate::usage::{Stop, Usage};
@@ -47,7 +46,8 @@ impl Performance {
 
     /// Hears an answer out; else returns why the turn ends before.
     async fn listen(&self, heard: &mut Heard) -> Result<Option<End>, ModelError> {
-        let left = self.journal.told().turn.deadline().saturating_sub(now());
+        let now = self.journal.now();
+        let left = self.journal.told().turn.deadline().saturating_sub(now);
         let mut late = pin!(sleep(Duration::from_millis(left)));
         let mut events = self.ask.terms.model.stream(self.request());
         loop {

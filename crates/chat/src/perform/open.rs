@@ -7,7 +7,6 @@ use crate::ask::{Ask, Opening};
 use crate::entry::{End, What};
 use crate::error::ChatError;
 use crate::event::{ChatEvent, Decided};
-use crate::journal::now;
 
 impl Performance {
     pub(super) async fn open(&self, openings: Vec<Opening>) -> Result<(), ChatError> {
@@ -136,6 +135,7 @@ impl Performance {
     /// Why a decision does not count.
     fn objection(&self, decision: &Decided) -> Option<&'static str> {
         let asked = self.journal.asked(&decision.call);
+        let now = self.journal.now();
         let turn = &self.journal.told().turn;
         if turn.verdict(&decision.call).is_some() {
             return Some("it is decided already");
@@ -145,7 +145,7 @@ impl Performance {
         }
         match asked {
             Some((_, token)) if token == decision.token => {
-                (token.expires() <= now()).then_some("the approval has expired")
+                (token.expires() <= now).then_some("the approval has expired")
             }
             _ => Some("the token is not the one that was asked with"),
         }

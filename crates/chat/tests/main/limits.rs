@@ -9,7 +9,7 @@ use toolwright::chat::{
     ChatEvent, End, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
     Price, Prices, Response, TurnLimits,
 };
-use toolwright::{Outcome, Tool, ToolCall};
+use toolwright::{Outcome, Tool, ToolCall, ToolError};
 
 use crate::scene::{Log, assert_whole, builder, ended, events, kept, look, none};
 
@@ -179,6 +179,21 @@ async fn no_time_at_all() {
     assert_eq!(response.steps().count(), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_turn_is_measured_by_a_clock_that_does_not_jump() {
+    let hour = Duration::from_secs(60 * 60);
+    let nap = Tool::builder("nap", "Sleeps.").timeout(2 * hour);
+    let nap = nap.run_async(move |_, _| async move {
+        tokio::time::sleep(hour).await;
+        Ok::<_, ToolError>("rested")
+    });
+    let model = FnModel::new(|_| Reply::call(ToolCall::new("nap", "{}")));
+    // An hour passes by the clock that counts, and no time at all by the one on the wall.
+    let (reason, response) = stopped(model, vec![nap.unwrap()]).await;
+    assert_eq!(reason, "it took 3600 seconds");
+    assert_eq!(response.results()[0].text(), "rested");
+}
+
 /// A model that says one word a second, or nothing at all, and never ends.
 struct Endless(ModelId, bool);
 
@@ -203,7 +218,7 @@ impl Model for Endless {
 async fn a_model_that_streams_for_ever_and_one_that_says_nothing() {
     for (silent, said) in [(false, "and and and and "), (true, "")] {
         let mut limits = TurnLimits::default();
-        // Between two words. The journal's clock goes on while time stands still here, by a little.
+        // Between two words.
         limits.time = Duration::from_millis(4_900);
         let model = Endless(ModelId::new("endless", ""), silent);
         let (reason, response) = stopped_within(model, none(), limits).await;

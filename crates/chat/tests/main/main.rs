@@ -14,6 +14,7 @@ mod decisions;
 mod extracting;
 mod failures;
 mod hosted;
+mod importing;
 mod inline;
 mod journals;
 mod limits;

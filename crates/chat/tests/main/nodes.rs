@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::testing::FnModel;
+use futures::FutureExt as _;
+use toolwright::chat::testing::{FnModel, Reply};
 use toolwright::chat::{Chat, ChatError, Lease, MemoryStore, Store as _};
 use toolwright::{Invoker, Registry};
 
@@ -40,13 +41,38 @@ async fn another_node_waits_and_is_refused_in_the_end() {
     assert!(matches!(refused, ChatError::Busy { .. }), "{refused}");
 }
 
+/// A model whose every answer is said after another node has tried to take the conversation.
+fn rivalled(store: &Arc<MemoryStore>) -> FnModel {
+    let store = Arc::clone(store);
+    FnModel::new(move |_| {
+        let rival = Lease::new("room", "rival");
+        let taken = store.lease(&rival, HOUR).now_or_never();
+        Reply::text(format!("{}", taken.unwrap().unwrap()))
+    })
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_as_long_as_no_other_has_taken_its_lease() {
+    let store = Arc::new(MemoryStore::new());
+    let invoker = Invoker::new(Registry::new()).unwrap();
+    // Over at once, every time that it is written.
+    let builder = Chat::builder(FnModel::echo(), &invoker).store(Arc::clone(&store));
+    let chat = builder.lease_life(Duration::ZERO).build();
+    let answer = chat.prompt().conversation("room").user("Hi").call().await;
+    assert_eq!(answer.unwrap().text(), "Hi");
+}
+
 #[tokio::test]
 async fn a_lease_ends_after_the_life_it_was_given() {
     let store = Arc::new(MemoryStore::new());
     let invoker = Invoker::new(Registry::new()).unwrap();
-    let builder = Chat::builder(FnModel::echo(), &invoker).store(Arc::clone(&store));
-    // A lease that is over at once: what it should have allowed is refused.
-    let chat = builder.lease_life(Duration::ZERO).build();
-    let refused = chat.prompt().conversation("room").user("Hi").call().await;
-    assert!(matches!(refused, Err(ChatError::Store(_))), "{refused:?}");
+    let answer = async |life| {
+        let builder = Chat::builder(rivalled(&store), &invoker).store(Arc::clone(&store));
+        let chat = builder.lease_life(life).build();
+        chat.prompt().conversation("room").user("Hi").call().await
+    };
+    assert_eq!(answer(HOUR).await.unwrap().text(), "false");
+    let refused = answer(Duration::ZERO).await.unwrap_err();
+    assert!(matches!(refused, ChatError::Store(_)), "{refused:?}");
+    assert!(refused.to_string().contains("in the hands of another"));
 }

@@ -1,9 +1,9 @@
-//! A file in, a conversation out: all of it or nothing.
+//! A file in, a conversation out: all of it or nothing, and nothing in it runs.
 
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use toolwright_chat::{Store, repair};
+use toolwright_chat::{Store, import_journal};
 
 use super::{failed, holding, journal};
 use crate::clean::clean;
@@ -19,7 +19,7 @@ pub(super) async fn import(
     let journal = journal::read(&text).map_err(|(line, what)| {
         Failure::told(clean(&format!("{name}:{line}: {what}")).into_owned())
     })?;
-    let (entries, repaired) = repair(journal.entries);
+    let (entries, repaired) = import_journal(journal.entries);
     let id = id.unwrap_or(journal.conversation);
     if id.trim().is_empty() {
         return Err(Failure::usage("it has no name: pass --as ID"));

@@ -59,7 +59,8 @@ every_store! {
         a_lease_that_is_given_back_is_free,
         whoever_lost_a_lease_appends_nothing,
         one_of_many_takes_a_lease,
-        a_lease_leaves_nothing_behind;
+        a_lease_leaves_nothing_behind,
+        a_lease_that_ran_out_and_that_no_other_took_is_still_its_holders;
     listing:
         the_latest_conversation_comes_first,
         a_title_is_the_beginning_of_what_was_said_first;

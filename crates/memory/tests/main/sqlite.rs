@@ -12,6 +12,7 @@ use toolwright_memory::SqliteStore;
 use crate::scene::{LONG, hold, said, several, tell, texts};
 
 mod damage;
+mod leases;
 
 fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();

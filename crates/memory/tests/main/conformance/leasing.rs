@@ -103,3 +103,17 @@ pub(crate) async fn a_lease_leaves_nothing_behind(place: &Place) {
     store.release(&me).await.unwrap();
     assert!(store.list(9).await.unwrap().is_empty());
 }
+
+pub(crate) async fn a_lease_that_ran_out_and_that_no_other_took_is_still_its_holders(
+    place: &Place,
+) {
+    let (store, again) = (place.open().await, place.open().await);
+    let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
+    assert!(store.lease(&me, Duration::ZERO).await.unwrap());
+    store.append(&me, &[said("a", 1, "")]).await.unwrap();
+    assert!(store.lease(&me, Duration::ZERO).await.unwrap(), "renewed");
+    assert!(store.forget(&me).await.unwrap());
+    store.release(&me).await.unwrap();
+    assert!(again.lease(&you, LONG).await.unwrap());
+    again.append(&you, &[said("b", 1, "")]).await.unwrap();
+}

@@ -1,0 +1,61 @@
+//! A journal from elsewhere in, one to keep out: repaired, and with no turn left open.
+//!
+//! What somebody else wrote must not make this program act: a call that waits in a file, with a decision written below it, would
+//! run when the conversation is opened, perhaps with other arguments than the ones that are shown.
+
+use std::collections::HashSet;
+
+use toolwright_core::{ErrorKind, Outcome, ToolResult};
+
+use crate::entry::{End, Entry, What};
+use crate::history::unknown;
+use crate::repair::repair;
+use crate::turn::{Turn, TurnLimits};
+
+/// Repairs a journal from elsewhere as [`repair`] does, ends its last turn if that is open, and returns what was changed.
+///
+/// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. Nothing of a journal that
+/// went through here runs, whatever it says was approved.
+pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
+    let (mut entries, mut remarks) = repair(entries);
+    if let Some(last) = entries.last()
+        && !matches!(last.what, What::Ended { .. })
+    {
+        let closing = closing(&entries, last);
+        remarks.push(format!(
+            "entry `{}` left its turn open: it is ended, and none of its calls will run",
+            last.id
+        ));
+        entries.extend(closing);
+    }
+    (entries, remarks)
+}
+
+/// The entries that end the turn that is open after `last`.
+fn closing(entries: &[Entry], last: &Entry) -> Vec<Entry> {
+    let mut turn = Turn::new(TurnLimits::default());
+    entries.iter().for_each(|entry| turn.apply(entry));
+    let results = turn.open().map(|facts| {
+        let result = match turn.started().any(|started| started == facts) {
+            true => unknown(facts.call.clone(), facts.tool.clone()),
+            false => {
+                let reason = "the call did not run: its conversation was imported before it could";
+                let mut result = ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, reason);
+                (result.call, result.tool) = (facts.call.clone(), facts.tool.clone());
+                result
+            }
+        };
+        What::Finished { result }
+    });
+    let end = What::Ended {
+        end: End::Cancelled,
+    };
+    let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    let mut ids = (1..)
+        .map(|n| format!("{}:{n}", last.id))
+        .filter(|id| !ids.contains(id.as_str()));
+    let closing = results.chain([end]);
+    closing
+        .filter_map(|what| Some(Entry::new(ids.next()?, last.at, what)))
+        .collect()
+}
