@@ -6,6 +6,8 @@
 mod open;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod load;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod text;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod version;

@@ -12,6 +12,7 @@ use sqlx::postgres::PgPool;
 use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::load::Load;
 use crate::text;
 
 mod connect;
@@ -37,6 +38,7 @@ pub struct PostgresStore {
     pool: PgPool,
     /// Which database, without secrets.
     place: String,
+    load: Load,
 }
 
 impl PostgresStore {
@@ -66,11 +68,11 @@ impl Store for PostgresStore {
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.surely(move || self.take(lease, life)))
+        Box::pin(self.load.run(self.surely(move || self.take(lease, life))))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.surely(|| self.give_back(lease)))
+        Box::pin(self.load.run(self.surely(|| self.give_back(lease))))
     }
 
     fn append<'a>(
@@ -80,8 +82,12 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let texts = text::write(entries)?;
-            match self.surely(|| self.add(lease, entries, &texts)).await? {
-                true => Ok(()),
+            let added = self.surely(|| self.add(lease, entries, &texts));
+            match self.load.run(added).await? {
+                true => {
+                    self.load.wrote();
+                    Ok(())
+                }
                 false => Err(StoreError::taken(lease)),
             }
         })
@@ -111,7 +117,7 @@ impl Store for PostgresStore {
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let forgotten = self.surely(|| self.drop_all(lease)).await?;
+            let forgotten = self.load.run(self.surely(|| self.drop_all(lease))).await?;
             forgotten.ok_or_else(|| StoreError::taken(lease))
         })
     }
@@ -121,6 +127,13 @@ impl Store for PostgresStore {
             let drawn = text::key()?;
             let key = self.surely(|| self.kept_key(&drawn)).await?;
             Ok(Secret::new(key))
+        })
+    }
+
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let probe = self.surely(|| self.probe());
+            self.load.check(|| self.place.clone(), probe).await
         })
     }
 }

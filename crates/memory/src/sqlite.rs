@@ -1,6 +1,6 @@
 //! Journals in one SQLite file.
 //!
-//! Whoever writes waits for one connection, so that writers of this process queue instead of trying again and again; readers
+//! Whoever writes waits for one connection, so that writers of this process are served in order; readers
 //! have others. Other processes may use the same file: their leases are in it, too, and those of one that is gone are free.
 
 use std::fmt;
@@ -14,6 +14,7 @@ use sqlx::{Connection as _, Row as _, Sqlite};
 use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::load::Load;
 use crate::text;
 
 mod alive;
@@ -29,6 +30,10 @@ use alive::Alive;
 
 /// How long another process that writes is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a connection of this process is waited for. What was accepted is written however long the line is:
+/// [`Load`] keeps it short, not a timeout.
+const IN_LINE: Duration = Duration::from_secs(60 * 60);
 
 /// How many may read at the same time.
 const READERS: u32 = 4;
@@ -51,6 +56,8 @@ pub struct SqliteStore {
     writer: SqlitePool,
     readers: SqlitePool,
     alive: Alive,
+    watched: lease::Watched,
+    load: Load,
 }
 
 impl SqliteStore {
@@ -85,6 +92,8 @@ impl SqliteStore {
             writer: pool(1).connect_lazy_with(options),
             readers: pool(READERS).connect_lazy_with(readers),
             alive: Alive::begin(path)?,
+            watched: lease::Watched::default(),
+            load: Load::default(),
         })
     }
 
@@ -96,6 +105,7 @@ impl SqliteStore {
 fn pool(most: u32) -> PoolOptions<Sqlite> {
     PoolOptions::new()
         .max_connections(most)
+        .acquire_timeout(IN_LINE)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
@@ -116,14 +126,14 @@ impl Store for SqliteStore {
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let taken = self.take(lease, life).await;
+            let taken = self.load.run(self.take(lease, life)).await;
             taken.map_err(|error| self.trouble(error))
         })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let back = self.give_back(lease).await;
+            let back = self.load.run(self.give_back(lease)).await;
             back.map_err(|error| self.trouble(error))
         })
     }
@@ -135,8 +145,11 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let texts = text::write(entries)?;
-            match self.add(lease, entries, &texts).await {
-                Ok(true) => Ok(()),
+            match self.load.run(self.add(lease, entries, &texts)).await {
+                Ok(true) => {
+                    self.load.wrote();
+                    Ok(())
+                }
                 Ok(false) => Err(StoreError::taken(lease)),
                 Err(error) => Err(self.trouble(error)),
             }
@@ -169,7 +182,7 @@ impl Store for SqliteStore {
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let forgotten = self.drop_all(lease).await;
+            let forgotten = self.load.run(self.drop_all(lease)).await;
             let forgotten = forgotten.map_err(|error| self.trouble(error))?;
             forgotten.ok_or_else(|| StoreError::taken(lease))
         })
@@ -179,6 +192,14 @@ impl Store for SqliteStore {
         Box::pin(async move {
             let key = self.kept_key(&text::key()?).await;
             key.map(Secret::new).map_err(|error| self.trouble(error))
+        })
+    }
+
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let probe = async { self.probe().await.map_err(|error| self.trouble(error)) };
+            let place = || format!("`{}`", self.path.display());
+            self.load.check(place, probe).await
         })
     }
 }

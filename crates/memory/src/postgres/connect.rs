@@ -8,6 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use toolwright_chat::StoreError;
 
 use super::{PostgresStore, schema};
+use crate::load::Load;
 
 /// How many connections a node has at most.
 const CONNECTIONS: u32 = 8;
@@ -56,7 +57,11 @@ impl PostgresStore {
                 })
             })
             .connect_lazy_with(options);
-        let store = Self { pool, place };
+        let store = Self {
+            pool,
+            place,
+            load: Load::default(),
+        };
         schema::prepare(&store).await?;
         Ok(store)
     }

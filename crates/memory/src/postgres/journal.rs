@@ -83,7 +83,7 @@ impl PostgresStore {
         let mut work = self.pool.begin().await?;
         let held = sqlx::query(
             "SELECT number FROM toolwright_conversations
-             WHERE name = $1 AND holder = $2 AND until > clock_timestamp() FOR UPDATE",
+             WHERE name = $1 AND holder = $2 FOR UPDATE",
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
@@ -104,6 +104,18 @@ impl PostgresStore {
         .await?;
         work.commit().await?;
         Ok(Some(gone.rows_affected() > 0))
+    }
+
+    /// Writes an entry of no conversation.
+    pub(super) async fn probe(&self) -> Result<(), sqlx::Error> {
+        sqlx::query(
+            "INSERT INTO toolwright_entries (conversation, seq, id, entry)
+             VALUES (0, 0, 'probe', clock_timestamp()::text)
+             ON CONFLICT (conversation, seq) DO UPDATE SET entry = excluded.entry",
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(())
     }
 
     pub(super) async fn kept_key(&self, drawn: &str) -> Result<String, sqlx::Error> {

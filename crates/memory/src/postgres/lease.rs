@@ -15,7 +15,9 @@ impl PostgresStore {
         let taken = sqlx::query(
             "INSERT INTO toolwright_conversations AS known (name, holder, until)
              VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
-             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,
+                 -- Once more: it may have waited for the row.
+                 until = clock_timestamp() + $3 * interval '1 millisecond'
              WHERE known.holder IS NULL OR known.holder = excluded.holder
                  OR known.until <= clock_timestamp()",
         )

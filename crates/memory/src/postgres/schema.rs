@@ -77,6 +77,44 @@ const STEPS: &[&str] = &["
         END IF;
         RETURN true;
     END $$;
+", "
+    -- A lease that ran out and that no other has taken is still its holder's.
+    CREATE OR REPLACE FUNCTION toolwright_append(
+        conversation_name bytea, lease_holder bytea,
+        ids bytea[], times bigint[], texts text[], first_title bytea
+    ) RETURNS boolean LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+        added bigint;
+        first_time bigint;
+        last_time bigint;
+    BEGIN
+        SELECT * INTO known FROM toolwright_conversations
+        WHERE name = conversation_name AND holder = lease_holder
+        FOR UPDATE;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+        WITH new AS (
+            INSERT INTO toolwright_entries (conversation, seq, id, entry)
+            SELECT known.number, known.next + told.nth, told.id, told.entry
+            FROM unnest(ids, texts) WITH ORDINALITY AS told (id, entry, nth)
+            ORDER BY told.nth
+            ON CONFLICT (conversation, id) DO NOTHING
+            RETURNING seq - known.next AS nth
+        )
+        SELECT count(*), times[min(nth)::int], times[max(nth)::int] INTO added, first_time, last_time FROM new;
+        IF added > 0 THEN
+            UPDATE toolwright_conversations SET
+                next = next + cardinality(ids),
+                title = CASE WHEN entries = 0 THEN first_title ELSE title END,
+                began = CASE WHEN entries = 0 THEN first_time ELSE began END,
+                entries = entries + added,
+                last = last_time
+            WHERE number = known.number;
+        END IF;
+        RETURN true;
+    END $$;
 "];
 
 /// Brings a database up to date, whoever else does the same just now.

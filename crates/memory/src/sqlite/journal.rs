@@ -127,6 +127,21 @@ impl SqliteStore {
         Ok(Some(gone.rows_affected() > 0))
     }
 
+    /// Writes and removes an entry of no conversation, large enough to need room on the disk.
+    pub(super) async fn probe(&self) -> Result<(), sqlx::Error> {
+        let mut connection = self.writer.acquire().await?;
+        sqlx::query(
+            "INSERT OR REPLACE INTO entries (conversation, id, entry)
+             VALUES (0, 'probe', hex(zeroblob(8192)))",
+        )
+        .execute(&mut *connection)
+        .await?;
+        sqlx::query("DELETE FROM entries WHERE conversation = 0")
+            .execute(&mut *connection)
+            .await?;
+        Ok(())
+    }
+
     pub(super) async fn kept_key(&self, drawn: &str) -> Result<String, sqlx::Error> {
         sqlx::query("INSERT INTO key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING")
             .bind(drawn)

@@ -1,94 +1,157 @@
-//! Who holds a conversation, and until when: in the file, by the clock of the machine.
+//! Who holds a conversation: in the file, and without the clock of the machine.
+//!
+//! A lease is its holder's until another takes it. Another may when its process is gone, which the lock of
+//! [`alive`](super::alive) tells, or when it was not renewed for as long as it lasts, by the clock of the process that watches
+//! it: every renewal changes `until`. So a clock that is set, or differs, takes nothing from anybody.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use sqlx::Row as _;
+use sqlx::{Row as _, SqliteConnection};
 use toolwright_chat::Lease;
 
 use super::{SqliteStore, alive};
-use crate::text::signed;
+use crate::text::{signed, unsigned};
 
-impl SqliteStore {
-    /// Takes a lease that is free, over, ours, or of a process that is gone.
-    pub(super) async fn take(&self, lease: &Lease, life: Duration) -> Result<bool, sqlx::Error> {
-        if self.take_from(lease, life, None).await? {
-            return Ok(true);
+/// The longest that a lease lasts: a century, which a column can hold.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// How long a lease lasts of which an older version did not write it.
+const UNWRITTEN: Duration = Duration::from_secs(60);
+
+/// How many leases of others are watched at most.
+const MOST: usize = 4 << 10;
+
+/// The leases of others that this process wanted, by conversation.
+#[derive(Default)]
+pub(super) struct Watched(Mutex<HashMap<String, (Seen, Instant)>>);
+
+/// A lease of another as it was found.
+#[derive(PartialEq)]
+struct Seen {
+    holder: String,
+    until: i64,
+}
+
+impl Watched {
+    /// Returns true if a lease was seen before, and was not renewed for as long as it lasts.
+    fn has_run_out(&self, conversation: &str, seen: &Seen, life: Duration) -> bool {
+        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((before, since)) = watched.get(conversation)
+            && before == seen
+        {
+            return since.elapsed() >= life;
         }
-        let row = sqlx::query("SELECT process FROM conversations WHERE name = ?")
-            .bind(&lease.conversation)
-            .fetch_optional(&self.writer)
-            .await?;
-        let process: Option<String> = row.map(|row| row.try_get(0)).transpose()?.flatten();
-        match process {
-            Some(gone) if alive::is_gone(&self.path, &gone) => {
-                self.take_from(lease, life, Some(&gone)).await
-            }
-            _ => Ok(false),
+        if watched.len() >= MOST {
+            watched.clear();
         }
+        let (holder, until) = (seen.holder.clone(), seen.until);
+        let seen = (Seen { holder, until }, Instant::now());
+        watched.insert(conversation.to_owned(), seen);
+        false
     }
 
-    async fn take_from(
+    fn forget(&self, conversation: &str) {
+        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.remove(conversation);
+    }
+}
+
+impl SqliteStore {
+    /// Takes a lease that is free, ours, of a process that is gone, or not renewed in time.
+    pub(super) async fn take(&self, lease: &Lease, life: Duration) -> Result<bool, sqlx::Error> {
+        let mut connection = self.writer.acquire().await?;
+        if self.write(&mut connection, lease, life, None).await? {
+            return Ok(true);
+        }
+        let row =
+            sqlx::query("SELECT holder, process, until, life FROM conversations WHERE name = ?")
+                .bind(&lease.conversation)
+                .fetch_optional(&mut *connection)
+                .await?;
+        let Some(row) = row else { return Ok(false) };
+        let (Some(holder), Some(until)) = (row.try_get(0)?, row.try_get(2)?) else {
+            return Ok(false);
+        };
+        let seen = Seen { holder, until };
+        let process: Option<String> = row.try_get(1)?;
+        let lasts: Option<i64> = row.try_get(3)?;
+        let lasts = lasts.map_or(UNWRITTEN, |millis| Duration::from_millis(unsigned(millis)));
+        let gone = process.is_some_and(|process| alive::is_gone(&self.path, &process));
+        if !gone && !self.watched.has_run_out(&lease.conversation, &seen, lasts) {
+            return Ok(false);
+        }
+        let taken = self.write(&mut connection, lease, life, Some(&seen)).await;
+        self.watched.forget(&lease.conversation);
+        taken
+    }
+
+    /// Writes a lease that is free, ours, or still as it was seen.
+    async fn write(
         &self,
+        connection: &mut SqliteConnection,
         lease: &Lease,
         life: Duration,
-        gone: Option<&str>,
+        seen: Option<&Seen>,
     ) -> Result<bool, sqlx::Error> {
-        let now = now();
+        let life = signed(life.min(LONGEST).as_millis());
         let taken = sqlx::query(
-            "INSERT INTO conversations (name, holder, process, until) VALUES (?, ?, ?, ?)
+            "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET
-                 holder = excluded.holder, process = excluded.process, until = excluded.until
-             WHERE holder IS NULL OR holder = excluded.holder OR until <= ? OR process = ?",
+                 holder = excluded.holder, process = excluded.process, life = excluded.life,
+                 until = max(excluded.until, ifnull(until, 0) + 1)
+             WHERE holder IS NULL OR holder = excluded.holder OR (holder = ? AND until = ?)",
         )
         .bind(&lease.conversation)
         .bind(&lease.holder)
         .bind(self.alive.name())
-        .bind(now.saturating_add(signed(life.as_millis())))
-        .bind(now)
-        .bind(gone)
-        .execute(&self.writer)
+        .bind(now().saturating_add(life))
+        .bind(life)
+        .bind(seen.map(|seen| &seen.holder))
+        .bind(seen.map(|seen| seen.until))
+        .execute(connection)
         .await?;
         Ok(taken.rows_affected() > 0)
     }
 
     pub(super) async fn give_back(&self, lease: &Lease) -> Result<(), sqlx::Error> {
+        let mut connection = self.writer.acquire().await?;
         // A conversation in which nothing was said leaves nothing behind.
         let gone =
             sqlx::query("DELETE FROM conversations WHERE name = ? AND holder = ? AND entries = 0")
                 .bind(&lease.conversation)
                 .bind(&lease.holder)
-                .execute(&self.writer)
+                .execute(&mut *connection)
                 .await?;
         if gone.rows_affected() == 0 {
             sqlx::query(
-                "UPDATE conversations SET holder = NULL, process = NULL, until = NULL
+                "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL
                  WHERE name = ? AND holder = ?",
             )
             .bind(&lease.conversation)
             .bind(&lease.holder)
-            .execute(&self.writer)
+            .execute(&mut *connection)
             .await?;
         }
         Ok(())
     }
 }
 
-/// The number of a conversation whose lease is held.
+/// The number of a conversation whose lease is held: nobody else has taken it, however late it is.
 pub(super) async fn held(
-    connection: &mut sqlx::SqliteConnection,
+    connection: &mut SqliteConnection,
     lease: &Lease,
 ) -> Result<Option<i64>, sqlx::Error> {
-    let row =
-        sqlx::query("SELECT number FROM conversations WHERE name = ? AND holder = ? AND until > ?")
-            .bind(&lease.conversation)
-            .bind(&lease.holder)
-            .bind(now())
-            .fetch_optional(connection)
-            .await?;
+    let row = sqlx::query("SELECT number FROM conversations WHERE name = ? AND holder = ?")
+        .bind(&lease.conversation)
+        .bind(&lease.holder)
+        .fetch_optional(connection)
+        .await?;
     row.map(|row| row.try_get(0)).transpose()
 }
 
-/// Milliseconds since 1970: what processes of one machine have in common.
+/// Milliseconds since 1970: so that `until` says something to a person, and to an older version.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| signed(since.as_millis()))

@@ -14,7 +14,8 @@ use crate::version;
 const APPLICATION: i32 = 0x546f_6f6c;
 
 /// What was done to the tables so far; a step that was released is never changed.
-pub(super) const STEPS: &[&str] = &["
+pub(super) const STEPS: &[&str] = &[
+    "
     CREATE TABLE conversations (
         number INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -42,7 +43,12 @@ pub(super) const STEPS: &[&str] = &["
         one INTEGER PRIMARY KEY CHECK (one = 1),
         key TEXT NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- How long a lease lasts when it is not renewed, in milliseconds.
+    ALTER TABLE conversations ADD COLUMN life INTEGER;
+",
+];
 
 /// Why a file cannot be used.
 pub(super) enum Refusal {

@@ -67,6 +67,26 @@ async fn a_full_disk_is_a_clear_error_and_nothing_is_half_written() {
 }
 
 #[tokio::test]
+async fn a_store_on_a_full_disk_takes_on_no_new_work() {
+    let (_directory, file) = place();
+    let roomy = SqliteStore::open(&file).await.unwrap();
+    roomy.check_writable().await.unwrap();
+    let room = Lease::new("room", "me");
+    assert!(roomy.lease(&room, LONG).await.unwrap());
+    let fill = said("a".into(), &"x".repeat(20_000));
+    roomy.append(&room, &[fill]).await.unwrap();
+    // Not a page more than there are.
+    let full = small(&file, "1").await;
+    for _ in 0..2 {
+        let error = full.check_writable().await.unwrap_err().to_string();
+        assert!(error.contains("does not fit on its disk"), "{error}");
+    }
+    assert_eq!(full.list(9).await.unwrap().len(), 1, "it can still be read");
+    roomy.check_writable().await.unwrap();
+    assert_eq!(roomy.load("room").await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_turn_that_meets_a_full_disk_goes_on_when_there_is_room() {
     let (_directory, file) = place();
     let store = Arc::new(small(&file, "30").await);
@@ -105,9 +125,14 @@ async fn a_turn_that_meets_a_full_disk_goes_on_when_there_is_room() {
 
 #[tokio::test]
 async fn steps_are_taken_forward_all_of_them_or_none() {
-    const TWO: &[&str] = &[schema::STEPS[0], "CREATE TABLE second (a TEXT) STRICT"];
+    const MORE: &[&str] = &[
+        schema::STEPS[0],
+        schema::STEPS[1],
+        "CREATE TABLE second (a TEXT) STRICT",
+    ];
     const BROKEN: &[&str] = &[
         schema::STEPS[0],
+        schema::STEPS[1],
         "CREATE TABLE second (a TEXT) STRICT",
         "CREATE TABLE third (a TEXT) STRICT; CREATE TABLE entries (a TEXT)",
     ];
@@ -128,14 +153,14 @@ async fn steps_are_taken_forward_all_of_them_or_none() {
     };
     assert_eq!(tables().await, 0);
     for _ in 0..2 {
-        assert!(schema::bring(&file, &options, TWO).await.is_ok());
+        assert!(schema::bring(&file, &options, MORE).await.is_ok());
         assert_eq!(tables().await, 1);
     }
     // Who was there before goes on; who starts now and is older does not.
     assert_eq!(store.load("room").await.unwrap().len(), 1);
     let error = SqliteStore::open(&file).await.unwrap_err().to_string();
     assert!(
-        error.contains("version 2, and") && error.contains("up to version 1:"),
+        error.contains("version 3, and") && error.contains("up to version 2:"),
         "{error}"
     );
 }
