@@ -9,8 +9,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
+use toolwright::chat::{Entry, Lease, Store as _};
 
 #[path = "conversations/carry.rs"]
 mod carry;
@@ -66,6 +68,24 @@ impl Home {
         self.run(&["conversations", "export", conversation])
             .done()
             .out
+    }
+
+    /// Keeps the entries of an export under a name as they are, as if this home's own process had been interrupted there.
+    fn keep(&self, exported: &[&str], conversation: &str) {
+        let file = self.path(keep::FILE);
+        let url = format!("sqlite:{}", file.display());
+        let entries = exported.iter().skip(1);
+        let entries = entries.map(|line| serde_json::from_str(line).unwrap());
+        let entries: Vec<Entry> = entries.collect();
+        let lease = Lease::new(conversation, "test");
+        let kept = async {
+            let store = toolwright::memory::open(&url).await?;
+            assert!(store.lease(&lease, Duration::from_secs(60)).await?);
+            store.append(&lease, &entries).await?;
+            store.release(&lease).await
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all();
+        runtime.build().unwrap().block_on(kept).unwrap();
     }
 
     /// Writes lines to a file and imports it under another name.

@@ -79,7 +79,7 @@ fn undecided(home: &Home) {
     let asked = kinds(&exported).iter().position(|kind| kind == "asked");
     // The header and all until somebody was asked.
     let lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
-    home.import(&lines, "b").done();
+    home.keep(&lines, "b");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_call_that_had_started_when_the_process_died_is_told_to_have_an_unknown_outc
         r#"{"id":"d","at":1,"what":{"decided":{"call":"call_1","verdict":{"verdict":"approve"}}}}"#;
     let started = r#"{"id":"s","at":2,"what":{"started":{"call":"call_1"}}}"#;
     let lines: Vec<&str> = exported.lines().chain([decided, started]).collect();
-    home.import(&lines, "c").done();
+    home.keep(&lines, "c");
     let told = home.ask("c", "Convert 100 C to Fahrenheit");
     assert!(told.err.contains("outcome is unknown"), "{told:?}");
     assert!(!told.err.contains("Refunded"), "{told:?}");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use super::{Home, mode, told};
 
-const FILE: &str = ".local/share/toolwright/conversations.sqlite";
+pub(super) const FILE: &str = ".local/share/toolwright/conversations.sqlite";
 
 #[test]
 fn one_question_is_kept_only_when_somebody_says_so() {
@@ -75,6 +75,15 @@ fn a_store_that_cannot_be_opened_is_named_with_what_to_do() {
     at("sqlite:.").refused(1, "is a directory");
     std::fs::write(home.path("text.db"), "no database at all, ".repeat(100)).unwrap();
     at("sqlite:text.db").refused(1, "text.db");
+    for missing in ["sqlite:nope/x.db", "sqlite://nope.db"] {
+        at(missing).refused(1, "--store: there is no file `nope");
+        at(missing).refused(1, "check the path");
+        for command in ["show", "export", "delete"] {
+            let told = home.run(&["conversations", command, "a", "--store", missing]);
+            told.refused(1, "--store: there is no file `nope");
+        }
+    }
+    assert!(!home.path("nope").exists() && !home.path("nope.db").exists());
     let nobody = at("postgres://me:hunter2@127.0.0.1:1/x");
     nobody.refused(1, "--store: ");
     assert!(!nobody.err.contains("hunter2"), "{nobody:?}");

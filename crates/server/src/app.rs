@@ -1,6 +1,7 @@
 //! What all endpoints of a server share.
 
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio_util::task::TaskTracker;
@@ -34,6 +35,19 @@ pub(crate) struct App {
     pub(crate) turns: TaskTracker,
     /// Cancelled when streams are to end.
     pub(crate) ending: CancellationToken,
+}
+
+impl App {
+    /// Returns an error if so many turns run that no other may begin.
+    pub(crate) fn check_turns(&self) -> Result<(), Problem> {
+        match self.turns.len() < self.limits.turns {
+            true => Ok(()),
+            false => Err(Problem::overloaded(
+                "the server runs as many turns as it can: try again when some are over",
+                Duration::from_secs(1),
+            )),
+        }
+    }
 }
 
 /// What people are told about a server.

@@ -142,7 +142,7 @@ fn plain(context: Context) -> Router {
         .with_state(context)
 }
 
-/// Whether conversations can be read and written.
+/// Whether a message would be accepted: conversations can be read and written, and not too many turns run.
 async fn ready(State(context): State<Context>) -> Result<&'static str, Problem> {
     if context.app.ending.is_cancelled() {
         let message = "the server is about to end";
@@ -153,6 +153,7 @@ async fn ready(State(context): State<Context>) -> Result<&'static str, Problem> 
         ));
     }
     context.main.store.list(1).await?;
+    context.main.check_admission().await?;
     Ok("ready\n")
 }
 

@@ -18,6 +18,8 @@ pub struct Limits {
     pub connections: usize,
     /// How many conversations are under way at once.
     pub rooms: usize,
+    /// How many turns run at once; while there are that many, no new message is accepted.
+    pub turns: usize,
     /// How long a stream is silent before a sign of life is sent.
     pub silence: Duration,
     /// How long what is under way may go on when the server is to end.
@@ -33,6 +35,7 @@ impl Default for Limits {
             stall: Duration::from_secs(60),
             connections: 16 << 10,
             rooms: 16 << 10,
+            turns: 4 << 10,
             silence: Duration::from_secs(15),
             grace: Duration::from_secs(5),
         }

@@ -1,5 +1,7 @@
 //! What is wrong with a request, as its answer says it: the one file with status codes of our own.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +19,8 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     /// What the client has to bring.
     challenge: Option<HeaderValue>,
+    /// When the client may try again, where that is known.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Problem {
@@ -26,6 +30,7 @@ impl Problem {
             kind,
             message: message.into(),
             challenge: None,
+            retry_after: None,
         }
     }
 
@@ -47,6 +52,14 @@ impl Problem {
     /// It can perhaps be done later.
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// The server has too much to do to take on more.
+    pub(crate) fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+        }
     }
 
     /// Who asks has to prove who they are.
@@ -73,6 +86,12 @@ impl Problem {
         &self.message
     }
 
+    /// The value of the `Retry-After` header: whole seconds, at least one.
+    pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
+        let wait = self.retry_after?;
+        Some(wait.as_secs().saturating_add(1).into())
+    }
+
     pub(crate) fn json(&self) -> serde_json::Value {
         json!({ "kind": self.kind, "message": self.message })
     }
@@ -80,9 +99,14 @@ impl Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        tracing::warn!("the store failed: {error}");
         let message = redact(&error.to_string()).into_owned();
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+        match error.retry_after() {
+            Some(wait) => Self::overloaded(message, wait),
+            None => {
+                tracing::warn!("the store failed: {error}");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+            }
+        }
     }
 }
 
@@ -106,6 +130,7 @@ impl From<ChatError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = json!({ "error": self.json() });
+        let retry_after = self.retry_after();
         let mut response = Response::new(Body::from(body.to_string()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -114,6 +139,9 @@ impl IntoResponse for Problem {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(challenge) = self.challenge {
             headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(wait) = retry_after {
+            headers.insert(header::RETRY_AFTER, wait);
         }
         response
     }

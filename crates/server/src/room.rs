@@ -15,6 +15,7 @@ use crate::event::{Event, Notice, Numbered, PeerId};
 use crate::guest::Guest;
 use crate::job::{Job, Task};
 use crate::log::{Log, Partial, Read};
+use crate::problem::Problem;
 use crate::spent::Spent;
 use crate::template::Params;
 
@@ -116,6 +117,18 @@ impl Room {
         // What waits is in the journal, where there is one that lasts, and is asked about again.
         let kept = self.live.remembers() || self.log().pending().is_empty();
         !works && self.peers() == 0 && kept
+    }
+
+    /// Accepts what a client asks for: 503 if a message could not be stored or answered, 429 if too much waits in this
+    /// conversation already. Returns true if it has to wait for another turn.
+    ///
+    /// What goes on with a turn that was accepted before is not refused for the server's sake.
+    pub(crate) async fn accept(self: &Arc<Self>, job: Job) -> Result<bool, Problem> {
+        if matches!(job.what, Task::Prompt(_)) {
+            self.live.check_admission().await?;
+        }
+        let busy = |_| Problem::busy("too many prompts wait for this conversation already");
+        self.submit(job).map_err(busy)
     }
 
     /// Takes on a job; tells whether it has to wait for another.

@@ -239,6 +239,12 @@ impl Live {
         guarded(model, &self.output)
     }
 
+    /// Returns an error if a new message could not be stored and answered, so that none is accepted.
+    pub(crate) async fn check_admission(&self) -> Result<(), Problem> {
+        self.app.check_turns()?;
+        Ok(self.store.check_writable().await?)
+    }
+
     /// Whether the last turn of a conversation is not over.
     pub(crate) async fn is_unfinished(&self, id: &str) -> Result<bool, StoreError> {
         let last = self.store.tail(id, None, 1).await?;

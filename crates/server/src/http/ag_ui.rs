@@ -84,8 +84,7 @@ async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response
     let peer = chat::peer()?;
     let mut job = Job::new(task, guest.bringing(tools), Some(Arc::clone(&peer)));
     let taken = job.wait();
-    let busy = |_| Problem::busy("too many prompts wait for this conversation already");
-    room.submit(job).map_err(busy)?;
+    room.accept(job).await?;
     let after = match taken.await {
         Ok(Ok(after)) => after,
         Ok(Err(why)) => return refused("refused", redact(&why.to_string())),

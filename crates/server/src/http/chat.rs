@@ -139,8 +139,7 @@ pub(super) async fn begin(
     let continued = continued.and_then(|message| message.id.clone());
     let mut job = Job::new(task, guest, Some(PeerId::clone(&peer)));
     let taken = job.wait();
-    let busy = |_| Problem::busy("too many prompts wait for this conversation already");
-    room.submit(job).map_err(busy)?;
+    room.accept(job).await?;
     Ok(Begun {
         room,
         peer,

@@ -111,7 +111,7 @@ impl Prompted {
         room.wake(&guest).await?;
         let job = Job::new(Task::Prompt(message), guest, peer);
         let seq = room.log().newest();
-        let queued = room.submit(job).map_err(|_| too_many())?;
+        let queued = room.accept(job).await?;
         Ok((queued, seq))
     }
 
@@ -137,10 +137,6 @@ impl Prompted {
         let model = model.transpose()?;
         Ok(Message { parts, model })
     }
-}
-
-fn too_many() -> Problem {
-    Problem::busy("too many prompts wait for this conversation already")
 }
 
 pub(super) async fn prompt(
@@ -185,7 +181,7 @@ impl Decision {
         let decided: Decided = decided.map_err(|error| Problem::invalid(error.to_string()))?;
         let mut job = Job::new(Task::Decide(vec![decided]), guest, peer);
         let taken = job.wait();
-        room.submit(job).map_err(|_| too_many())?;
+        room.accept(job).await?;
         match taken.await {
             Ok(taken) => Ok(taken?),
             Err(_) => Err(Problem::conflict(

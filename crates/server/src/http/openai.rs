@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio_util::sync::DropGuard;
@@ -43,6 +43,7 @@ pub(super) async fn complete(
     let model = request.model.clone();
     let (streamed, counted) = (request.is_streamed(), request.is_counted());
     let wanted = Wanted::read(request, live)?;
+    live.app.check_turns()?;
     let id = format!("chatcmpl-{}", random().map_err(Problem::from)?);
     // In no list of conversations: nobody can come back to it.
     let room = Arc::new(Room::new(Arc::clone(live), id.clone(), Vec::new()));
@@ -127,6 +128,10 @@ impl IntoResponse for Refusal {
         let body = json!({ "error": {
             "message": self.message, "type": self.kind, "param": self.param, "code": self.code,
         } });
-        answer(self.status, &body).unwrap_or_else(Problem::into_response)
+        let mut response = answer(self.status, &body).unwrap_or_else(Problem::into_response);
+        if let Some(wait) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, wait);
+        }
+        response
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a request, in the form that OpenAI's clients read.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
 use crate::problem::Problem;
@@ -14,6 +14,7 @@ pub(in crate::http) struct Refusal {
     /// The part of the request that is wrong.
     pub(super) param: Option<String>,
     pub(super) message: String,
+    pub(super) retry_after: Option<HeaderValue>,
 }
 
 impl Refusal {
@@ -25,6 +26,7 @@ impl Refusal {
             code: None,
             param: Some(param.into()),
             message: message.into(),
+            retry_after: None,
         }
     }
 
@@ -67,6 +69,7 @@ impl Refusal {
             code: Some(code.to_owned()),
             param: None,
             message: text("message").to_owned(),
+            retry_after: None,
         }
     }
 }
@@ -86,6 +89,7 @@ impl From<Problem> for Refusal {
             kind: kind(problem.status),
             code: Some(problem.kind.to_owned()),
             param: None,
+            retry_after: problem.retry_after(),
             message: problem.message,
         }
     }

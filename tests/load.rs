@@ -1,0 +1,141 @@
+//! One message to each of many new conversations at once, on the default store: what is accepted is answered.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use toolwright::chat::testing::FnModel;
+use toolwright::chat::{End, Store, What};
+use toolwright::memory::SqliteStore;
+use toolwright::server::Server;
+use toolwright::{Invoker, Registry};
+
+/// How many conversations there are unless `TOOLWRIGHT_LOAD_CONVERSATIONS` says otherwise.
+const CONVERSATIONS: usize = 4_000;
+
+/// How many connections they are sent over; each waits for a response before it sends the next request.
+const CONNECTIONS: usize = 64;
+
+/// Longer than all turns take.
+const GRACE: Duration = Duration::from_secs(30 * 60);
+
+#[derive(Debug)]
+struct Response {
+    status: u16,
+    retry_after: Option<u64>,
+}
+
+/// Sends one message over a connection that is kept.
+async fn send(stream: &mut BufReader<TcpStream>, addr: SocketAddr, n: usize) -> Response {
+    let body = r#"{"text":"Hello"}"#;
+    let request = format!(
+        "POST /api/conversations/c{n}/prompt HTTP/1.1\r\nhost: {addr}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    stream.read_line(&mut line).await.unwrap();
+    let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut headers = BTreeMap::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).await.unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        headers.insert(name.to_lowercase(), value.to_owned());
+    }
+    let length = headers.get("content-length").unwrap().parse().unwrap();
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.unwrap();
+    let retry_after = headers.get("retry-after");
+    Response {
+        status,
+        retry_after: retry_after.map(|wait| wait.parse().unwrap()),
+    }
+}
+
+/// Whether the one message of a conversation was stored, and whether it was answered.
+async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
+    let entries = store.load(&format!("c{n}")).await.unwrap();
+    let last = entries.last().map(|entry| &entry.what);
+    let answered = matches!(last, Some(What::Ended { end: End::Answered }));
+    (!entries.is_empty(), answered && entries.len() == 3)
+}
+
+#[tokio::test]
+async fn every_message_that_is_accepted_is_answered_and_the_others_are_told_to_come_back() {
+    let count = std::env::var("TOOLWRIGHT_LOAD_CONVERSATIONS");
+    let count = count.map_or(CONVERSATIONS, |count| count.parse().unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("conversations.sqlite");
+    let store = SqliteStore::open(&file).await.unwrap();
+    let invoker = Invoker::new(Registry::new()).unwrap();
+    let site = Server::new(invoker, FnModel::echo())
+        .store(store, "SQLite")
+        .limits(|limits| limits.grace = GRACE)
+        .build()
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let (end, ended) = oneshot::channel::<()>();
+    let served = tokio::spawn(async move {
+        let ended = async { drop(ended.await) };
+        site.serve(listener, ended).await.unwrap();
+    });
+    let began = Instant::now();
+    let next = Arc::new(AtomicUsize::new(0));
+    let connections = (0..CONNECTIONS).map(|_| {
+        let next = Arc::clone(&next);
+        tokio::spawn(async move {
+            let stream = TcpStream::connect(addr).await.unwrap();
+            let mut stream = BufReader::new(stream);
+            let mut responses = Vec::new();
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                if n >= count {
+                    return responses;
+                }
+                responses.push((n, send(&mut stream, addr, n).await));
+            }
+        })
+    });
+    let mut responses = Vec::new();
+    for connection in connections.collect::<Vec<_>>() {
+        responses.extend(connection.await.unwrap());
+    }
+    let sent = began.elapsed();
+    // The server ends when every turn has.
+    drop(end);
+    served.await.unwrap();
+    let done = began.elapsed();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let (mut accepted, mut refused, mut answered) = (0, 0, 0);
+    for (n, response) in &responses {
+        let (stored, has_answer) = outcome(&store, *n).await;
+        match response.status {
+            202 => accepted += 1,
+            503 => {
+                assert!(response.retry_after >= Some(1), "{response:?}");
+                assert!(!stored, "c{n} was refused and is kept");
+                refused += 1;
+            }
+            _ => panic!("c{n}: {response:?}"),
+        }
+        answered += usize::from(has_answer);
+    }
+    println!(
+        "{count} conversations: {accepted} accepted and {refused} refused in {sent:.1?}, {answered} answered after {done:.1?}"
+    );
+    assert_eq!(accepted + refused, count);
+    assert_eq!(answered, accepted);
+    assert!(accepted > 0);
+}
