@@ -84,8 +84,10 @@ impl Home {
             store.append(&lease, &entries).await?;
             store.release(&lease).await
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all();
-        runtime.build().unwrap().block_on(kept).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(kept).unwrap();
     }
 
     /// Writes lines to a file and imports it under another name.

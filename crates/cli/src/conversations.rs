@@ -38,7 +38,10 @@ pub(crate) fn execute(
 }
 
 async fn perform(command: Conversations, json: bool, config: &Config) -> Result<(), Failure> {
-    let kept = Kept::open(config, Otherwise::Data).await?;
+    let kept = match command {
+        Conversations::Import { .. } => Kept::open(config, Otherwise::Data).await?,
+        _ => Kept::open_existing(config).await?,
+    };
     let store = &**kept.store();
     if !kept.keeps() {
         let nothing = "`memory:` keeps nothing when the program ends; pass --store sqlite:FILE or postgres://…";

@@ -32,15 +32,32 @@ pub(crate) struct Kept {
 impl Kept {
     /// Opens the store that `--store` or the settings name.
     pub(crate) async fn open(config: &Config, otherwise: Otherwise) -> Result<Self, Failure> {
-        let named: Option<String> = config
-            .find("store")
-            .map_err(|error| Failure::finding(&error))?;
-        let url = match (named, otherwise) {
+        let url = match (named(config)?, otherwise) {
             (Some(url), _) => url,
             (None, Otherwise::Memory) => MEMORY.to_owned(),
             (None, Otherwise::Data) => file()?,
         };
-        match toolwright_memory::open(&url).await {
+        let opened = toolwright_memory::open(&url).await;
+        Self::opened(config, url, opened)
+    }
+
+    /// Opens the store as [`open`](Self::open) does, but makes none where one is named: there is nothing in it to look at.
+    pub(crate) async fn open_existing(config: &Config) -> Result<Self, Failure> {
+        match named(config)? {
+            Some(url) => {
+                let opened = toolwright_memory::open_existing(&url).await;
+                Self::opened(config, url, opened)
+            }
+            None => Self::open(config, Otherwise::Data).await,
+        }
+    }
+
+    fn opened(
+        config: &Config,
+        url: String,
+        opened: Result<Arc<dyn Store>, StoreError>,
+    ) -> Result<Self, Failure> {
+        match opened {
             Ok(store) => Ok(Self { store, url }),
             Err(error) => Err(refused(config.origin("store"), &url, &error)),
         }
@@ -64,6 +81,12 @@ impl Kept {
             None => "memory",
         }
     }
+}
+
+/// The address that `--store` or the settings name.
+fn named(config: &Config) -> Result<Option<String>, Failure> {
+    let named = config.find("store");
+    named.map_err(|error| Failure::finding(&error))
 }
 
 /// The address of the file among the user's data; memory where this program has no SQLite.

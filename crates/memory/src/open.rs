@@ -35,10 +35,31 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// Opens a store as [`open`] does, unless it is a file that is not there: for programs that only look at what is stored.
+///
+/// # Errors
+///
+/// As [`open`], and when there is no such file.
+pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    if let Some(file) = url.strip_prefix("sqlite:").map(path)
+        && !file.is_empty()
+        && !std::path::Path::new(file).exists()
+    {
+        return Err(StoreError::new(format!(
+            "there is no file `{file}`: check the path, or name another store"
+        )));
+    }
+    open(url).await
+}
+
+/// The path after `sqlite:`; `sqlite://FILE` is how others write it.
+fn path(file: &str) -> &str {
+    file.strip_prefix("//").unwrap_or(file)
+}
+
 #[cfg(feature = "sqlite")]
 async fn sqlite(file: &str) -> Result<Arc<dyn Store>, StoreError> {
-    // `sqlite://FILE` is how others write it.
-    let file = file.strip_prefix("//").unwrap_or(file);
+    let file = path(file);
     match file {
         "" => Err(StoreError::new(
             "`sqlite:` names no file: write `sqlite:FILE`",

@@ -8,6 +8,7 @@
     reason = "helpers of tests"
 )]
 
+mod admission;
 mod ag_ui;
 mod ai_sdk;
 mod approvals;

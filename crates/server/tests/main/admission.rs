@@ -1,0 +1,173 @@
+//! Messages are accepted only if they can be stored and answered.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use toolwright::Secret;
+use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::chat::{Entry, Lease, MemoryStore, Store, StoreError, Summary};
+use toolwright_server::Server;
+
+use crate::rooms::Socket;
+use crate::scene::{Answer, Puppet, Running, no_tools, serve, text};
+
+/// A store that says what a test tells it to when it is asked whether it can be written.
+#[derive(Clone, Default)]
+struct Told {
+    kept: Arc<MemoryStore>,
+    refuses: Arc<Mutex<Option<Option<Duration>>>>,
+}
+
+impl Told {
+    fn refuse(&self, retry_after: Option<Duration>) {
+        *self.refuses.lock().unwrap() = Some(retry_after);
+    }
+
+    fn accept(&self) {
+        *self.refuses.lock().unwrap() = None;
+    }
+}
+
+impl Store for Told {
+    fn lease<'a>(
+        &'a self,
+        lease: &'a Lease,
+        life: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.kept.lease(lease, life)
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.kept.release(lease)
+    }
+
+    fn append<'a>(
+        &'a self,
+        lease: &'a Lease,
+        entries: &'a [Entry],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.kept.append(lease, entries)
+    }
+
+    fn tail<'a>(
+        &'a self,
+        conversation: &'a str,
+        before: Option<&'a str>,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        self.kept.tail(conversation, before, most)
+    }
+
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        self.kept.list(most)
+    }
+
+    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.kept.forget(lease)
+    }
+
+    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.kept.key()
+    }
+
+    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let refuses = *self.refuses.lock().unwrap();
+        Box::pin(async move {
+            match refuses {
+                None => Ok(()),
+                Some(None) => Err(StoreError::new("the disk is full: make room")),
+                Some(Some(wait)) => Err(StoreError::overloaded("it cannot keep up", wait)),
+            }
+        })
+    }
+}
+
+fn sdk() -> Value {
+    let parts = json!([{ "type": "text", "text": "Hi" }]);
+    json!({ "id": "c", "messages": [{ "id": "m", "role": "user", "parts": parts }] })
+}
+
+/// Sends a message in every form there is; the responses of those that can tell a status.
+async fn send(server: &Running) -> Vec<Answer> {
+    let run = json!({
+        "threadId": "c", "runId": "r", "tools": [], "context": [], "state": {}, "forwardedProps": {},
+        "messages": [{ "id": "m", "role": "user", "content": "Hi" }],
+    });
+    let path = "/api/conversations/c";
+    let mut socket = Socket::open(server, path).await;
+    let (hello, snapshot) = (socket.next().await.unwrap(), socket.next().await.unwrap());
+    assert_eq!(
+        (&hello["type"], &snapshot["event"]["type"]),
+        (&json!("hello"), &json!("snapshot"))
+    );
+    socket.send(json!({ "type": "prompt", "text": "Hi" })).await;
+    let refused = socket.next().await.unwrap();
+    assert_eq!(refused["type"], "refused", "{refused}");
+    vec![
+        server
+            .post(&format!("{path}/prompt"), json!({ "text": "Hi" }))
+            .await,
+        server.post("/api/chat", sdk()).await,
+        server.post("/agui", run).await,
+        server.get("/readyz").await,
+    ]
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
+    let (store, model) = (Told::default(), ScriptedModel::new().says("Hello."));
+    let server = Server::new(no_tools(), model.clone()).store(store.clone(), "told");
+    let server = serve(server).await;
+    assert_eq!(server.get("/readyz").await.status, 200);
+    store.refuse(None);
+    for refused in send(&server).await {
+        assert_eq!(refused.status, 503, "{refused:?}");
+        let error = &refused.json()["error"];
+        assert_eq!(error["kind"], "store");
+        assert_eq!(error["message"], "the disk is full: make room");
+        assert_eq!(refused.header("retry-after"), "");
+    }
+    assert!(store.kept.load("c").await.unwrap().is_empty());
+    assert!(model.requests().is_empty());
+    store.accept();
+    let events = server.turn("/api/conversations/c", "Hi").await;
+    assert_eq!(text(&events), "Hello.");
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_keep_up_says_when_to_come_back() {
+    let store = Told::default();
+    let server = Server::new(no_tools(), FnModel::echo()).store(store.clone(), "told");
+    let server = serve(server).await;
+    store.refuse(Some(Duration::from_millis(2_500)));
+    for refused in send(&server).await {
+        assert_eq!(refused.status, 503, "{refused:?}");
+        assert_eq!(refused.json()["error"]["kind"], "overloaded");
+        assert_eq!(refused.header("retry-after"), "3");
+    }
+}
+
+#[tokio::test]
+async fn no_more_messages_are_accepted_than_turns_may_run() {
+    let (model, strings) = Puppet::new();
+    let server = Server::new(no_tools(), model).limits(|limits| limits.turns = 1);
+    let server = serve(server).await;
+    let path = "/api/conversations/first";
+    let after = server.say(path, "Hi").await;
+    let mut refused = send(&server).await;
+    let completion =
+        json!({ "model": "puppet", "messages": [{ "role": "user", "content": "Hi" }] });
+    refused.push(server.post("/v1/chat/completions", completion).await);
+    for refused in refused {
+        assert_eq!(refused.status, 503, "{refused:?}");
+        assert_ne!(refused.header("retry-after"), "");
+        let message = refused.json()["error"]["message"].to_string();
+        assert!(message.contains("as many turns as it can"), "{message}");
+    }
+    strings.send("Hello.".to_owned()).unwrap();
+    strings.send(String::new()).unwrap();
+    let events = server.events(path, Some(after)).await.turn().await;
+    assert_eq!(text(&events), "Hello.");
+}
