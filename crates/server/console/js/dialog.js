@@ -44,11 +44,14 @@ export function dialog(title, children, buttons = []) {
 
 /**
  * Asks before something is done that cannot be undone.
+ * @param {string} title
+ * @param {Node | Node[]} body what it is about
+ * @param {string} action the word on the button that does it
  * @returns {Promise<boolean>}
  */
-export async function confirm(title, words, action) {
+export async function confirm(title, body, action) {
   const go = button(action, { kind: "danger", on: { click: () => asked.node.close("yes") } });
   const stay = button("Cancel", { autofocus: true, on: { click: () => asked.node.close("") } });
-  const asked = dialog(title, [h("p", {}, words)], [stay, go]);
+  const asked = dialog(title, [body].flat(), [stay, go]);
   return (await asked.closed) === "yes";
 }

@@ -1,6 +1,6 @@
 // The shell: pages by address, what they share, the drawer, the keys.
 
-import { h, button, fill } from "./dom.js";
+import { h, attr, button, fill, text } from "./dom.js";
 import { icon } from "./icons.js";
 import { api, decoded, keepToken, takeToken } from "./api.js";
 import { chatPage } from "./chat.js";
@@ -11,6 +11,7 @@ import { shortcuts } from "./shortcuts.js";
 import { themeSwitch } from "./switch.js";
 import { toolsPage } from "./tools.js";
 import { drawer } from "./drawer.js";
+import { MISLEADING, escaped } from "./visible.js";
 
 takeToken();
 
@@ -88,8 +89,8 @@ function chatTitle() {
 
 function titles() {
   const title = { tools: "Tools", prompts: "Prompts", chat: here.id ? chatTitle() : "New conversation" }[here.page];
-  heading.textContent = title;
-  document.title = `${title} · Toolwright`;
+  text(heading, title, MISLEADING);
+  document.title = `${escaped(title, MISLEADING)} · Toolwright`;
   tools.hidden = here.page !== "chat" || !here.id;
 }
 
@@ -116,8 +117,8 @@ async function begin(tried = false) {
     );
   }
   fill(main);
-  model.textContent = modelName(app.info.model);
-  model.title = app.info.model?.why ?? "";
+  text(model, modelName(app.info.model));
+  attr(model, "title", app.info.model?.why ?? "");
   pages.chat.write.offer(app.info);
   version.textContent = app.info.version;
   version.title = `Conversations are kept in ${app.info.store}`;

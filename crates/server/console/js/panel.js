@@ -1,9 +1,10 @@
 // The panel beside the chat: a turn's timeline, and what went over the wire.
 
-import { h, button, fill, uid } from "./dom.js";
+import { h, button, fill, text, uid } from "./dom.js";
 import { icon } from "./icons.js";
 import { timeline } from "./timeline.js";
 import { wire } from "./wire.js";
+import { MISLEADING } from "./visible.js";
 
 const narrow = matchMedia("(max-width: 55.99rem)");
 const VIEWS = [
@@ -47,7 +48,7 @@ export function panel(complete, behind) {
 
   const draw = () => {
     drawn = turn.version;
-    about.textContent = turn.user?.find((item) => item.type === "text")?.text ?? "";
+    text(about, turn.user?.find((item) => item.type === "text")?.text ?? "", MISLEADING);
     fill(body, VIEWS[chosen][1](turn));
   };
   const choose = (index) => {
