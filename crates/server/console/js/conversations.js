@@ -4,6 +4,7 @@ import { h, button, fill, prose, text } from "./dom.js";
 import { icon } from "./icons.js";
 import { api } from "./api.js";
 import { announce } from "./announce.js";
+import { whenBack } from "./back.js";
 import { confirm } from "./dialog.js";
 import { ago, exact } from "./format.js";
 
@@ -91,6 +92,7 @@ export function conversationList(on) {
         if (!known.length) {
           state.hidden = false;
           text(state, error.message);
+          if (error.kind === "offline") whenBack().then(() => this.refresh());
         }
       }
     },

@@ -3,7 +3,9 @@
 import { h, attr, button, fill, text } from "./dom.js";
 import { icon } from "./icons.js";
 import { api, decoded, keepToken, takeToken } from "./api.js";
+import { whenBack } from "./back.js";
 import { chatPage } from "./chat.js";
+import { coded } from "./coded.js";
 import { conversationList, download } from "./conversations.js";
 import { modelName } from "./format.js";
 import { promptsPage } from "./prompts.js";
@@ -34,6 +36,8 @@ const app = {
   go: (address) => (location.hash = address),
   changed: () => list.refresh(),
   runs: (running) => list.run(running),
+  /** Draws the header again: whether the open conversation exists has changed. */
+  retitle: () => titles(),
   /** Takes a prompt to the chat: a person's words can be changed there, the model's own are sent as they are. */
   insert(prompt) {
     const { write } = pages.chat;
@@ -91,7 +95,7 @@ function titles() {
   const title = { tools: "Tools", prompts: "Prompts", chat: here.id ? chatTitle() : "New conversation" }[here.page];
   text(heading, title, MISLEADING);
   document.title = `${escaped(title, MISLEADING)} · Toolwright`;
-  tools.hidden = here.page !== "chat" || !here.id;
+  tools.hidden = here.page !== "chat" || !here.id || pages.chat.isUnknown();
 }
 
 /** @param {boolean} [tried] whether a token was just typed */
@@ -104,6 +108,7 @@ async function begin(tried = false) {
       fill(main, tokenForm(tried));
       return void document.getElementById("token").focus();
     }
+    if (error.kind === "offline") whenBack().then(() => app.info || begin());
     const again = button("Try again", { kind: "primary", on: { click: retry } });
     return void fill(
       main,
@@ -138,7 +143,7 @@ function tokenForm(refusedBefore) {
     "form",
     { class: "nothing", on: { submit } },
     h("h2", {}, "This server wants a token"),
-    h("p", {}, "It was chosen where the server was started, with ", h("code", {}, "--token"), " or in its settings."),
+    h("p", {}, coded("It was chosen where the server was started, with --token or in its settings.")),
     h("div", { class: "field" }, h("label", { for: "token" }, "Token"), input, refused),
     h("div", { class: "buttons" }, button("Go on", { kind: "primary", type: "submit" })),
   );
