@@ -229,4 +229,22 @@ describe("the dialog before a tool is called", () => {
       assert.deepEqual(sent.at(-1), { arguments: { order: ORDER, amount: 5 }, confirmed: true });
     });
   }
+
+  it("shows where long arguments begin, and the buttons", async (t) => {
+    const server = await started(t);
+    const { page, shot, accessible } = await open(t, `${server.url}/#/tools/issue_refund`, { height: 600 });
+    await page.getByText("JSON", { exact: true }).click();
+    const args = { order: "A-1", amount: 5, reason: "A long reason.\n".repeat(200) };
+    await page.getByRole("textbox", { name: /Arguments/ }).fill(JSON.stringify(args));
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    const asked = page.getByRole("dialog", { name: "Call Issue refund?" });
+    await asked.waitFor();
+    for (const seen of [asked.locator("dd").first(), asked.getByRole("button", { name: "Call it" })]) {
+      const { y, height } = await seen.boundingBox();
+      assert.ok(y >= 0 && y + height <= 600, `at ${y}`);
+    }
+    assert.equal(await asked.locator("dd").last().textContent(), args.reason);
+    await accessible("long arguments");
+    await shot("confirm-call-long");
+  });
 });

@@ -21,18 +21,15 @@ export function dialog(title, children, buttons = []) {
   });
   const head = h("header", {}, h("h2", { id }, title), close);
   const foot = buttons.length ? h("footer", { class: "buttons" }, buttons) : null;
+  const body = h("div", { class: "dialog-body" }, children);
   /** @type {any} */
-  const node = h(
-    "dialog",
-    { class: "dialog", "aria-labelledby": id },
-    head,
-    h("div", { class: "dialog-body" }, children),
-    foot,
-  );
+  const node = h("dialog", { class: "dialog", "aria-labelledby": id }, head, body, foot);
   // A click beside it closes it, too.
   node.addEventListener("click", (event) => event.target === node && node.close(""));
   document.body.append(node);
   node.showModal();
+  // The keyboard must be able to scroll it.
+  if (body.scrollHeight > body.clientHeight) body.tabIndex = 0;
   const closed = new Promise((resolve) => {
     node.addEventListener("close", () => {
       node.remove();
