@@ -101,10 +101,34 @@ describe("an answer that is being written", () => {
     await turn(2).getByText("You said: Third").waitFor();
   });
 
+  it("is not in the way of what is written before the server has responded", async (t) => {
+    const server = await started(t);
+    const { page, message, ask, answers, turn } = await open(t, server.url);
+    const more = gate();
+    const held = gate();
+    await page.route("**/prompt", async (route) => {
+      held.open();
+      await more.opened;
+      await route.continue();
+    });
+    await ask("What time is it in Tokyo?");
+    await held.opened;
+    await ask("And the weather there?");
+    assert.equal(await message.inputValue(), "And the weather there?");
+    more.open();
+    await answers(2);
+    assert.equal(await turn(0).locator(".bubble p").textContent(), "What time is it in Tokyo?");
+    assert.equal(await turn(1).locator(".bubble p").textContent(), "And the weather there?");
+    assert.equal(await message.inputValue(), "");
+    assert.equal(await page.locator(".turn").count(), 2);
+  });
+
   it("gives a message back that a lost server has not begun with", async (t) => {
     const never = gate();
     const more = gate();
+    const arrived = gate();
     const model = await vendor(t, async (reply) => {
+      arrived.open();
       await (model.asked.length > 1 ? more : never).opened;
       reply.text("The first answer.").end();
     });
@@ -118,6 +142,8 @@ describe("an answer that is being written", () => {
     await turn(0).getByText("Working…").waitFor();
     await ask("Second");
     await waiting.first().waitFor();
+    // The model is asked once the message is stored.
+    await arrived.opened;
     await server.kill();
     const banner = page.getByText("The connection is lost. Reconnecting…");
     await banner.waitFor();

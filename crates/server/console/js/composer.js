@@ -43,6 +43,8 @@ export function composer(on) {
   );
   let busy = false;
   let sending = false;
+  /** Whether Enter was pressed while a request was under way. */
+  let again = false;
   /** A prompt of the registry that goes along with the text. */
   let prompt = null;
 
@@ -89,7 +91,9 @@ export function composer(on) {
     if (error.kind === "offline") whenBack().then(() => fault.textContent === shown && fill(fault));
   };
   const submit = async () => {
-    if (isEmpty() || sending) return;
+    if (sending) return void (again = true);
+    again = false;
+    if (isEmpty()) return;
     const body = { text: area.value.trim() };
     const parts = body.text ? [part("user", body.text)] : [];
     if (prompt) {
@@ -98,9 +102,10 @@ export function composer(on) {
     }
     // What was written stays in the field if the request fails.
     if (!(await deliver(body, parts))) return;
-    area.value = "";
+    if (area.value.trim() === body.text) area.value = "";
     attach(null);
     fit();
+    if (again) submit();
   };
   const halt = () => on.stop().catch(failed);
 
