@@ -110,15 +110,79 @@ describe("a chat with the demo model", () => {
   });
 
   it("opens a page at any address", async (t) => {
+    const greets = /What can I do for you|There is no (tool|such conversation)/;
     for (const address of ["/#/c/%E0%A4%A", "/#/tools/no-such-tool", "/#/nonsense/%", "/#"]) {
       const { page } = await open(t, server.url + address);
-      await page.getByRole("heading", { level: 2, name: /What can I do for you|There is no tool/ }).waitFor();
+      await page.getByRole("heading", { level: 2, name: greets }).waitFor();
     }
   });
 
-  it("offers something to begin with", async (t) => {
-    const { page, message } = await open(t, server.url);
+  it("says of a link to an unknown conversation that there is none, and begins another", async (t) => {
+    const { page, ask, answers, turn, shot, accessible } = await open(t, `${server.url}/#/c/no-such-conversation`);
+    await page.getByRole("heading", { name: "There is no such conversation" }).waitFor();
+    await page.getByText(/belongs to another person/).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Export this conversation" }).isVisible(), false);
+    await accessible("an unknown conversation");
+    await shot("unknown");
+    await ask("What time is it in Tokyo?");
+    await answers(1);
+    await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
+    assert.match(await page.evaluate(() => location.hash), /^#\/c\/web-/);
+    await page.getByRole("heading", { name: "There is no such conversation" }).waitFor({ state: "detached" });
+
+    // A server may also refuse it.
+    const error = { error: { kind: "unknown", message: "there is no such conversation" } };
+    await page.route("**/api/conversations/refused", (route) => route.fulfill({ status: 404, json: error }));
+    await page.goto(`${server.url}/#/c/refused`);
+    await page.getByRole("heading", { name: "There is no such conversation" }).waitFor();
+    await page.getByRole("link", { name: "Start a new one" }).click();
+    await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
+  });
+
+  it("says so when the conversation is deleted on another page", async (t) => {
+    const one = await open(t, server.url);
+    await one.ask("What time is it in Tokyo?");
+    await one.answers(1);
+    const address = one.page.url();
+    const two = await open(t, address);
+    await two.answers(1);
+    const id = decodeURIComponent(address.split("/c/")[1]);
+    const deleted = await fetch(`${server.url}/api/conversations/${id}`, { method: "DELETE" });
+    assert.equal(deleted.status, 204);
+    for (const { page } of [one, two]) {
+      await page.getByRole("heading", { name: "There is no such conversation" }).waitFor();
+      assert.equal(await page.locator(".turn").count(), 0);
+    }
+  });
+
+  it("sends a suggestion when it is clicked, and leaves alone what is being written", async (t) => {
+    const { page, message, answers, turn } = await open(t, server.url);
+    await message.fill("Something else");
     await page.getByRole("button", { name: "What time is it in Tokyo?", exact: true }).click();
-    assert.equal(await message.inputValue(), "What time is it in Tokyo?");
+    await answers(1);
+    assert.equal(await turn(0).locator(".bubble p").textContent(), "What time is it in Tokyo?");
+    await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
+    assert.equal(await message.inputValue(), "Something else");
+  });
+
+  it("keeps the name of an option on one line", async (t) => {
+    const { page } = await open(t, server.url);
+    const hint = page.locator(".welcome p", { hasText: "--model" });
+    await hint.waitFor();
+    const broken = [];
+    for (let width = 320; width <= 900; width += 4) {
+      await page.setViewportSize({ width, height: 800 });
+      const lines = await hint.evaluate((node) => {
+        const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+        while (!texts.nextNode().data.includes("--model"));
+        const range = document.createRange();
+        const at = texts.currentNode.data.indexOf("--model");
+        range.setStart(texts.currentNode, at);
+        range.setEnd(texts.currentNode, at + "--model".length);
+        return new Set([...range.getClientRects()].map((rect) => rect.top)).size;
+      });
+      if (lines !== 1) broken.push(width);
+    }
+    assert.deepEqual(broken, []);
   });
 });

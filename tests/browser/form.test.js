@@ -113,11 +113,11 @@ describe("a form", () => {
 
   it("begins with the arguments that are there, and gives them back unchanged", async (t) => {
     const value = {
-      name: "box",
+      name: "a\rbox",
       size: "l",
       sure: false,
       place: { lat: 1, lon: 2 },
-      tags: ["a", "b"],
+      tags: ["a\r\nb", "\u202eb"],
       labels: { x: 1 },
       tree: { leaf: "oak", below: [{ leaf: "twig" }] },
       kind: "thing",

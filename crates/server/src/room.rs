@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use serde::Serialize;
 use tokio::sync::watch;
 use toolwright_chat::{Ask, Asked, Entry, Model, StoreError, Usage};
-use toolwright_core::CancellationToken;
+use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::endpoint::Live;
 use crate::event::{Event, Notice, Numbered, PeerId};
@@ -64,7 +64,17 @@ pub(crate) struct Snapshot {
     /// What was said of a step that is not over, where its events are not to be had any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) partial: Option<Partial>,
+    /// Messages that wait for their turn, in order, each as its parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) queued: Vec<Vec<Part>>,
     pub(crate) peers: usize,
+}
+
+/// A part of a message that waits, as the event that its turn begins with has it.
+#[derive(Serialize)]
+pub(crate) struct Part {
+    role: Role,
+    content: Vec<Content>,
 }
 
 impl Room {
@@ -224,6 +234,8 @@ impl Room {
         for _ in 0..TRIES {
             let turn = self.log().turn().clone();
             let mut entries = self.live.store.load(&self.id).await?;
+            // Before the log: a message that begins in between is told by the log, or tried again.
+            let queued = self.queued();
             let log = self.log();
             // A turn that began meanwhile may have told the journal something already.
             if log.turn().count != turn.count {
@@ -237,6 +249,7 @@ impl Room {
                 running: turn.runs,
                 pending: log.pending().to_vec(),
                 partial: None,
+                queued,
                 peers: self.peers(),
             };
             if turn.runs && whole {
@@ -255,6 +268,24 @@ impl Room {
         Err(StoreError::new(
             "the conversation goes on too fast to be shown; try again",
         ))
+    }
+
+    /// The messages that wait for their turn, except those whose answers are for one participant only.
+    fn queued(&self) -> Vec<Vec<Part>> {
+        let work = self.work();
+        let messages = work.waiting.iter().filter_map(|job| match &job.what {
+            Task::Prompt(message) if self.live.audience(job.peer.as_ref()).is_none() => {
+                Some(message)
+            }
+            _ => None,
+        });
+        let parts = messages.map(|message| {
+            let parts = message.parts.iter().cloned();
+            parts
+                .map(|(role, content)| Part { role, content })
+                .collect()
+        });
+        parts.collect()
     }
 
     /// A turn begins: what comes now is not in the journal yet.

@@ -39,7 +39,8 @@ class Reply {
   }
 
   chunk(delta, reason = null) {
-    const usage = reason ? { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } : null;
+    const cached = { prompt_tokens_details: { cached_tokens: 25 } };
+    const usage = reason ? { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, ...cached } : null;
     const chunk = { id: "1", choices: [{ index: 0, delta, finish_reason: reason }], usage };
     this.response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   }

@@ -1,6 +1,7 @@
 // What is said to people who do not see the page change, and a short note for those who do.
 
-import { h } from "./dom.js";
+import { h, prose, text } from "./dom.js";
+import { MISLEADING } from "./visible.js";
 
 let timer = 0;
 
@@ -10,12 +11,12 @@ let timer = 0;
  */
 export function announce(message, { urgent = false, show = false } = {}) {
   const region = document.getElementById(urgent ? "alerts" : "status");
-  region.append(h("p", {}, message));
+  region.append(h("p", {}, prose(message)));
   // Only what is new is read; what was read is not kept.
   while (region.children.length > 20) region.firstElementChild.remove();
   if (!show) return;
   const note = document.getElementById("note");
-  note.textContent = message;
+  text(note, message, MISLEADING);
   note.classList.add("shown");
   clearTimeout(timer);
   timer = setTimeout(() => note.classList.remove("shown"), 2500);

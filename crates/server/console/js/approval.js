@@ -1,10 +1,10 @@
 // A call that waits for a person: what will happen, with which arguments; yes, yes with changes, or no.
 
-import { h, fill, button, uid } from "./dom.js";
+import { h, fill, button, text, uid } from "./dom.js";
 import { icon } from "./icons.js";
 import { coded } from "./coded.js";
 import { argumentsForm } from "./form.js";
-import { shown } from "./schema.js";
+import { argumentValues } from "./values.js";
 import { exact } from "./format.js";
 
 /**
@@ -25,7 +25,7 @@ export function approval(call, spec, decide) {
     try {
       await decide(decision);
     } catch (error) {
-      fault.textContent = error.message;
+      text(fault, error.message);
       buttons.forEach((it) => (it.disabled = false));
     }
   };
@@ -43,7 +43,7 @@ export function approval(call, spec, decide) {
       kind: "primary",
       on: { click: () => send({ verdict: "approve" }) },
     });
-    fill(pane, list(asked.arguments), h("div", { class: "buttons" }, approve, edit, deny));
+    fill(pane, argumentValues(asked.arguments), h("div", { class: "buttons" }, approve, edit, deny));
     if (focus) edit.focus();
   };
 
@@ -97,16 +97,5 @@ export function approval(call, spec, decide) {
     pane,
     fault,
     expires ? h("p", { class: "quiet" }, `Open until ${exact(expires)}`) : null,
-  );
-}
-
-/** Exactly what the tool will receive, nothing shortened. */
-function list(args) {
-  const entries = Object.entries(args ?? {});
-  if (!entries.length) return h("p", { class: "quiet" }, "No arguments.");
-  return h(
-    "dl",
-    { class: "values" },
-    entries.map(([key, value]) => [h("dt", {}, key), h("dd", {}, shown(value))]),
   );
 }

@@ -6,23 +6,25 @@ import { announce, reader } from "./announce.js";
 import { composer } from "./composer.js";
 import { plain } from "./content.js";
 import { apply, empty, pend, taken, waits } from "./conversation.js";
-import { fromEntries, keepSent } from "./journal.js";
+import { adopt, fromEntries, keepSent } from "./journal.js";
 import { follow } from "./stream.js";
 import { panel } from "./panel.js";
+import { queue } from "./queue.js";
 import { scroller } from "./scroller.js";
 import { turnView } from "./turn.js";
 import { welcome } from "./welcome.js";
 
 /**
- * @param {any} app what the pages share: `info`, `tools`, `specOf`, `go`, `changed`, `runs`
+ * @param {any} app what the pages share: `info`, `tools`, `specOf`, `go`, `changed`, `runs`, `retitle`
  */
 export function chatPage(app) {
   const turns = h("div", { class: "turns" });
   const state = h("div", { class: "chat-state" });
   const banner = h("div", { class: "banner", role: "status" });
-  const scroll = scroller(h("div", { class: "transcript-inner" }, state, turns));
+  const waiting = queue();
+  const scroll = scroller(h("div", { class: "transcript-inner" }, state, turns, waiting.node));
   const write = composer({ send, stop: () => api.stop(id) });
-  const side = panel(complete, () => [column, document.querySelector(".top")]);
+  const side = panel(complete, () => [column, document.querySelector(".top")], scroll.hold);
   const column = h("div", { class: "chat-column" }, banner, scroll.node, write.node);
   const node = h("div", { class: "chat" }, column, side.node);
   const desk = { specOf: app.specOf, decide, details: (turn) => side.open(turn) };
@@ -36,6 +38,8 @@ export function chatPage(app) {
   /** Whether a conversation is opened to say something in it: nobody has to be welcomed. */
   let fresh = false;
   let shown = false;
+  /** Whether the conversation of the address does not exist. */
+  let unknown = false;
   let voice = reader();
 
   /** Draws what changed, once per frame however much streams in. */
@@ -75,21 +79,43 @@ export function chatPage(app) {
     const { text, reasoning } = snapshot.partial ?? {};
     if (reasoning) apply(conversation, { type: "reasoning", delta: reasoning }, Date.now());
     if (text) apply(conversation, { type: "text", delta: text }, Date.now());
-    fill(
-      state,
-      !conversation.turns.length && !conversation.running && !fresh && welcome(app, (words) => write.insert(words)),
-    );
+    waiting.take(snapshot.queued ?? []);
+    fill(state);
+    exists(fresh || conversation.running || conversation.turns.length > 0 || waiting.size() > 0);
+    if (!conversation.running) giveBack();
     fresh = false;
     plan();
     return snapshot.seq;
   };
 
+  /** Shows whether the conversation exists; in one that does not, the first message begins a new one. */
+  const exists = (whether) => {
+    if (!whether) fill(state, missing());
+    if (unknown === !whether) return;
+    unknown = !whether;
+    app.retitle();
+  };
+
+  /** Queued messages that a restarted server no longer has go back to the input field. */
+  const giveBack = () => {
+    const lost = waiting.lost();
+    if (!lost.length) return;
+    write.insert(lost.join("\n"));
+    announce("The server restarted before it began with your message, which is in the input field again", { urgent: true, show: true });
+  };
+
   const hear = ({ at, event }) => {
     // What was missed is not to be had any more: the whole comes instead.
     if (event.type === "snapshot") return void take(event);
-    if (event.type === "said") fill(state);
+    if (event.type === "said") {
+      fill(state);
+      exists(true);
+    }
+    waiting.hear(event);
     const turn = apply(conversation, event, at);
     speak(event, turn);
+    if (event.type === "ended" || event.type === "error") settle(turn);
+    if (!conversation.running) giveBack();
     if (event.type === "said" || event.type === "ended") app.changed();
     plan();
   };
@@ -119,17 +145,12 @@ export function chatPage(app) {
       return void fill(banner, h("span", { class: "pulse" }), "The connection is lost. Reconnecting…", now);
     }
     fill(banner);
-    fill(state, missing(error));
+    if (error.status === 404) exists(false);
+    else fill(state, nothing("This did not work", error.message));
   };
 
-  const missing = (error) =>
-    h(
-      "div",
-      { class: "nothing" },
-      h("h2", {}, error.status === 404 ? "There is no such conversation" : "This did not work"),
-      h("p", {}, error.message),
-      h("p", {}, h("a", { class: "button", href: "#/" }, "Start a new one")),
-    );
+  const missing = () =>
+    nothing("There is no such conversation", "It was deleted, belongs to another person, or the link is incomplete.");
 
   /** Settles when the connection stands, cannot be made at first, or is not wanted any more. */
   function open(wanted) {
@@ -155,16 +176,26 @@ export function chatPage(app) {
     views.forEach((view) => view.node.remove());
     views = [];
     conversation = empty();
+    waiting.clear();
+    unknown = false;
     voice = reader();
     fill(banner);
     fill(state);
     scroll.toEnd();
   }
 
-  async function send(said) {
-    if (id === null) await begin();
-    const { queued } = await api.prompt(id, said);
-    if (queued) announce("It will be said when the turn before it is over", { show: true });
+  async function send(body, parts) {
+    if (id === null || unknown) await begin();
+    const message = waiting.add(parts);
+    try {
+      const { queued } = await api.prompt(id, body);
+      if (queued) message.show();
+      else message.drop();
+      if (queued) announce("It will be said when the turn before it is over", { show: true });
+    } catch (error) {
+      message.drop();
+      throw error;
+    }
     scroll.toEnd();
   }
 
@@ -183,6 +214,19 @@ export function chatPage(app) {
 
   async function decide(call, decision) {
     await api.decide(id, { call: call.id, token: call.asked.token, ...decision });
+  }
+
+  /** Shows a turn's numbers once they are those of the journal, which a reload reads. */
+  async function settle(turn) {
+    turn.unsettled = true;
+    try {
+      adopt(turn, fromEntries((await api.conversation(id)).entries).turns);
+    } catch {
+      // The times of the events are close enough until the page reconnects.
+    }
+    turn.unsettled = false;
+    turn.version += 1;
+    plan();
   }
 
   /** Brings the vendor's own words of each step, which only the journal has. */
@@ -206,7 +250,7 @@ export function chatPage(app) {
     id = null;
     fill(
       state,
-      welcome(app, (words) => write.insert(words)),
+      welcome(app, (words) => write.say(words)),
     );
     write.state({ running: false, waiting: false });
     write.offerFocus();
@@ -216,6 +260,7 @@ export function chatPage(app) {
     node,
     write,
     show,
+    isUnknown: () => unknown,
     firstWords: () => plain(conversation.turns[0]?.user).split("\n", 1)[0],
     /** Goes to the first call that waits. */
     toAsked() {
@@ -227,6 +272,17 @@ export function chatPage(app) {
       if (last) side.open(last);
     },
   };
+}
+
+/** What stands where a conversation would, and a way on. */
+function nothing(title, words) {
+  return h(
+    "div",
+    { class: "nothing" },
+    h("h2", {}, title),
+    h("p", {}, words),
+    h("p", {}, h("a", { class: "button", href: "#/" }, "Start a new one")),
+  );
 }
 
 function skeleton() {

@@ -1,11 +1,13 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
 
 import { h, attr, button, fill, text, uid } from "./dom.js";
+import { whenBack } from "./back.js";
 import { icon } from "./icons.js";
 import { modelName } from "./format.js";
 
 /**
- * @param {{send: (said: any) => Promise<void>, stop: () => Promise<void>}} on
+ * @param {{send: (body: any, parts: any[]) => Promise<void>, stop: () => Promise<void>}} on
+ *   send: the body of the request, and the parts of the message as its `said` events will have them
  */
 export function composer(on) {
   const id = uid("write");
@@ -41,6 +43,8 @@ export function composer(on) {
   );
   let busy = false;
   let sending = false;
+  /** Whether Enter was pressed while a request was under way. */
+  let again = false;
   /** A prompt of the registry that goes along with the text. */
   let prompt = null;
 
@@ -63,27 +67,47 @@ export function composer(on) {
     area.style.height = `${Math.min(area.scrollHeight, innerHeight * 0.4)}px`;
     attr(send, "aria-disabled", isEmpty() || sending ? "true" : null);
   };
-  const submit = async () => {
-    if (isEmpty() || sending) return;
-    const said = { text: area.value.trim() };
-    if (prompt) said.prompt = { name: prompt.name, arguments: prompt.arguments };
-    if (!models.hidden && models.value) said.model = models.value;
+  /** Returns false if the request failed; the error is shown. */
+  const deliver = async (body, parts) => {
+    if (!models.hidden && models.value) body.model = models.value;
     sending = true;
     fault.textContent = "";
     fit();
     try {
-      await on.send(said);
-      area.value = "";
-      attach(null);
+      await on.send(body, parts);
+      return true;
     } catch (error) {
-      // What was written is not lost with the request.
-      fault.textContent = error.message;
+      failed(error);
+      return false;
     } finally {
       sending = false;
       fit();
     }
   };
-  const halt = () => on.stop().catch((error) => (fault.textContent = error.message));
+  /** Shows an error; one about the connection goes when the server responds again. */
+  const failed = (error) => {
+    text(fault, error.message);
+    const shown = fault.textContent;
+    if (error.kind === "offline") whenBack().then(() => fault.textContent === shown && fill(fault));
+  };
+  const submit = async () => {
+    if (sending) return void (again = true);
+    again = false;
+    if (isEmpty()) return;
+    const body = { text: area.value.trim() };
+    const parts = body.text ? [part("user", body.text)] : [];
+    if (prompt) {
+      body.prompt = { name: prompt.name, arguments: prompt.arguments };
+      parts.unshift(part(prompt.role, prompt.text));
+    }
+    // What was written stays in the field if the request fails.
+    if (!(await deliver(body, parts))) return;
+    if (area.value.trim() === body.text) area.value = "";
+    attach(null);
+    fit();
+    if (again) submit();
+  };
+  const halt = () => on.stop().catch(failed);
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -111,6 +135,12 @@ export function composer(on) {
     focus: () => area.focus(),
     /** Takes the focus, unless that would open a phone's keyboard over the page. */
     offerFocus: () => matchMedia("(hover: hover)").matches && area.focus(),
+    /** Sends a text; the draft in the field stays. */
+    async say(words) {
+      if (sending) return;
+      const isSent = await deliver({ text: words }, [part("user", words)]);
+      if (!isSent && !area.value) this.insert(words);
+    },
     /** Puts a text in, behind what is there. */
     insert(words) {
       area.value = area.value ? `${area.value}\n${words}` : words;
@@ -145,3 +175,5 @@ export function composer(on) {
     },
   };
 }
+
+const part = (role, words) => ({ role, content: [{ type: "text", text: words }] });

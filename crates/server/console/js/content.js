@@ -24,12 +24,10 @@ function item(it) {
   if (it.type === "text") return written(it.text);
   if (it.type === "image") return picture(it);
   if (it.type === "audio") return h("p", { class: "attachment" }, `Audio, ${it.mimeType}, ${size(it.data.length)}`);
-  if (it.type === "resource_link") return h("p", { class: "attachment" }, link(it.uri, [it.name || it.uri].map(words)));
+  if (it.type === "resource_link") return h("p", { class: "attachment" }, link(it.uri, [it.name || it.uri]));
   if (it.type === "resource") return resource(it.resource);
   return json(it, { label: "Content" });
 }
-
-const words = (text) => document.createTextNode(text);
 
 function written(text) {
   const looksLikeJson = /^\s*[[{]/.test(text) && pretty(text) !== text;
@@ -55,6 +53,6 @@ function picture({ data, mimeType }) {
 }
 
 function resource({ uri, text, blob, mimeType }) {
-  const caption = h("p", { class: "attachment" }, link(uri, [words(uri)]), mimeType ? ` · ${mimeType}` : "");
+  const caption = h("p", { class: "attachment" }, link(uri, [uri]), mimeType ? ` · ${mimeType}` : "");
   return h("div", {}, caption, text === undefined ? size(blob?.length ?? 0) : folded(text));
 }

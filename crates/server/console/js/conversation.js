@@ -132,11 +132,12 @@ export function sum(turn) {
   turn.usage = {
     input: total("input"),
     output: total("output"),
+    cached: total("cached"),
     estimated: steps.some((step) => step.usage.estimated),
   };
-  turn.cost = steps.every((step) => typeof step.cost === "number")
-    ? steps.reduce((all, step) => all + step.cost, 0)
-    : null;
+  // Without a finished step nothing is known about the cost; it is not zero.
+  const isPriced = steps.length > 0 && steps.every((step) => typeof step.cost === "number");
+  turn.cost = isPriced ? steps.reduce((all, step) => all + step.cost, 0) : null;
 }
 
 /** Somebody said something: words of a person begin a turn, words in the model's name belong to one. */
@@ -216,9 +217,10 @@ const EVENTS = {
   paused: (turn, event, at, conversation) => (conversation.running = false),
   status: (turn, { message }) => (turn.status = message),
   metadata: (turn, { metadata }) => (turn.metadata = { ...turn.metadata, ...metadata }),
-  ended: (turn, { type, end, reason, content, usage, cost }, at, conversation) => {
+  // Usage and cost are the sums over the steps, as they are after a reload; the event also counts turns without any.
+  ended: (turn, { end, reason }, at, conversation) => {
     close(turn, at, conversation);
-    Object.assign(turn, { end: { end, reason }, usage, cost });
+    turn.end = { end, reason };
   },
   error: (turn, event, at, conversation) => {
     close(turn, at, conversation);

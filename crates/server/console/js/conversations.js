@@ -1,9 +1,10 @@
 // The list of conversations: open, new, export, delete.
 
-import { h, button, fill } from "./dom.js";
+import { h, button, fill, prose, text } from "./dom.js";
 import { icon } from "./icons.js";
 import { api } from "./api.js";
 import { announce } from "./announce.js";
+import { whenBack } from "./back.js";
 import { confirm } from "./dialog.js";
 import { ago, exact } from "./format.js";
 
@@ -37,7 +38,7 @@ export function conversationList(on) {
   const line = (it) => {
     const title = it.title || "Untitled";
     const running = it.id === here ? runs : it.running;
-    const name = h("span", { class: "conversation-title" }, title);
+    const name = h("span", { class: "conversation-title" }, prose(title));
     const when = h("time", { class: "quiet", title: exact(it.updated) }, running ? "running" : ago(it.updated));
     const open = h(
       "a",
@@ -65,7 +66,7 @@ export function conversationList(on) {
   const remove = async (it, title) => {
     const sure = await confirm(
       "Delete this conversation?",
-      `“${title}” and all its calls will be gone. This cannot be undone.`,
+      h("p", {}, prose(`“${title}” and all its calls will be gone. This cannot be undone.`)),
       "Delete",
     );
     if (!sure) return;
@@ -90,7 +91,8 @@ export function conversationList(on) {
       } catch (error) {
         if (!known.length) {
           state.hidden = false;
-          state.textContent = error.message;
+          text(state, error.message);
+          if (error.kind === "offline") whenBack().then(() => this.refresh());
         }
       }
     },

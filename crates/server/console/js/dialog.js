@@ -21,18 +21,15 @@ export function dialog(title, children, buttons = []) {
   });
   const head = h("header", {}, h("h2", { id }, title), close);
   const foot = buttons.length ? h("footer", { class: "buttons" }, buttons) : null;
+  const body = h("div", { class: "dialog-body" }, children);
   /** @type {any} */
-  const node = h(
-    "dialog",
-    { class: "dialog", "aria-labelledby": id },
-    head,
-    h("div", { class: "dialog-body" }, children),
-    foot,
-  );
+  const node = h("dialog", { class: "dialog", "aria-labelledby": id }, head, body, foot);
   // A click beside it closes it, too.
   node.addEventListener("click", (event) => event.target === node && node.close(""));
   document.body.append(node);
   node.showModal();
+  // The keyboard must be able to scroll it.
+  if (body.scrollHeight > body.clientHeight) body.tabIndex = 0;
   const closed = new Promise((resolve) => {
     node.addEventListener("close", () => {
       node.remove();
@@ -44,11 +41,14 @@ export function dialog(title, children, buttons = []) {
 
 /**
  * Asks before something is done that cannot be undone.
+ * @param {string} title
+ * @param {Node | Node[]} body what it is about
+ * @param {string} action the word on the button that does it
  * @returns {Promise<boolean>}
  */
-export async function confirm(title, words, action) {
+export async function confirm(title, body, action) {
   const go = button(action, { kind: "danger", on: { click: () => asked.node.close("yes") } });
   const stay = button("Cancel", { autofocus: true, on: { click: () => asked.node.close("") } });
-  const asked = dialog(title, [h("p", {}, words)], [stay, go]);
+  const asked = dialog(title, [body].flat(), [stay, go]);
   return (await asked.closed) === "yes";
 }

@@ -1,4 +1,8 @@
 // Elements from plain data. Text only ever becomes text nodes: nothing in this console parses HTML.
+//
+// Invisible characters are escaped here, for every page: `visible.js` says which.
+
+import { HIDDEN, MISLEADING, escaped, pieces } from "./visible.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
@@ -24,7 +28,7 @@ export function h(tag, props = {}, ...children) {
     } else if (REFUSED.test(name)) {
       throw new Error(`the attribute ${name} is never set`);
     } else {
-      node.setAttribute(name, value === true ? "" : String(value));
+      node.setAttribute(name, attributeText(name, value));
     }
   }
   node.append(...nodes(children));
@@ -45,7 +49,36 @@ function nodes(children) {
   return children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
+    .flatMap((child) => (child instanceof Node ? child : marked(String(child), HIDDEN)));
+}
+
+/** The text as nodes, with its invisible characters as marked escapes. */
+function marked(text, which) {
+  return pieces(text, which).map(({ text, isCode }) => {
+    if (!isCode) return document.createTextNode(text);
+    const node = document.createElement("span");
+    node.className = "escaped";
+    node.title = "An invisible or reordering character, shown by its code";
+    node.textContent = text;
+    return node;
+  });
+}
+
+/**
+ * The nodes of a text that is read rather than approved: emoji and scripts that need joiners stay intact.
+ * @param {string} text
+ * @returns {Node[]}
+ */
+export function prose(text) {
+  return marked(text, MISLEADING);
+}
+
+/** Attributes whose text is shown or read aloud. */
+const READ = new Set(["title", "aria-label", "placeholder", "alt"]);
+
+function attributeText(name, value) {
+  if (value === true) return "";
+  return READ.has(name) ? escaped(String(value), MISLEADING) : String(value);
 }
 
 /** Sets an attribute, or takes it away, only where that changes something. */
@@ -53,14 +86,19 @@ export function attr(node, name, value) {
   if (value === null || value === undefined || value === false) {
     if (node.hasAttribute(name)) node.removeAttribute(name);
   } else {
-    const text = value === true ? "" : String(value);
+    const text = attributeText(name, value);
     if (node.getAttribute(name) !== text) node.setAttribute(name, text);
   }
 }
 
-/** Sets the text only where it changes, so that selections and screen readers are left alone. */
-export function text(node, value) {
-  if (node.textContent !== value) node.textContent = value;
+/**
+ * Sets the text only where it changes, so that selections and screen readers are left alone.
+ * @param {Element} node
+ * @param {string} value
+ * @param {RegExp} [which] the characters to escape
+ */
+export function text(node, value, which = HIDDEN) {
+  if (node.textContent !== escaped(value, which)) fill(node, marked(value, which));
 }
 
 let count = 0;

@@ -2,19 +2,22 @@
 //
 // A field is `{node, read}`; `read` returns the value, or `undefined` where it is left out, and tells `fault` what is wrong.
 
-import { h, uid } from "./dom.js";
+import { h, fill, text as write, uid } from "./dom.js";
 import { coded } from "./coded.js";
 import { shown } from "./schema.js";
+import { escaped, escapedJson } from "./visible.js";
 
 const INPUTS = { date: "date", email: "email", uri: "url", password: "password", time: "time" };
 
 /** Puts a name, a control, its description and room for what is wrong with it together. */
-export function framed(control, { label, schema, required, hint }) {
+export function framed(control, { label, schema, required, hint, held = () => control.value }) {
   const id = uid("field");
   control.id = id;
   const about = schema.description ? h("p", { class: "about", id: `${id}-about` }, coded(schema.description)) : null;
   const error = h("p", { class: "fault", id: `${id}-fault` });
-  control.setAttribute("aria-describedby", [about && `${id}-about`, `${id}-fault`].filter(Boolean).join(" "));
+  const revealed = hidden(control, held, `${id}-hidden`);
+  const described = [about && `${id}-about`, `${id}-hidden`, `${id}-fault`];
+  control.setAttribute("aria-describedby", described.filter(Boolean).join(" "));
   if (required) control.setAttribute("aria-required", "true");
   const extra = [hint, required ? null : "optional"].filter(Boolean).join(", ");
   const name = h(
@@ -23,15 +26,27 @@ export function framed(control, { label, schema, required, hint }) {
     h("span", { class: "name" }, label),
     extra ? h("span", { class: "kind" }, ` ${extra}`) : null,
   );
-  const node = h("div", { class: "field" }, name, about, control, error);
+  const node = h("div", { class: "field" }, name, about, control, revealed, error);
   const fault = (message) => {
-    error.textContent = message ?? "";
+    write(error, message ?? "");
     if (message) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   };
   // What is being mended is not wrong until it is looked at again.
   control.addEventListener("input", () => fault(null));
   return { node, fault };
+}
+
+/** The value of a field with its invisible characters escaped, if it has any: a field itself cannot mark them. */
+function hidden(control, held, id) {
+  const node = h("p", { class: "about", id });
+  const look = () => {
+    const some = control.type !== "password" && escaped(held()) !== held();
+    fill(node, some && ["With hidden characters: ", held()]);
+  };
+  control.addEventListener("input", look);
+  look();
+  return node;
 }
 
 /** What is told by `read`: the value, or a fault shown beside its field. */
@@ -59,9 +74,12 @@ export function textField(schema, options) {
   const control = long
     ? h("textarea", { rows: 4, ...props })
     : h("input", { type: INPUTS[schema.format] ?? "text", ...props });
-  const frame = framed(control, { ...options, schema });
+  // Browsers normalize line ends in a field, so a value that was not edited is read from the original.
+  const first = control.value;
+  const held = () => (typeof value === "string" && control.value === first ? value : control.value);
+  const frame = framed(control, { ...options, schema, held });
   const read = reading(control, frame, (fault) => {
-    const text = control.value;
+    const text = held();
     if (text === "") {
       if (nullable && required) return null;
       return required && schema.default === undefined ? fault("A value is needed.") : undefined;
@@ -135,7 +153,7 @@ export function enumField(schema, options) {
 
 export function jsonField(schema, options) {
   const { value, required } = options;
-  const text = value === undefined ? "" : JSON.stringify(value, null, 2);
+  const text = value === undefined ? "" : escapedJson(JSON.stringify(value, null, 2));
   const control = h("textarea", {
     rows: Math.min(12, text.split("\n").length + 1),
     class: "code-input",

@@ -19,8 +19,9 @@ export function turnFoot(desk) {
     node,
     update(turn, running) {
       shown = turn;
-      const steps = taken(turn).length;
-      node.hidden = !(turn.end || turn.error || (!running && steps > 0));
+      // An answer that was cut off is not a step in the journal.
+      const steps = taken(turn).filter((step) => step.usage).length;
+      node.hidden = turn.unsettled || !(turn.end || turn.error || (!running && steps > 0));
       const usage = turn.usage?.input || turn.usage?.output ? turn.usage : null;
       const told = [
         turn.endedAt && duration(turn.endedAt - turn.at),

@@ -2,7 +2,7 @@
 //
 // Delimiters are matched as CommonMark does it, with a stack, so hostile text costs no more than its length.
 
-import { h } from "./dom.js";
+import { h, prose } from "./dom.js";
 import { link } from "./link.js";
 
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
@@ -19,7 +19,17 @@ const MOST = 1000;
 export function inline(source) {
   const parser = new Parser(source);
   parser.run();
-  return emphasise(parser.out);
+  return emphasise(parser.out).flatMap(marked);
+}
+
+/** Escapes after parsing, so that an escape is never parsed as Markdown. */
+function marked(node) {
+  if (node instanceof Text) return prose(node.data);
+  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) found.push(texts.currentNode);
+  for (const text of found) text.replaceWith(...prose(text.data));
+  return node;
 }
 
 /** A piece is a node, or a run of delimiters that may become emphasis. */

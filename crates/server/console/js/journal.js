@@ -46,6 +46,26 @@ function readStep(turn, { step: said, cost }, at) {
 }
 
 /**
+ * Copies the journal's times into a turn that was followed live. Events are stamped when they are sent, entries when they
+ * are written; without this a reload would change the numbers.
+ * @param {any} turn
+ * @param {any[]} kept the turns of the journal
+ */
+export function adopt(turn, kept) {
+  // A turn's first entry is written between its first and its last event.
+  const same = kept.find(({ at }) => turn.at <= at && at <= turn.endedAt);
+  if (!same) return;
+  const steps = taken(same);
+  taken(turn).forEach((step, index) => {
+    const { at, endedAt, model, raw } = steps[index] ?? step;
+    Object.assign(step, { at, endedAt, model, raw });
+  });
+  for (const [id, { at, startedAt, endedAt, millis }] of same.calls)
+    Object.assign(turn.calls.get(id) ?? {}, { at, startedAt, endedAt, millis });
+  Object.assign(turn, { at: same.at, endedAt: same.endedAt });
+}
+
+/**
  * Keeps what only the page has seen: requests as they were sent are in no journal.
  * @returns the conversation as it is now
  */

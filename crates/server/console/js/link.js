@@ -1,6 +1,7 @@
 // Which addresses a page may offer, whoever wrote them.
 
 import { h } from "./dom.js";
+import { HIDDEN } from "./visible.js";
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
@@ -21,7 +22,7 @@ function safeAddress(address) {
 /**
  * A link that opens elsewhere and tells nobody where from; plain text where the address is none to follow.
  * @param {string} address
- * @param {Node[]} children
+ * @param {(Node | string)[]} children
  * @returns {Node}
  */
 export function link(address, children) {
@@ -29,8 +30,9 @@ export function link(address, children) {
   if (!safe) return h("span", { class: "no-link", title: "This address is not opened from here" }, children);
   const node = h("a", { href: safe, target: "_blank", rel: "noopener noreferrer nofollow", title: safe }, children);
   // A text that looks like one address and leads to another says where it leads.
-  const shown = safeAddress(node.textContent) ?? safeAddress(`https://${node.textContent}`);
-  const looksLike = /^[\w-]+(\.[\w-]+)+(\/|$)|:\/\//.test(node.textContent.trim());
+  const words = node.textContent.replaceAll(HIDDEN, "").trim();
+  const shown = safeAddress(words) ?? safeAddress(`https://${words}`);
+  const looksLike = /^[\w-]+(\.[\w-]+)+(\/|$)|:\/\//.test(words);
   if (looksLike && shown && new URL(shown).host !== new URL(safe).host) {
     node.append(h("span", { class: "leads-to" }, ` (${new URL(safe).host})`));
   }

@@ -1,9 +1,11 @@
 // The shell: pages by address, what they share, the drawer, the keys.
 
-import { h, button, fill } from "./dom.js";
+import { h, attr, button, fill, text } from "./dom.js";
 import { icon } from "./icons.js";
 import { api, decoded, keepToken, takeToken } from "./api.js";
+import { whenBack } from "./back.js";
 import { chatPage } from "./chat.js";
+import { coded } from "./coded.js";
 import { conversationList, download } from "./conversations.js";
 import { modelName } from "./format.js";
 import { promptsPage } from "./prompts.js";
@@ -11,6 +13,7 @@ import { shortcuts } from "./shortcuts.js";
 import { themeSwitch } from "./switch.js";
 import { toolsPage } from "./tools.js";
 import { drawer } from "./drawer.js";
+import { MISLEADING, escaped } from "./visible.js";
 
 takeToken();
 
@@ -33,6 +36,8 @@ const app = {
   go: (address) => (location.hash = address),
   changed: () => list.refresh(),
   runs: (running) => list.run(running),
+  /** Draws the header again: whether the open conversation exists has changed. */
+  retitle: () => titles(),
   /** Takes a prompt to the chat: a person's words can be changed there, the model's own are sent as they are. */
   insert(prompt) {
     const { write } = pages.chat;
@@ -88,9 +93,9 @@ function chatTitle() {
 
 function titles() {
   const title = { tools: "Tools", prompts: "Prompts", chat: here.id ? chatTitle() : "New conversation" }[here.page];
-  heading.textContent = title;
-  document.title = `${title} · Toolwright`;
-  tools.hidden = here.page !== "chat" || !here.id;
+  text(heading, title, MISLEADING);
+  document.title = `${escaped(title, MISLEADING)} · Toolwright`;
+  tools.hidden = here.page !== "chat" || !here.id || pages.chat.isUnknown();
 }
 
 /** @param {boolean} [tried] whether a token was just typed */
@@ -103,6 +108,7 @@ async function begin(tried = false) {
       fill(main, tokenForm(tried));
       return void document.getElementById("token").focus();
     }
+    if (error.kind === "offline") whenBack().then(() => app.info || begin());
     const again = button("Try again", { kind: "primary", on: { click: retry } });
     return void fill(
       main,
@@ -116,8 +122,8 @@ async function begin(tried = false) {
     );
   }
   fill(main);
-  model.textContent = modelName(app.info.model);
-  model.title = app.info.model?.why ?? "";
+  text(model, modelName(app.info.model));
+  attr(model, "title", app.info.model?.why ?? "");
   pages.chat.write.offer(app.info);
   version.textContent = app.info.version;
   version.title = `Conversations are kept in ${app.info.store}`;
@@ -137,7 +143,7 @@ function tokenForm(refusedBefore) {
     "form",
     { class: "nothing", on: { submit } },
     h("h2", {}, "This server wants a token"),
-    h("p", {}, "It was chosen where the server was started, with ", h("code", {}, "--token"), " or in its settings."),
+    h("p", {}, coded("It was chosen where the server was started, with --token or in its settings.")),
     h("div", { class: "field" }, h("label", { for: "token" }, "Token"), input, refused),
     h("div", { class: "buttons" }, button("Go on", { kind: "primary", type: "submit" })),
   );

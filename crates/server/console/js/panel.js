@@ -1,9 +1,10 @@
 // The panel beside the chat: a turn's timeline, and what went over the wire.
 
-import { h, button, fill, uid } from "./dom.js";
+import { h, button, fill, text, uid } from "./dom.js";
 import { icon } from "./icons.js";
 import { timeline } from "./timeline.js";
 import { wire } from "./wire.js";
+import { MISLEADING } from "./visible.js";
 
 const narrow = matchMedia("(max-width: 55.99rem)");
 const VIEWS = [
@@ -14,8 +15,9 @@ const VIEWS = [
 /**
  * @param {(turn: any) => Promise<void>} complete brings what only the journal has
  * @param {() => HTMLElement[]} behind what it covers on a narrow screen
+ * @param {(change: () => void, near: Element | null) => void} hold keeps the scroll place of the transcript
  */
-export function panel(complete, behind) {
+export function panel(complete, behind, hold) {
   const body = h("div", { class: "panel-body", role: "tabpanel", tabindex: 0, id: uid("panel") });
   const about = h("p", { class: "quiet panel-about" });
   const close = button("Close details", { icon: icon("close"), hidden: true, small: true });
@@ -47,7 +49,7 @@ export function panel(complete, behind) {
 
   const draw = () => {
     drawn = turn.version;
-    about.textContent = turn.user?.find((item) => item.type === "text")?.text ?? "";
+    text(about, turn.user?.find((item) => item.type === "text")?.text ?? "", MISLEADING);
     fill(body, VIEWS[chosen][1](turn));
   };
   const choose = (index) => {
@@ -67,10 +69,10 @@ export function panel(complete, behind) {
   });
   const shut = () => {
     if (node.hidden) return;
-    node.hidden = true;
+    hold(() => (node.hidden = true), back);
     turn = null;
     cover();
-    if (back?.isConnected) back.focus();
+    if (back?.isConnected) back.focus({ preventScroll: true });
   };
   close.addEventListener("click", shut);
   node.addEventListener("keydown", (event) => {
@@ -87,7 +89,7 @@ export function panel(complete, behind) {
     async open(wanted) {
       back = document.activeElement;
       turn = wanted;
-      node.hidden = false;
+      hold(() => (node.hidden = false), back);
       cover();
       draw();
       tabs[chosen].focus();

@@ -1,6 +1,6 @@
 // The prompts: texts that a person picks, filled in and put into the chat.
 
-import { h, button, fill } from "./dom.js";
+import { h, button, fill, text as write } from "./dom.js";
 import { icon } from "./icons.js";
 import { api } from "./api.js";
 import { coded } from "./coded.js";
@@ -50,7 +50,7 @@ function promptView(prompt, app) {
       const [{ role, text }] = (await api.render(prompt.name, value)).messages;
       return { role, text, arguments: value };
     } catch (error) {
-      fault.textContent = error.message;
+      write(fault, error.message);
       return null;
     }
   };

@@ -21,6 +21,14 @@ export function scroller(inner) {
     place = area.scrollTop;
     down.hidden = stuck;
   });
+  const look = () => {
+    stuck = end() < NEAR;
+    down.hidden = stuck;
+  };
+  // A click that makes the transcript longer, on a card for instance, ends following its end.
+  const touched = () => requestAnimationFrame(look);
+  area.addEventListener("click", touched);
+  area.addEventListener("toggle", touched, true);
   const toEnd = () => {
     stuck = true;
     settle();
@@ -34,6 +42,37 @@ export function scroller(inner) {
     area.scrollTop = place;
     settle();
   };
+  const isSeen = (node) => {
+    if (!node || !area.contains(node)) return false;
+    const [box, frame] = [node.getBoundingClientRect(), area.getBoundingClientRect()];
+    return box.bottom > frame.top && box.top < frame.bottom;
+  };
+  /** The first element whose top is visible, else the innermost one at the top edge. */
+  const first = () => {
+    const { top } = area.getBoundingClientRect();
+    let at = inner;
+    for (;;) {
+      const next = [...at.children].find((child) => child.getBoundingClientRect().bottom > top + 1);
+      if (!next || at.getBoundingClientRect().top >= top) return at;
+      at = next;
+    }
+  };
+  /**
+   * Makes a change of layout that wraps the transcript anew, and scrolls so that an element keeps its place on the screen.
+   * @param {() => void} change
+   * @param {Element | null} [wanted] the element, if it is visible; else the first one that is
+   */
+  const hold = (change, wanted) => {
+    if (stuck && !isSeen(wanted)) {
+      change();
+      return settle();
+    }
+    const at = isSeen(wanted) ? wanted : first();
+    const before = at.getBoundingClientRect().top;
+    change();
+    area.scrollTop += at.getBoundingClientRect().top - before;
+    look();
+  };
   down.addEventListener("click", () => {
     toEnd();
     area.focus();
@@ -41,5 +80,5 @@ export function scroller(inner) {
   down.hidden = true;
   // Opening a card or turning a phone changes heights, too.
   new ResizeObserver(settle).observe(area);
-  return { node, toEnd, settle, restore };
+  return { node, toEnd, settle, restore, hold };
 }

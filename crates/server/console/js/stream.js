@@ -1,10 +1,8 @@
 // Server-sent events over fetch: unlike EventSource it sends headers, and how to come back is ours to say.
 
 import { api } from "./api.js";
+import { FIRST, SLOWEST } from "./back.js";
 
-/** Longest wait between two tries, in milliseconds. */
-const SLOWEST = 10_000;
-const FIRST = 250;
 /** The server says something at least every few seconds; a connection this quiet is dead, whatever the system thinks. */
 const QUIET = 60_000;
 

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { taken } from "./conversation.js";
-import { shown } from "./schema.js";
+import { values } from "./values.js";
 import { cost, duration, tokens } from "./format.js";
 
 /** @param {any} turn @param {number} now */
@@ -28,13 +28,7 @@ export function timeline(turn, now = Date.now()) {
 
 /** What the endpoint's interceptors said about the turn. */
 function metadata(turn) {
-  const entries = Object.entries(turn.metadata ?? {});
-  if (!entries.length) return null;
-  return h(
-    "dl",
-    { class: "values" },
-    entries.map(([key, value]) => [h("dt", {}, key), h("dd", {}, shown(value))]),
-  );
+  return Object.keys(turn.metadata ?? {}).length ? values(turn.metadata) : null;
 }
 
 function stepRow(step, index, now) {

@@ -11,6 +11,7 @@ import { content } from "./content.js";
 import { duration } from "./format.js";
 import { json } from "./json.js";
 import { lowering } from "./lowering.js";
+import { argumentValues } from "./values.js";
 
 const HINTS = [
   ["readOnlyHint", "read-only", ""],
@@ -157,7 +158,8 @@ async function attempt(tool, value) {
   } catch (error) {
     if (error.kind !== "approval") throw error;
   }
-  const sure = await confirm(`Call ${tool.title ?? tool.name}?`, tool.description, "Call it");
+  const about = [h("p", {}, h("code", {}, tool.name)), h("p", {}, coded(tool.description)), argumentValues(value)];
+  const sure = await confirm(`Call ${tool.title ?? tool.name}?`, about, "Call it");
   return sure ? api.call(tool.name, { arguments: value, confirmed: true }) : null;
 }
 

@@ -1,11 +1,12 @@
 // One turn on the page: what was said, what the model did and said, what it took.
 
-import { h, attr, fill, text } from "./dom.js";
+import { h, attr, fill, prose as words, text } from "./dom.js";
 import { card } from "./card.js";
 import { content, plain } from "./content.js";
 import { turnFoot } from "./foot.js";
 import { markdown } from "./markdown.js";
 import { exact } from "./format.js";
+import { MISLEADING } from "./visible.js";
 
 const ENDS = {
   length: "The answer is cut off: the most tokens were reached.",
@@ -74,8 +75,9 @@ function isWriting(turn) {
   return Boolean(step) && step.endedAt === null && step.parts.length > 0;
 }
 
-function bubble(items) {
-  const texts = items.every((it) => it.type === "text") ? h("p", { dir: "auto" }, plain(items)) : content(items);
+export function bubble(items) {
+  const isText = items.every((it) => it.type === "text");
+  const texts = isText ? h("p", { dir: "auto" }, words(plain(items))) : content(items);
   return h("div", { class: "bubble" }, h("h3", { class: "unseen" }, "You said"), texts);
 }
 
@@ -87,12 +89,12 @@ function prose() {
 function reasoning() {
   const inside = h("pre", { class: "plain", dir: "auto" });
   const node = h("details", { class: "reasoning" }, h("summary", {}, "Thoughts of the model"), inside);
-  return { node, update: (source) => text(inside, source) };
+  return { node, update: (source) => text(inside, source, MISLEADING) };
 }
 
 function refusal() {
   const node = h("p", { class: "trouble", dir: "auto" });
-  return { node, update: (source) => text(node, `The model refuses: ${source}`) };
+  return { node, update: (source) => text(node, `The model refuses: ${source}`, MISLEADING) };
 }
 
 function hosted() {

@@ -1,6 +1,7 @@
 // What an empty chat shows: who answers, and something to begin with.
 
 import { h } from "./dom.js";
+import { coded } from "./coded.js";
 import { count, modelName } from "./format.js";
 
 /** Questions for the tools of the sample assistant; others have none, and show their names. */
@@ -11,8 +12,8 @@ const QUESTIONS = {
   issue_refund: "Refund order A-1042, 20 euros",
 };
 
-/** @param {any} app @param {(text: string) => void} insert */
-export function welcome(app, insert) {
+/** @param {any} app @param {(text: string) => void} say sends it */
+export function welcome(app, say) {
   const { info, tools } = app;
   const known = (tools ?? []).filter((tool) => QUESTIONS[tool.name]);
   const offers = known.map((tool) =>
@@ -21,7 +22,7 @@ export function welcome(app, insert) {
       {},
       h(
         "button",
-        { type: "button", class: "offer", on: { click: () => insert(QUESTIONS[tool.name]) } },
+        { type: "button", class: "offer", on: { click: () => say(QUESTIONS[tool.name]) } },
         QUESTIONS[tool.name],
       ),
     ),
@@ -43,7 +44,7 @@ export function welcome(app, insert) {
           { class: "quiet" },
           h("a", { href: "#/tools" }, count(tools.length, "tool")),
           " at hand. Calls are shown as they happen; dangerous ones ask you first.",
-          info?.model?.why ? ` The model: ${who}, ${info.model.why}.` : null,
+          info?.model?.why ? [` The model: ${who}, `, coded(info.model.why), "."] : null,
         )
       : null,
   );

@@ -147,6 +147,25 @@ async fn a_lost_connection_ends_nothing_and_stop_does() {
 }
 
 #[tokio::test]
+async fn a_message_that_waits_is_listed_until_its_turn_begins() {
+    let (model, strings) = Puppet::new();
+    let server = serve(Server::new(no_tools(), model)).await;
+    let after = server.say(PATH, "First.").await;
+    let mut events = server.events(PATH, Some(after)).await;
+    events.until("began").await;
+    assert_eq!(server.get(PATH).await.json().get("queued"), None);
+    let prompt = format!("{PATH}/prompt");
+    server.post(&prompt, json!({ "text": "Second." })).await;
+    let second = json!([[{ "role": "user", "content": [{ "type": "text", "text": "Second." }] }]]);
+    assert_eq!(server.get(PATH).await.json()["queued"], second);
+    strings.send("Done.".to_owned()).unwrap();
+    strings.send(String::new()).unwrap();
+    events.until("ended").await;
+    events.until("said").await;
+    assert_eq!(server.get(PATH).await.json().get("queued"), None);
+}
+
+#[tokio::test]
 async fn a_conversation_takes_only_so_many_prompts_at_once() {
     let (model, _strings) = Puppet::new();
     let server = serve(Server::new(no_tools(), model)).await;
