@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, Caller, CancellationToken, Content, Contents, Item, Role, Scope, ToolResult,
+    Bundle, Caller, CancellationToken, Content, Contents, Item, Role, Scope, ToolResult, ToolSpec,
 };
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use crate::error::ChatError;
 use crate::event::Decided;
 use crate::journal::Journal;
 use crate::model::{AnswerForm, Model, Options, ToolChoice};
+use crate::owner::PrincipalRecord;
 use crate::perform::perform;
 use crate::response::Response;
 use crate::stream::{ChatStream, Listener};
@@ -36,6 +37,8 @@ pub struct Ask {
     pub(crate) openings: Vec<Opening>,
     pub(crate) selection: Selection,
     pub(crate) scope: Scope,
+    /// Recorded with every message and decision.
+    pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
     pub(crate) answer: Option<AnswerForm>,
 }
@@ -66,6 +69,8 @@ pub(crate) struct Selection {
     pub(crate) names: Vec<String>,
     pub(crate) bundles: Vec<String>,
     pub(crate) excluded: Vec<String>,
+    /// Whether the caller may use a tool of the chat.
+    pub(crate) allowed: Option<Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>>,
 }
 
 impl Ask {
@@ -78,6 +83,7 @@ impl Ask {
             openings: Vec::new(),
             selection: Selection::default(),
             scope: Scope::new(),
+            principal: None,
             cancel: CancellationToken::new(),
             answer: None,
         }
@@ -158,6 +164,14 @@ impl Ask {
         self
     }
 
+    /// Leaves only the tools of the chat that `allowed` accepts; tools that this prompt adds are not asked about.
+    ///
+    /// The test is applied to the tools that are there when the turn begins, not when this is called.
+    pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
+        self.selection.allowed = Some(Arc::new(allowed));
+        self
+    }
+
     /// Says whether a tool must be called; after its results, the model answers as it sees fit.
     pub fn choice(mut self, choice: ToolChoice) -> Self {
         self.terms.choice = choice;
@@ -197,6 +211,14 @@ impl Ask {
     /// Says on whose behalf tools are called.
     pub fn caller(mut self, caller: Caller) -> Self {
         self.scope = self.scope.caller(caller);
+        self
+    }
+
+    /// Records this principal with every message and decision of the prompt.
+    ///
+    /// A decision of another principal than the one whose message began the turn is refused, and changes nothing.
+    pub fn principal(mut self, principal: Option<PrincipalRecord>) -> Self {
+        self.principal = principal;
         self
     }
 

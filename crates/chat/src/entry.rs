@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolwright_core::{CallId, Content, Grant, ToolName, ToolResult};
 
 use crate::item::Step;
+use crate::owner::PrincipalRecord;
 
 /// One thing that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Entry {
     pub at: u64,
     /// What.
     pub what: What,
+    /// The principal that caused it, of messages and decisions; the operator, if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<PrincipalRecord>,
 }
 
 impl Entry {
@@ -27,7 +31,20 @@ impl Entry {
             id: id.into(),
             at,
             what,
+            principal: None,
         }
+    }
+
+    /// Returns true if it is a message: of a person, or of a prompt in the role of the model.
+    pub fn is_message(&self) -> bool {
+        matches!(self.what, What::User { .. } | What::Assistant { .. })
+    }
+
+    /// Records the principal that caused it.
+    #[must_use]
+    pub fn by(mut self, principal: Option<PrincipalRecord>) -> Self {
+        self.principal = principal;
+        self
     }
 }
 

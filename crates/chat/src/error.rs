@@ -136,6 +136,14 @@ pub enum ChatError {
         /// Why.
         reason: String,
     },
+    /// Another principal was asked about the call; nothing has changed.
+    #[error("only `{subject}`, whose message led to call `{call}`, may decide about it")]
+    NotAllowed {
+        /// About which call.
+        call: CallId,
+        /// Who may decide.
+        subject: String,
+    },
     /// The conversation is in use, and too many wait for it already.
     #[error("the conversation is busy: {reason}")]
     Busy {

@@ -9,6 +9,7 @@ use toolwright_core::{CallId, Grant};
 
 use crate::chat::Terms;
 use crate::entry::{Entry, What};
+use crate::owner::PrincipalRecord;
 use crate::store::{Lease, Store, StoreError, random};
 use crate::turn::{Turn, TurnLimits};
 
@@ -96,6 +97,15 @@ impl Journal {
         &self,
         happened: impl IntoIterator<Item = What>,
     ) -> Result<(), StoreError> {
+        self.tell_by(None, happened).await
+    }
+
+    /// Appends what a principal caused: durable when it returns.
+    pub(crate) async fn tell_by(
+        &self,
+        principal: Option<&PrincipalRecord>,
+        happened: impl IntoIterator<Item = What>,
+    ) -> Result<(), StoreError> {
         let mut lost = self.order.lock().await;
         if let Some(why) = &*lost {
             return Err(StoreError::new(why));
@@ -103,7 +113,7 @@ impl Journal {
         let now = self.now();
         let entries: Result<Vec<Entry>, StoreError> = happened
             .into_iter()
-            .map(|what| Ok(Entry::new(random(8)?, now, what)))
+            .map(|what| Ok(Entry::new(random(8)?, now, what).by(principal.cloned())))
             .collect();
         let entries = entries?;
         *lost = Some("nobody waited until what came before was kept".to_owned());

@@ -14,6 +14,7 @@ mod history;
 mod import;
 mod journal;
 mod lease;
+mod owner;
 mod repair;
 mod store;
 mod turn;
@@ -42,6 +43,7 @@ pub use model::{
     AnswerForm, Hosted, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Options,
     ToolChoice,
 };
+pub use owner::{Owner, PrincipalRecord};
 pub use price::{Price, Prices};
 pub use repair::repair;
 pub use response::Response;

@@ -42,6 +42,7 @@ impl Selection {
             && self.names.is_empty()
             && self.bundles.is_empty()
             && self.excluded.is_empty()
+            && self.allowed.is_none()
     }
 }
 
@@ -94,9 +95,11 @@ fn narrow(
     let names: HashSet<String> = selection.names.iter().cloned().collect();
     let bundles: HashSet<String> = selection.bundles.iter().cloned().collect();
     let only = selection.only;
+    let allowed = selection.allowed.clone();
     let keep = move |spec: &ToolSpec| {
         let all = !only && names.is_empty() && bundles.is_empty();
-        all || names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle)
+        let named = names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle);
+        (all || named) && allowed.as_ref().is_none_or(|allowed| allowed(spec))
     };
     let narrowed = invoker.with_view(|view| {
         view.filter(keep)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, Secret};
 
 use crate::entry::{Entry, What};
+use crate::owner::Owner;
 
 mod memory;
 
@@ -51,6 +52,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns what conversations there are, the latest first, at most so many.
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+
+    /// Returns the conversations of one owner, the latest first, at most so many.
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>>;
 
     /// Forgets a conversation whose lease is held; tells whether there was one.
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
@@ -185,6 +193,14 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         (**self).list(most)
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        (**self).list_of(owner, most)
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use sqlx::Row as _;
 use sqlx::postgres::PgPool;
-use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
+use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
 use crate::load::Load;
@@ -112,7 +112,15 @@ impl Store for PostgresStore {
     }
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        Box::pin(self.surely(move || self.summaries(most)))
+        Box::pin(self.surely(move || self.summaries(None, most)))
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.surely(move || self.summaries(Some(owner), most)))
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

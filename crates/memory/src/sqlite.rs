@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use sqlx::pool::PoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
-use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
+use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
 use crate::load::Load;
@@ -175,7 +175,18 @@ impl Store for SqliteStore {
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let summaries = self.summaries(most).await;
+            let summaries = self.summaries(None, most).await;
+            summaries.map_err(|error| self.trouble(error))
+        })
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        Box::pin(async move {
+            let summaries = self.summaries(Some(owner), most).await;
             summaries.map_err(|error| self.trouble(error))
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::{Entry, Lease, Store, StoreError, Summary, What};
+use toolwright::chat::{Entry, Lease, Owner, Store, StoreError, Summary, What};
 use toolwright::{BoxFuture, Secret};
 
 use crate::points::{Points, Stage, tell};
@@ -82,6 +82,14 @@ impl Store for Watched {
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         self.store.list(most)
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        self.store.list_of(owner, most)
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

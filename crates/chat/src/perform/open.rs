@@ -7,6 +7,7 @@ use crate::ask::{Ask, Opening};
 use crate::entry::{End, What};
 use crate::error::ChatError;
 use crate::event::{ChatEvent, Decided};
+use crate::owner::PrincipalRecord;
 
 impl Performance {
     pub(super) async fn open(&self, openings: Vec<Opening>) -> Result<(), ChatError> {
@@ -26,7 +27,8 @@ impl Performance {
         }
         if !said.is_empty() {
             self.abandon().await?;
-            self.journal.tell(said).await?;
+            let principal = self.ask.principal.as_ref();
+            self.journal.tell_by(principal, said).await?;
         }
         match self.journal.told().entries.is_empty() {
             true => Err(ChatError::Silent),
@@ -117,6 +119,10 @@ impl Performance {
             if before.any(|before| before.call == decision.call) {
                 return Err(refused(&decision.call, "there are two decisions about it"));
             }
+            if let Some(subject) = self.only_decider() {
+                let call = decision.call.clone();
+                return Err(ChatError::NotAllowed { call, subject });
+            }
             if let Some(reason) = self.objection(decision) {
                 return Err(refused(&decision.call, reason));
             }
@@ -125,11 +131,20 @@ impl Performance {
             call: decision.call.clone(),
             verdict: decision.verdict.clone(),
         });
-        self.journal.tell(told).await?;
+        let principal = self.ask.principal.as_ref();
+        self.journal.tell_by(principal, told).await?;
         for Decided { call, verdict, .. } in decided {
             self.listener.tell(ChatEvent::Decided { call, verdict });
         }
         Ok(())
+    }
+
+    /// The one subject that may decide about the calls of the turn, unless this prompt is its own.
+    fn only_decider(&self) -> Option<String> {
+        let subject = |principal: &PrincipalRecord| principal.subject.clone();
+        let began = PrincipalRecord::of_last_turn(&self.journal.told().entries).map(subject);
+        let decides = self.ask.principal.as_ref().map(subject);
+        (began != decides).then(|| began.unwrap_or_else(|| "operator".to_owned()))
     }
 
     /// Why a decision does not count.

@@ -10,6 +10,7 @@ use toolwright_core::Secret;
 
 use super::{Lease, Store, StoreError, Summary, random};
 use crate::entry::Entry;
+use crate::owner::Owner;
 
 /// Keeps journals for as long as the process lives.
 #[derive(Default)]
@@ -23,6 +24,21 @@ struct Kept {
     /// Who holds which conversation, and until when.
     leases: HashMap<String, (String, Instant)>,
     key: Option<Secret>,
+}
+
+impl Kept {
+    fn summaries(&self, most: usize, listed: impl Fn(&str) -> bool) -> Vec<Summary> {
+        let journals = self.journals.iter().filter(|(name, _)| listed(name));
+        let summaries = journals.filter_map(|(conversation, journal)| {
+            let (first, last) = (journal.entries.first()?, journal.entries.last()?);
+            let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
+            Some(Summary::new(conversation, first, last.at, count))
+        });
+        let mut summaries: Vec<Summary> = summaries.collect();
+        summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
+        summaries.truncate(most);
+        summaries
+    }
 }
 
 #[derive(Default)]
@@ -119,16 +135,16 @@ impl Store for MemoryStore {
     }
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        let kept = self.kept();
-        let summaries = kept.journals.iter().filter_map(|(conversation, journal)| {
-            let (first, last) = (journal.entries.first()?, journal.entries.last()?);
-            let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
-            Some(Summary::new(conversation, first, last.at, count))
-        });
-        let mut summaries: Vec<Summary> = summaries.collect();
-        summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
-        summaries.truncate(most);
-        ready(Ok(summaries)).boxed()
+        ready(Ok(self.kept().summaries(most, |_| true))).boxed()
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        let owned = |name: &str| Owner::split(name).0 == *owner;
+        ready(Ok(self.kept().summaries(most, owned))).boxed()
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use toolwright::chat::testing::{FnModel, Reply, ScriptedModel};
 use toolwright::chat::{
-    Chat, ChatError, Entry, Lease, MemoryStore, Store, StoreError, Summary, What,
+    Chat, ChatError, Entry, Lease, MemoryStore, Owner, Store, StoreError, Summary, What,
 };
 use toolwright::{Content, Secret, Tool, ToolCall};
 
@@ -155,6 +155,14 @@ impl Store for Slow {
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         self.0.list(most)
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        self.0.list_of(owner, most)
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

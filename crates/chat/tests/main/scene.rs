@@ -236,6 +236,17 @@ macro_rules! rest_of_store {
             self.$inner.list(most)
         }
 
+        fn list_of<'a>(
+            &'a self,
+            owner: &'a toolwright::chat::Owner,
+            most: usize,
+        ) -> futures::future::BoxFuture<
+            'a,
+            Result<Vec<toolwright::chat::Summary>, toolwright::chat::StoreError>,
+        > {
+            self.$inner.list_of(owner, most)
+        }
+
         fn forget<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,

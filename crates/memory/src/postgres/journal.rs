@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use toolwright_chat::{Entry, Lease, Summary, title};
+use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::PostgresStore;
 use crate::text::{signed, unsigned};
@@ -59,14 +59,35 @@ impl PostgresStore {
         query.bind(signed(most)).fetch_all(&self.pool).await
     }
 
-    pub(super) async fn summaries(&self, most: usize) -> Result<Vec<Summary>, sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT name, title, entries, began, last FROM toolwright_conversations
-             WHERE entries > 0 ORDER BY last DESC, name LIMIT $1",
-        )
-        .bind(signed(most))
-        .fetch_all(&self.pool)
-        .await?;
+    /// Lists the conversations of an owner, or all without one.
+    pub(super) async fn summaries(
+        &self,
+        owner: Option<&Owner>,
+        most: usize,
+    ) -> Result<Vec<Summary>, sqlx::Error> {
+        let query = match owner {
+            None => {
+                "SELECT name, title, entries, began, last FROM toolwright_conversations
+                 WHERE entries > 0 ORDER BY last DESC, name LIMIT $1"
+            }
+            Some(Owner::Operator) => {
+                "SELECT name, title, entries, began, last FROM toolwright_conversations
+                 WHERE entries > 0 AND NOT (name >= $2 AND name < $3)
+                 ORDER BY last DESC, name LIMIT $1"
+            }
+            Some(_) => {
+                "SELECT name, title, entries, began, last FROM toolwright_conversations
+                 WHERE entries > 0 AND name >= $2 AND name < $3
+                 ORDER BY last DESC, name LIMIT $1"
+            }
+        };
+        let mut query = sqlx::query(query).bind(signed(most));
+        if let Some(names) = owner.map(Owner::subject_names) {
+            query = query
+                .bind(names.start.into_bytes())
+                .bind(names.end.into_bytes());
+        }
+        let rows = query.fetch_all(&self.pool).await?;
         let summaries = rows.iter().map(|row| {
             let mut summary = Summary::of(words(row, 0)?);
             summary.title = words(row, 1)?;

@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
-use toolwright_chat::{Entry, Lease, Summary, title};
+use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::SqliteStore;
 use super::lease::held;
@@ -83,14 +83,31 @@ impl SqliteStore {
         query.bind(signed(most)).fetch_all(&self.readers).await
     }
 
-    pub(super) async fn summaries(&self, most: usize) -> Result<Vec<Summary>, sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
-             ORDER BY last DESC, name LIMIT ?",
-        )
-        .bind(signed(most))
-        .fetch_all(&self.readers)
-        .await?;
+    /// Lists the conversations of an owner, or all without one.
+    pub(super) async fn summaries(
+        &self,
+        owner: Option<&Owner>,
+        most: usize,
+    ) -> Result<Vec<Summary>, sqlx::Error> {
+        let query = match owner {
+            None => {
+                "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
+                 ORDER BY last DESC, name LIMIT ?1"
+            }
+            Some(Owner::Operator) => {
+                "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
+                 AND NOT (name >= ?2 AND name < ?3) ORDER BY last DESC, name LIMIT ?1"
+            }
+            Some(_) => {
+                "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
+                 AND name >= ?2 AND name < ?3 ORDER BY last DESC, name LIMIT ?1"
+            }
+        };
+        let mut query = sqlx::query(query).bind(signed(most));
+        if let Some(names) = owner.map(Owner::subject_names) {
+            query = query.bind(names.start).bind(names.end);
+        }
+        let rows = query.fetch_all(&self.readers).await?;
         let summaries = rows.iter().map(|row| {
             let mut summary = Summary::of(row.try_get::<String, _>(0)?);
             summary.title = row.try_get(1)?;

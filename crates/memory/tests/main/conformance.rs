@@ -63,6 +63,7 @@ every_store! {
         a_lease_that_ran_out_and_that_no_other_took_is_still_its_holders;
     listing:
         the_latest_conversation_comes_first,
+        an_owner_is_shown_its_own_conversations_only,
         a_title_is_the_beginning_of_what_was_said_first;
     forgetting:
         a_forgotten_conversation_is_gone_and_others_stay,

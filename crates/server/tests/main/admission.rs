@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Entry, Lease, MemoryStore, Store, StoreError, Summary};
+use toolwright::chat::{Entry, Lease, MemoryStore, Owner, Store, StoreError, Summary};
 use toolwright_server::Server;
 
 use crate::rooms::Socket;
@@ -62,6 +62,14 @@ impl Store for Told {
 
     fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         self.kept.list(most)
+    }
+
+    fn list_of<'a>(
+        &'a self,
+        owner: &'a Owner,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+        self.kept.list_of(owner, most)
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {

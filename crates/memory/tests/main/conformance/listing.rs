@@ -1,7 +1,7 @@
 //! What conversations there are.
 
 use toolwright::Content;
-use toolwright::chat::{Entry, What};
+use toolwright::chat::{Entry, Owner, What};
 
 use crate::place::Place;
 use crate::scene::{said, several, tell};
@@ -24,6 +24,39 @@ pub(crate) async fn the_latest_conversation_comes_first(place: &Place) {
     assert_eq!(names(9).await, ["old", "new", "b", "c"]);
     let old = store.list(1).await.unwrap().remove(0);
     assert_eq!((old.entries, old.began, old.last), (2, 10, 40));
+}
+
+pub(crate) async fn an_owner_is_shown_its_own_conversations_only(place: &Place) {
+    let store = place.open().await;
+    let subject = |name: &str| Owner::Subject(name.to_owned());
+    let (ada, bob) = (subject("ada"), subject("bob"));
+    for (at, name) in [
+        ada.stored_name("notes"),
+        bob.stored_name("notes"),
+        subject("ad").stored_name("a/notes"),
+        "notes".to_owned(),
+        "/help/7".to_owned(),
+        "Zebra".to_owned(),
+        ada.stored_name("/help/7"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        tell(&store, name, &[said("a", 10 + at as u64, "x")]).await;
+    }
+    let names = async |owner: &Owner, most| -> Vec<String> {
+        let listed = store.list_of(owner, most).await.unwrap();
+        listed.into_iter().map(|it| it.conversation).collect()
+    };
+    assert_eq!(names(&ada, 9).await, ["@ada//help/7", "@ada/notes"]);
+    assert_eq!(names(&ada, 1).await, ["@ada//help/7"]);
+    assert_eq!(names(&bob, 9).await, ["@bob/notes"]);
+    assert!(names(&subject("eve"), 9).await.is_empty());
+    assert_eq!(
+        names(&Owner::Operator, 9).await,
+        ["Zebra", "/help/7", "notes"]
+    );
+    assert_eq!(store.list(9).await.unwrap().len(), 7);
 }
 
 pub(crate) async fn a_title_is_the_beginning_of_what_was_said_first(place: &Place) {

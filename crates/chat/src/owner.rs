@@ -1,0 +1,174 @@
+//! The owner of a stored conversation, and the principal that a message was sent by.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::entry::Entry;
+
+/// Begins the stored name of every conversation that belongs to a subject.
+const MARK: char = '@';
+
+/// The owner of a stored conversation.
+///
+/// The owner is part of the name under which a conversation is stored: with the id alone, nobody reaches a conversation of
+/// another subject.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright::chat::Owner;
+///
+/// let owner = Owner::Subject("ada".to_owned());
+/// assert_eq!(owner.stored_name("notes"), "@ada/notes");
+/// assert_eq!(Owner::split("@ada/notes"), (owner, "notes"));
+/// assert_eq!(Owner::Operator.stored_name("notes"), "notes");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Owner {
+    /// The operator of the program, who owns all conversations of callers without an identity, and all rooms.
+    #[default]
+    Operator,
+    /// An authenticated subject.
+    Subject(String),
+}
+
+impl Owner {
+    /// Returns the name under which a conversation of this owner is stored.
+    pub fn stored_name(&self, id: &str) -> String {
+        match self {
+            Self::Operator => id.to_owned(),
+            Self::Subject(subject) => format!("{}{id}", prefix(subject)),
+        }
+    }
+
+    /// Splits the name of a stored conversation into its owner and the id that the owner knows it by.
+    pub fn split(stored: &str) -> (Self, &str) {
+        let of_subject = || {
+            let (subject, id) = stored.strip_prefix(MARK)?.split_once('/')?;
+            Some((Self::Subject(decode(subject)?), id))
+        };
+        of_subject().unwrap_or((Self::Operator, stored))
+    }
+
+    /// Returns true if the operator may use this id: no stored name of a subject begins like it.
+    pub fn is_free(id: &str) -> bool {
+        !id.starts_with(MARK)
+    }
+
+    /// Returns the range of stored names that belong to subjects: this one, or any if the owner is the operator.
+    ///
+    /// Names are compared byte by byte. The operator owns the names outside of the range.
+    pub fn subject_names(&self) -> Range<String> {
+        let (begin, mut end) = match self {
+            Self::Operator => (MARK.to_string(), MARK.to_string()),
+            Self::Subject(subject) => (prefix(subject), prefix(subject)),
+        };
+        // The last character is ASCII, so the next one is the end of everything that begins with the prefix.
+        if let Some(last) = end.pop() {
+            end.extend(char::from_u32(u32::from(last) + 1));
+        }
+        begin..end
+    }
+}
+
+fn prefix(subject: &str) -> String {
+    let mut prefix = MARK.to_string();
+    for byte in subject.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                prefix.push(char::from(byte));
+            }
+            // Writing to a `String` cannot fail.
+            _ => drop(write!(prefix, "%{byte:02X}")),
+        }
+    }
+    prefix.push('/');
+    prefix
+}
+
+fn decode(encoded: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The principal that sent a message or a decision, as the journal keeps it: a turn that was interrupted resumes with these
+/// rights and no others.
+///
+/// An entry without one was caused by the operator, or is older than this record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PrincipalRecord {
+    /// The authenticated subject.
+    pub subject: String,
+    /// The scopes of its credential, if the credential has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// When the credential expires, in milliseconds since 1970; never, if there is no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+}
+
+impl PrincipalRecord {
+    /// Returns the principal of the last turn of a journal; `None` if that is the operator.
+    ///
+    /// That is the newest one recorded since the message that began the turn: the subject of all of them is the same, and a
+    /// later credential may have other scopes and live longer.
+    pub fn of_last_turn(entries: &[Entry]) -> Option<&Self> {
+        let begins = |entry: &Entry| entry.is_message();
+        let from = entries.iter().rposition(begins).unwrap_or_default();
+        let turn = entries.iter().skip(from).rev();
+        turn.filter_map(|entry| entry.principal.as_ref()).next()
+    }
+
+    /// Makes the record of a subject without scopes, whose credential does not expire.
+    pub fn new(subject: impl Into<String>) -> Self {
+        Self {
+            subject: subject.into(),
+            scopes: Vec::new(),
+            expires: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(name: &str) -> Owner {
+        Owner::Subject(name.to_owned())
+    }
+
+    #[test]
+    fn every_name_says_whose_it_is() {
+        for name in ["ada", "auth0|12/3", "ünï", "%2F", "@", "a@b.example"] {
+            for id in ["notes", "/help/7", "@bob/x", "a/b"] {
+                let stored = subject(name).stored_name(id);
+                assert_eq!(Owner::split(&stored), (subject(name), id), "{stored}");
+                assert!(subject(name).subject_names().contains(&stored), "{stored}");
+                assert!(
+                    Owner::Operator.subject_names().contains(&stored),
+                    "{stored}"
+                );
+                assert!(!subject("ad").subject_names().contains(&stored), "{stored}");
+            }
+        }
+        for id in ["notes", "/help/7", "A", "?"] {
+            assert!(Owner::is_free(id));
+            assert_eq!(Owner::split(id), (Owner::Operator, id));
+            assert!(!Owner::Operator.subject_names().contains(&id.to_owned()));
+        }
+    }
+}
