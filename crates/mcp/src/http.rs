@@ -1,14 +1,18 @@
 //! Streamable HTTP: one address, POST for requests, GET and DELETE for those who have sessions.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::routing::any;
 use axum::{BoxError, Router};
 use tokio::sync::Semaphore;
+use toolwright_core::Caller;
 
 use crate::access::Visitor;
 use crate::server::{Limits, McpServer};
@@ -25,6 +29,7 @@ mod session;
 mod sessions;
 mod sse;
 
+pub use guard::AccessDenied;
 pub use serve::Bound;
 
 /// What all connections share.
@@ -51,6 +56,9 @@ fn permits(most: usize) -> Arc<Semaphore> {
 impl McpServer {
     /// Makes a router that answers at `/`: nest it wherever the server should be.
     ///
+    /// Without tokens and OAuth only clients on this machine are let in. Serve it with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`, so that the server knows where requests come from.
+    ///
     /// # Examples
     ///
     /// ```
@@ -73,9 +81,65 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// The answer to a request that is not let in: 403 for its host, origin or scopes, 401 for its token.
-    pub async fn admit(&self, headers: &HeaderMap, uri: &Uri) -> Result<Visitor, Box<Response>> {
-        guard::admit(self, headers, uri).await.map_err(Box::new)
+    /// When the request is not let in: 403 for its host, origin, scopes or, without credentials, for where it comes from; 401
+    /// for its token; 400 where it cannot be read.
+    pub async fn admit(&self, request: &Parts) -> Result<Visitor, AccessDenied> {
+        guard::admit(
+            self,
+            &request.headers,
+            &request.uri,
+            peer(&request.extensions),
+        )
+        .await
+    }
+
+    /// Checks once more on whose behalf a connection is used, by the `Authorization` header that it was opened with.
+    ///
+    /// # Errors
+    ///
+    /// When the credential is not good any more.
+    pub async fn authenticate(
+        &self,
+        authorization: Option<&HeaderValue>,
+    ) -> Result<Visitor, AccessDenied> {
+        let headers = authorization.map(|value| (header::AUTHORIZATION, value.clone()));
+        let headers = HeaderMap::from_iter(headers);
+        guard::authenticate(self, &headers, &Uri::from_static("/")).await
+    }
+
+    /// Returns the operator of this server, who reaches everything: for what the program itself does.
+    pub fn operator(&self) -> Visitor {
+        Visitor::anywhere(Caller::default(), false, &self.0.whole)
+    }
+
+    /// Returns true if a request may be the operator's: there are no credentials, or one that several people share.
+    pub fn has_operator(&self) -> bool {
+        self.0.door.is_none() && self.0.tokens.are_shared()
+    }
+
+    /// Lets in a subject without its credential, with the scopes and the expiry that its [`Visitor`] had, by the rules of
+    /// today: to finish what was begun in its name.
+    ///
+    /// # Errors
+    ///
+    /// When the credential has expired since, or the server knows no subjects any more.
+    pub fn readmit(
+        &self,
+        subject: &str,
+        scopes: impl IntoIterator<Item = String>,
+        expires: Option<SystemTime>,
+    ) -> Result<Visitor, AccessDenied> {
+        let Some(door) = &self.0.door else {
+            let caller = self.0.tokens.named(subject).ok_or_else(|| {
+                let message = format!("nobody is known here as `{subject}`");
+                AccessDenied::new(StatusCode::UNAUTHORIZED, message)
+            })?;
+            return Ok(Visitor::anywhere(caller, true, &self.0.whole));
+        };
+        let scopes = scopes.into_iter().collect();
+        let whole = &self.0.whole.invoker;
+        let admitted = door.readmit(whole, subject.to_owned(), scopes, expires);
+        admitted.map_err(|refusal| bearer::denied(door, refusal))
     }
 
     /// Tells whether everybody is let in who can reach the address, so that only this machine may.
@@ -89,12 +153,13 @@ impl McpServer {
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         let mut request = request;
-        let admitted = guard::admit(self, request.headers(), request.uri()).await;
+        let peer = peer(request.extensions());
+        let admitted = guard::admit(self, request.headers(), request.uri(), peer).await;
         // From here on nobody needs the token, and nobody can pass it on.
         request.headers_mut().remove(header::AUTHORIZATION);
         let visitor = match admitted {
             Ok(visitor) => visitor,
-            Err(refusal) => return refusal,
+            Err(refusal) => return refusal.into_response(),
         };
         match *request.method() {
             Method::POST => self.post(request, visitor).await,
@@ -103,6 +168,12 @@ impl McpServer {
             _ => answer::not_allowed(),
         }
     }
+}
+
+/// The address of the client, where the server was told.
+fn peer(extensions: &Extensions) -> Option<SocketAddr> {
+    let peer: Option<&ConnectInfo<SocketAddr>> = extensions.get();
+    peer.map(|ConnectInfo(peer)| *peer)
 }
 
 /// Makes a response without content.

@@ -19,7 +19,7 @@ pub use client::{
     Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed,
     OAuth, Question, Status, Trust, Wanted,
 };
-pub use http::Bound;
+pub use http::{AccessDenied, Bound};
 pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, Pins, Verdict};
 pub use server::{
     BuildError, Capability, Client, Elicited, Limits, LogLevel, McpServer, McpServerBuilder,

@@ -12,7 +12,7 @@ use url::Url;
 use super::claims::{Claims, Unverified, Verifier};
 use super::reach::Reaches;
 use super::rules::Rules;
-use super::visitor::Visitor;
+use super::visitor::{Expiry, Visitor};
 use super::{ResourceServer, address};
 use crate::server::BuildError;
 
@@ -33,6 +33,7 @@ pub(crate) struct Door {
     audiences: Vec<String>,
     /// The host that clients reach it by.
     pub(crate) host: String,
+    pub(crate) scheme: String,
     /// The metadata document, and where it is.
     pub(crate) metadata: Box<[u8]>,
     pub(crate) metadata_url: Url,
@@ -82,6 +83,7 @@ impl Door {
         Ok(Self {
             audiences,
             host: resource.host_str().unwrap_or_default().to_owned(),
+            scheme: resource.scheme().to_owned(),
             metadata: metadata.to_string().into_bytes().into(),
             metadata_url: address::well_known(&resource, METADATA),
             verifier: given.verifier,
@@ -103,8 +105,33 @@ impl Door {
                 return Err(Refusal::Unavailable);
             }
         };
-        let until = self.check(&claims, SystemTime::now())?;
-        let scopes = self.rules.widened(claims.scopes);
+        let expiry = self.check(&claims, SystemTime::now())?;
+        self.visitor(whole, claims.subject, claims.scopes, expiry)
+    }
+
+    /// Lets in a subject that was let in before, with the scopes of then and the rules of today.
+    ///
+    /// `expires` is what [`Visitor::expires`] said then.
+    pub(crate) fn readmit(
+        &self,
+        whole: &Invoker,
+        subject: String,
+        scopes: BTreeSet<String>,
+        expires: Option<SystemTime>,
+    ) -> Result<Visitor, Refusal> {
+        let expiry = expires.map(|at| Self::expiry(at, SystemTime::now()));
+        let expiry = expiry.transpose()?;
+        self.visitor(whole, subject, scopes, expiry)
+    }
+
+    fn visitor(
+        &self,
+        whole: &Invoker,
+        subject: String,
+        scopes: BTreeSet<String>,
+        expiry: Option<Expiry>,
+    ) -> Result<Visitor, Refusal> {
+        let scopes = self.rules.widened(scopes);
         if !self.rules.needs.is_subset(&scopes) {
             return Err(Refusal::Scopes(self.first_scopes()));
         }
@@ -114,15 +141,16 @@ impl Door {
             Refusal::Unavailable
         })?;
         Ok(Visitor {
-            caller: Caller::new(claims.subject),
+            caller: Caller::new(subject),
             reach,
+            identified: true,
             scopes: Some(Arc::new(scopes)),
-            until,
+            expiry,
         })
     }
 
     /// Checks that a token is for this server and good now, and returns how long.
-    fn check(&self, claims: &Claims, now: SystemTime) -> Result<Option<Instant>, Refusal> {
+    fn check(&self, claims: &Claims, now: SystemTime) -> Result<Option<Expiry>, Refusal> {
         let refuse = |why: &str| Err(Refusal::Token(why.to_owned()));
         if claims.subject.is_empty() || claims.subject.len() > LONGEST_SUBJECT {
             return refuse("the token does not say who brings it");
@@ -137,9 +165,17 @@ impl Door {
             return Ok(None);
         };
         let end = expires.checked_add(self.skew).unwrap_or(expires);
-        match end.duration_since(now) {
-            Ok(left) if !left.is_zero() => Ok(Some(Instant::now() + left.min(FAR))),
-            _ => refuse("the token has expired"),
+        Self::expiry(end, now).map(Some)
+    }
+
+    /// Checks that a time is yet to come.
+    fn expiry(at: SystemTime, now: SystemTime) -> Result<Expiry, Refusal> {
+        match at.duration_since(now) {
+            Ok(left) if !left.is_zero() => Ok(Expiry {
+                at,
+                timer: Instant::now() + left.min(FAR),
+            }),
+            _ => Err(Refusal::Token("the token has expired".to_owned())),
         }
     }
 

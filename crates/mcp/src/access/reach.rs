@@ -52,6 +52,11 @@ impl Reach {
         self.lens.as_ref().is_none_or(open)
     }
 
+    /// Returns true if scopes decide what is open.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.lens.is_some()
+    }
+
     /// Tells whether all that the other reaches is reached.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (&self.lens, &other.lens) {

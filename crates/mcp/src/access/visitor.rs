@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio::time::Instant;
-use toolwright_core::{Caller, Invoker};
+use toolwright_core::{Caller, Invoker, ToolSpec};
 
 use super::reach::Reach;
 
@@ -13,20 +14,30 @@ use super::reach::Reach;
 pub struct Visitor {
     pub(crate) caller: Caller,
     pub(crate) reach: Arc<Reach>,
+    /// Whether the credential names its subject: a shared token does not.
+    pub(crate) identified: bool,
     /// What was granted; nothing where nobody is asked for scopes.
     pub(super) scopes: Option<Arc<BTreeSet<String>>>,
-    /// When their token ends.
-    pub(super) until: Option<Instant>,
+    /// When the credential expires, by the clock of the machine and by one that does not jump.
+    pub(super) expiry: Option<Expiry>,
+}
+
+/// When a credential expires.
+#[derive(Clone, Copy)]
+pub(super) struct Expiry {
+    pub(super) at: SystemTime,
+    pub(super) timer: Instant,
 }
 
 impl Visitor {
     /// Lets somebody in who reaches everything.
-    pub(crate) fn anywhere(caller: Caller, reach: &Arc<Reach>) -> Self {
+    pub(crate) fn anywhere(caller: Caller, identified: bool, reach: &Arc<Reach>) -> Self {
         Self {
             caller,
             reach: Arc::clone(reach),
+            identified,
             scopes: None,
-            until: None,
+            expiry: None,
         }
     }
 
@@ -47,10 +58,36 @@ impl Visitor {
         &self.reach.invoker
     }
 
-    /// Waits until their token ends; for ever, if it does not.
-    pub(crate) async fn expired(&self) {
-        match self.until {
-            Some(until) => tokio::time::sleep_until(until).await,
+    /// Returns the subject that the credential names; `None` for a token that several people share, and without credentials.
+    pub fn subject(&self) -> Option<&str> {
+        self.caller.name().filter(|_| self.identified)
+    }
+
+    /// Returns true if the scopes of the credential open this tool, by the rules of this server.
+    pub fn may_use(&self, tool: &ToolSpec) -> bool {
+        self.reach.shows(tool)
+    }
+
+    /// Returns true if scopes limit what is reached.
+    pub fn is_limited(&self) -> bool {
+        self.reach.is_limited()
+    }
+
+    /// Returns when the credential expires, by the clock of the machine; `None` if it does not.
+    pub fn expires(&self) -> Option<SystemTime> {
+        self.expiry.map(|expiry| expiry.at)
+    }
+
+    /// Returns true if the credential has expired.
+    pub fn is_expired(&self) -> bool {
+        self.expiry
+            .is_some_and(|expiry| expiry.timer <= Instant::now())
+    }
+
+    /// Waits until the credential expires; for ever, if it does not.
+    pub async fn expired(&self) {
+        match self.expiry {
+            Some(expiry) => tokio::time::sleep_until(expiry.timer).await,
             None => std::future::pending().await,
         }
     }

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use toolwright_core::Secret;
 
-use super::answer::{self, refuse};
+use super::guard::AccessDenied;
 use crate::access::{Door, Refusal, Visitor};
 use crate::server::McpServer;
 
@@ -26,7 +26,7 @@ pub(super) async fn admit(
     door: &Door,
     headers: &HeaderMap,
     uri: &Uri,
-) -> Result<Visitor, Response> {
+) -> Result<Visitor, AccessDenied> {
     // Addresses end up in logs and histories: who sends a token there is told at once.
     let brought = match in_query(uri) {
         true => Brought::Garbled("send the token in the header, never in the address"),
@@ -38,26 +38,36 @@ pub(super) async fn admit(
             let challenge = door.challenge(None, &door.first_scopes());
             let message =
                 "bring a token: `Authorization: Bearer …`; `resource_metadata` says who makes them";
-            return Err(refused(StatusCode::UNAUTHORIZED, message, &challenge));
+            return Err(
+                AccessDenied::new(StatusCode::UNAUTHORIZED, message).with_challenge(challenge)
+            );
         }
         Brought::Garbled(why) => {
             let challenge = door.challenge(Some(("invalid_request", why)), "");
-            return Err(refused(StatusCode::BAD_REQUEST, why, &challenge));
+            return Err(AccessDenied::new(StatusCode::BAD_REQUEST, why).with_challenge(challenge));
         }
     };
     let admitted = door.admit(&server.0.whole.invoker, &token).await;
-    admitted.map_err(|refusal| match refusal {
+    admitted.map_err(|refusal| denied(door, refusal))
+}
+
+/// Says why a credential is not good enough.
+pub(super) fn denied(door: &Door, refusal: Refusal) -> AccessDenied {
+    match refusal {
         Refusal::Token(why) => {
             let challenge = door.challenge(Some(("invalid_token", &why)), &door.first_scopes());
-            refused(StatusCode::UNAUTHORIZED, &why, &challenge)
+            AccessDenied::new(StatusCode::UNAUTHORIZED, why).with_challenge(challenge)
         }
         Refusal::Scopes(scopes) => {
             let why = "the token lacks a scope that every request needs";
             let challenge = door.challenge(Some(("insufficient_scope", why)), &scopes);
-            refused(StatusCode::FORBIDDEN, why, &challenge)
+            AccessDenied::new(StatusCode::FORBIDDEN, why).with_challenge(challenge)
         }
-        Refusal::Unavailable => answer::busy("tokens cannot be verified now: try again"),
-    })
+        Refusal::Unavailable => AccessDenied::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "tokens cannot be verified now: try again",
+        ),
+    }
 }
 
 fn brought(headers: &HeaderMap) -> Brought<'_> {
@@ -87,11 +97,6 @@ fn brought(headers: &HeaderMap) -> Brought<'_> {
 fn in_query(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default().as_bytes();
     url::form_urlencoded::parse(query).any(|(name, _)| name == "access_token")
-}
-
-/// Refuses a request, and says how to get what it lacks.
-fn refused(status: StatusCode, message: &str, challenge: &str) -> Response {
-    challenged(refuse(status, -32600, message), challenge)
 }
 
 /// Adds a challenge to a refusal.

@@ -3,89 +3,211 @@
 //! A page on some website can make a browser call this machine. Its `Origin` gives it away; after DNS
 //! rebinding, its `Host` does. So both are checked always, not only when somebody thought of it.
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use std::net::SocketAddr;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 
-use super::answer::refuse;
-use super::bearer;
+use super::answer::{self, refuse};
+use super::bearer::{self, challenged};
 use crate::access::Visitor;
 use crate::server::McpServer;
+
+/// Headers that a proxy adds: a request with one of them may come from another machine, whatever its address says.
+const FORWARDING: &[&str] = &[
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+];
+
+/// Why a request is not let in, and what would help.
+#[derive(Clone, Debug)]
+pub struct AccessDenied {
+    status: StatusCode,
+    message: String,
+    challenge: Option<String>,
+}
+
+impl AccessDenied {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            challenge: None,
+        }
+    }
+
+    pub(super) fn with_challenge(mut self, challenge: impl Into<String>) -> Self {
+        self.challenge = Some(challenge.into());
+        self
+    }
+
+    /// Returns the status of the response: 400, 401, 403 or 503.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns what is wrong and what to do about it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the `WWW-Authenticate` header that says which credential is needed.
+    pub fn challenge(&self) -> Option<HeaderValue> {
+        HeaderValue::from_str(self.challenge.as_deref()?).ok()
+    }
+
+    /// Makes the response of the MCP server.
+    pub(super) fn into_response(self) -> Response {
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            return answer::busy(&self.message);
+        }
+        let response = refuse(self.status, -32600, self.message);
+        match self.challenge {
+            Some(challenge) => challenged(response, &challenge),
+            None => response,
+        }
+    }
+}
 
 /// Checks where a request comes from, and on whose behalf.
 pub(super) async fn admit(
     server: &McpServer,
     headers: &HeaderMap,
     uri: &Uri,
-) -> Result<Visitor, Response> {
+    peer: Option<SocketAddr>,
+) -> Result<Visitor, AccessDenied> {
     place(server, headers, uri)?;
+    if server.is_open() {
+        local(headers, peer)?;
+    }
+    authenticate(server, headers, uri).await
+}
+
+/// Finds out on whose behalf a request is made.
+pub(super) async fn authenticate(
+    server: &McpServer,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<Visitor, AccessDenied> {
     match &server.0.door {
         Some(door) => bearer::admit(server, door, headers, uri).await,
         None => by_token(server, headers),
     }
 }
 
-/// Checks where a request comes from.
-pub(super) fn place(server: &McpServer, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
-    let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+/// Checks that the host is ours, and that no page of another origin has sent the request.
+pub(super) fn place(
+    server: &McpServer,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<(), AccessDenied> {
+    let host = once(headers, &header::HOST)?.map(HeaderValue::as_bytes);
     let host = host.or_else(|| uri.authority().map(|it| it.as_str().as_bytes()));
-    if !host.is_some_and(|host| is_ours(server, host)) {
+    let host = host.and_then(|host| std::str::from_utf8(host).ok());
+    let Some(host) = host.filter(|host| is_ours(server, host)) else {
         let message = "this server does not answer for that host: name it with `allowed_hosts`";
-        return Err(refuse(StatusCode::FORBIDDEN, -32600, message));
-    }
-    if let Some(origin) = headers.get(header::ORIGIN)
-        && !may_call(server, origin.as_bytes())
+        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+    };
+    if let Some(origin) = once(headers, &header::ORIGIN)?
+        && !may_call(server, headers, origin.as_bytes(), host)
     {
-        let message =
-            "pages of that origin may not call this server: name it with `allowed_origins`";
-        return Err(refuse(StatusCode::FORBIDDEN, -32600, message));
+        let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
+        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
     }
     Ok(())
 }
 
-/// Finds whose token a request brings.
-fn by_token(server: &McpServer, headers: &HeaderMap) -> Result<Visitor, Response> {
-    let sent = headers.get(header::AUTHORIZATION);
-    let caller = server.0.tokens.caller(sent.map(HeaderValue::as_bytes));
-    let caller = caller.ok_or_else(|| {
-        let message = "bring the server's token: `Authorization: Bearer …`";
-        let mut refusal = refuse(StatusCode::UNAUTHORIZED, -32600, message);
-        let challenge = match sent {
-            Some(_) => r#"Bearer error="invalid_token""#,
-            None => "Bearer",
-        };
-        let challenge = HeaderValue::from_static(challenge);
-        refusal
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, challenge);
-        refusal
-    })?;
-    Ok(Visitor::anywhere(caller, &server.0.whole))
+/// Checks that a request without credentials was made on this machine.
+fn local(headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<(), AccessDenied> {
+    let Some(peer) = peer else {
+        let message = "without credentials only this machine is let in, and the server does not know where the request comes \
+                       from: set a token, or serve the router with `into_make_service_with_connect_info::<SocketAddr>()`";
+        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+    };
+    let forwarded = FORWARDING.iter().any(|name| headers.contains_key(*name));
+    if forwarded || !peer.ip().to_canonical().is_loopback() {
+        let message = "without credentials only this machine is let in, and no proxy: set a token";
+        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+    }
+    Ok(())
 }
 
-fn is_ours(server: &McpServer, host: &[u8]) -> bool {
-    let Ok(host) = std::str::from_utf8(host) else {
-        return false;
-    };
-    let name = without_port(host);
+/// Returns the one header of a name.
+fn once<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'h HeaderValue>, AccessDenied> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => {
+            let message = format!("send one `{name}` header");
+            Err(AccessDenied::new(StatusCode::BAD_REQUEST, message))
+        }
+    }
+}
+
+/// Finds whose token a request brings.
+fn by_token(server: &McpServer, headers: &HeaderMap) -> Result<Visitor, AccessDenied> {
+    let sent = headers.get(header::AUTHORIZATION);
+    let caller = server.0.tokens.caller(sent.map(HeaderValue::as_bytes));
+    let (caller, identified) = caller.ok_or_else(|| {
+        let message = "bring the server's token: `Authorization: Bearer …`";
+        let denied = AccessDenied::new(StatusCode::UNAUTHORIZED, message);
+        denied.with_challenge(match sent {
+            Some(_) => r#"Bearer error="invalid_token""#,
+            None => "Bearer",
+        })
+    })?;
+    Ok(Visitor::anywhere(caller, identified, &server.0.whole))
+}
+
+fn is_ours(server: &McpServer, host: &str) -> bool {
+    let name = split_port(host).0;
     // The host that tokens name is this server's own.
     let named = server.0.door.as_ref().map(|door| &door.host);
     let mut hosts = server.0.hosts.iter().chain(named);
     is_this_machine(name) || hosts.any(|it| it.eq_ignore_ascii_case(name))
 }
 
-fn may_call(server: &McpServer, origin: &[u8]) -> bool {
+/// Returns true if the origin was named, or is the one that the request was sent to: the same scheme, host and port.
+fn may_call(server: &McpServer, headers: &HeaderMap, origin: &[u8], host: &str) -> bool {
     let Ok(origin) = std::str::from_utf8(origin) else {
         return false;
     };
-    let listed = server
-        .0
-        .origins
-        .iter()
-        .any(|it| it.eq_ignore_ascii_case(origin));
-    let host = origin
-        .strip_prefix("http://")
-        .or_else(|| origin.strip_prefix("https://"));
-    listed || host.is_some_and(|host| is_this_machine(without_port(host)))
+    let listed = &server.0.origins;
+    if listed.iter().any(|it| it.eq_ignore_ascii_case(origin)) {
+        return true;
+    }
+    let Some((scheme, authority)) = origin.split_once("://") else {
+        return false;
+    };
+    let port = |port: Option<u16>| port.or(default_port(scheme));
+    let ((own, own_port), (theirs, their_port)) = (split_port(host), split_port(authority));
+    scheme == own_scheme(server, headers, own)
+        && own.eq_ignore_ascii_case(theirs)
+        && port(own_port) == port(their_port)
+}
+
+/// The scheme by which clients reach this server: a proxy in front says so, or the address that tokens are for.
+fn own_scheme<'s>(server: &'s McpServer, headers: &'s HeaderMap, host: &str) -> &'s str {
+    let forwarded = headers.get("x-forwarded-proto");
+    let forwarded = forwarded.and_then(|value| value.to_str().ok());
+    let door = server.0.door.as_ref();
+    let door = door.filter(|door| door.host.eq_ignore_ascii_case(host));
+    forwarded.unwrap_or_else(|| door.map_or("http", |door| &door.scheme))
+}
+
+fn default_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    }
 }
 
 fn is_this_machine(name: &str) -> bool {
@@ -93,9 +215,11 @@ fn is_this_machine(name: &str) -> bool {
 }
 
 /// Takes `:8080` away, but leaves `[::1]` whole.
-fn without_port(host: &str) -> &str {
+fn split_port(host: &str) -> (&str, Option<u16>) {
     match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
-        _ => host,
+        Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => {
+            (name, port.parse().ok())
+        }
+        _ => (host, None),
     }
 }

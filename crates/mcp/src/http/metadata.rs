@@ -52,7 +52,7 @@ impl McpServer {
             return None;
         }
         if let Err(refusal) = guard::place(self, headers, uri) {
-            return Some(refusal);
+            return Some(refusal.into_response());
         }
         if *method != Method::GET && *method != Method::HEAD {
             let mut refusal = empty(StatusCode::METHOD_NOT_ALLOWED);

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -102,12 +103,13 @@ impl Bound {
                 () = &mut shutdown => break,
                 () = server.0.ending.cancelled() => break,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, peer)) = accepted else {
                 // Too many open files, most likely: it helps to wait until some are closed.
                 sleep(PAUSE).await;
                 continue;
             };
-            let connection = http.serve_connection(prepared(stream), answering(server.clone()));
+            let service = answering(server.clone(), peer);
+            let connection = http.serve_connection(prepared(stream), service);
             let connection = graceful.watch(connection);
             tokio::spawn(async move {
                 // A connection that breaks is the client's business.
@@ -131,14 +133,16 @@ fn prepared(stream: TcpStream) -> TokioIo<TcpStream> {
 
 fn answering(
     server: McpServer,
+    peer: SocketAddr,
 ) -> impl hyper::service::Service<
     Request<Incoming>,
     Response = axum::response::Response,
     Error = Infallible,
     Future: Send,
 > {
-    service_fn(move |request: Request<Incoming>| {
+    service_fn(move |mut request: Request<Incoming>| {
         let server = server.clone();
+        request.extensions_mut().insert(ConnectInfo(peer));
         async move {
             if request.uri().path() != PATH {
                 let known = server.metadata(request.method(), request.headers(), request.uri());

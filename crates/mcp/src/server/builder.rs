@@ -27,7 +27,8 @@ pub struct McpServerBuilder {
     instructions: Option<String>,
     resources: Vec<Resource>,
     limits: Limits,
-    tokens: Vec<(String, Secret)>,
+    /// Each of one caller, or shared by several people.
+    tokens: Vec<(Option<String>, Secret)>,
     oauth: Option<ResourceServer>,
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -102,16 +103,17 @@ impl McpServerBuilder {
         self
     }
 
-    /// Lets in over HTTP only who brings this token, as a caller named `token`.
+    /// Lets in over HTTP only who brings this token, as a caller named `token`: whoever shares it is the same to the server.
     #[must_use]
-    pub fn token(self, token: Secret) -> Self {
-        self.token_of("token", token)
+    pub fn token(mut self, token: Secret) -> Self {
+        self.tokens.push((None, token));
+        self
     }
 
     /// Lets in over HTTP who brings this token, as the caller of this name; may be said again for others.
     #[must_use]
     pub fn token_of(mut self, caller: impl Into<String>, token: Secret) -> Self {
-        self.tokens.push((caller.into(), token));
+        self.tokens.push((Some(caller.into()), token));
         self
     }
 
@@ -161,7 +163,7 @@ impl McpServerBuilder {
             .with_view(|_| Registry::new().all().with(tools))?;
         let mut tokens = Tokens::default();
         for (caller, token) in &self.tokens {
-            tokens.add(caller, token)?;
+            tokens.add(caller.as_deref(), token)?;
         }
         let seal = Seal::new().map_err(|error| BuildError::NoRandomness {
             message: error.to_string(),

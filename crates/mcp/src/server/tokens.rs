@@ -8,17 +8,32 @@ use super::error::BuildError;
 /// The shortest token that is not a joke.
 const SHORTEST: usize = 16;
 
+/// The name of callers who share a token.
+const SHARED: &str = "token";
+
 /// Who may come in; without any, everybody may.
 #[derive(Default)]
-pub(crate) struct Tokens(Vec<(Caller, [u8; 32])>);
+pub(crate) struct Tokens(Vec<Token>);
+
+struct Token {
+    caller: Caller,
+    /// Whether it belongs to one caller; else several people share it.
+    identifies: bool,
+    digest: [u8; 32],
+}
 
 impl Tokens {
-    pub(crate) fn add(&mut self, caller: &str, token: &Secret) -> Result<(), BuildError> {
+    /// Adds the token of a caller, or one that several people share.
+    pub(crate) fn add(&mut self, caller: Option<&str>, token: &Secret) -> Result<(), BuildError> {
         let token = token.expose().trim();
         if token.len() < SHORTEST {
             return Err(BuildError::BlankToken);
         }
-        self.0.push((Caller::new(caller), digest(token)));
+        self.0.push(Token {
+            caller: Caller::new(caller.unwrap_or(SHARED)),
+            identifies: caller.is_some(),
+            digest: digest(token),
+        });
         Ok(())
     }
 
@@ -26,12 +41,24 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Finds whose token an `Authorization` header brings.
+    /// Returns true if somebody is let in without an identity of their own.
+    pub(crate) fn are_shared(&self) -> bool {
+        self.0.is_empty() || self.0.iter().any(|token| !token.identifies)
+    }
+
+    /// Finds the caller of a name that has a token of its own.
+    pub(crate) fn named(&self, name: &str) -> Option<Caller> {
+        let mut callers = self.0.iter().filter(|token| token.identifies);
+        let found = callers.find(|token| token.caller.name() == Some(name));
+        found.map(|token| token.caller.clone())
+    }
+
+    /// Finds whose token an `Authorization` header brings, and whether it is theirs alone.
     ///
     /// Digests are compared, so that how long it takes tells nothing of the token.
-    pub(crate) fn caller(&self, header: Option<&[u8]>) -> Option<Caller> {
+    pub(crate) fn caller(&self, header: Option<&[u8]>) -> Option<(Caller, bool)> {
         if self.0.is_empty() {
-            return Some(Caller::default());
+            return Some((Caller::default(), false));
         }
         let header = std::str::from_utf8(header?).ok()?;
         let (scheme, token) = header.split_once(' ')?;
@@ -39,8 +66,8 @@ impl Tokens {
             return None;
         }
         let sent = digest(token.trim());
-        let known = self.0.iter().find(|(_, known)| *known == sent);
-        known.map(|(caller, _)| caller.clone())
+        let known = self.0.iter().find(|known| known.digest == sent);
+        known.map(|known| (known.caller.clone(), known.identifies))
     }
 }
 

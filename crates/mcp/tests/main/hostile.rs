@@ -21,7 +21,9 @@ async fn a_page_of_another_origin_is_refused() {
         ("http://localhost.evil.example", 403),
         ("null", 403),
         ("https://app.example", 200),
-        ("http://localhost:3000", 200),
+        ("http://localhost", 200),
+        ("https://localhost", 403),
+        ("http://localhost:3000", 403),
     ] {
         let text = modern(1, "tools/list", json!({}));
         let text = text.replacen("\r\n", &format!("\r\nOrigin: {origin}\r\n"), 1);
