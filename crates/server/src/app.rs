@@ -10,6 +10,7 @@ use toolwright_core::{CancellationToken, Invoker};
 use toolwright_mcp::McpServer;
 
 use crate::endpoint::Live;
+use crate::guesses::Guesses;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::pass::Passes;
@@ -27,6 +28,8 @@ pub(crate) struct App {
     pub(crate) models: Models,
     pub(crate) about: About,
     pub(crate) passes: Passes,
+    /// Wrong tokens that were brought to sign in.
+    pub(crate) guesses: Guesses,
     /// The origins whose pages may read answers.
     pub(crate) origins: Vec<String>,
     /// Every endpoint: a conversation that is one's is nobody else's.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
+use tokio_util::sync::DropGuard;
 use toolwright_chat::{ChatError, Decided, Model};
 use toolwright_core::{CancellationToken, Content, Role};
 
@@ -17,6 +18,8 @@ pub(crate) struct Job {
     pub(crate) cancel: CancellationToken,
     /// Told once it is known whether it can be done at all: the number before its first event.
     pub(crate) taken: Taken,
+    /// Dropped when the turn waits for a decision, is over, or does something else than ask again.
+    pub(crate) settled: Option<DropGuard>,
 }
 
 /// Tells whoever asked from where on to read, or why nothing will come.
@@ -96,6 +99,7 @@ impl Job {
             peer,
             cancel: CancellationToken::new(),
             taken: None,
+            settled: None,
         }
     }
 

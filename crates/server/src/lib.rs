@@ -7,6 +7,7 @@ mod app;
 mod endpoint;
 mod event;
 mod guardrail;
+mod guesses;
 mod guest;
 mod handler;
 mod intercept;

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use tokio::time::{Instant, sleep_until};
 use toolwright_chat::StoreError;
+use toolwright_core::CancellationToken;
 
 use crate::endpoint::random;
 
@@ -25,7 +27,29 @@ pub(crate) struct Passes(Mutex<HashMap<String, Pass>>);
 struct Pass {
     /// The header that it stands for.
     authorization: HeaderValue,
+    session: CookieSession,
+}
+
+/// The time that a cookie is good for; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct CookieSession {
     until: Instant,
+    ended: CancellationToken,
+}
+
+impl CookieSession {
+    /// Returns true if the cookie has expired or was given back.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_cancelled() || self.until <= Instant::now()
+    }
+
+    /// Waits until the cookie expires or is given back.
+    pub(crate) async fn over(&self) {
+        tokio::select! {
+            () = self.ended.cancelled() => {}
+            () = sleep_until(self.until) => {}
+        }
+    }
 }
 
 impl Passes {
@@ -35,18 +59,24 @@ impl Passes {
         let name = format!("{}{}", random()?, random()?);
         let now = Instant::now();
         let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        passes.retain(|_, pass| pass.until > now);
+        passes.retain(|_, pass| pass.session.until > now);
         if passes.len() >= MOST {
-            let oldest = passes.iter().min_by_key(|(_, pass)| pass.until);
+            let oldest = passes.iter().min_by_key(|(_, pass)| pass.session.until);
             let oldest = oldest.map(|(name, _)| name.clone());
-            oldest.map(|name| passes.remove(&name));
+            let oldest = oldest.and_then(|name| passes.remove(&name));
+            if let Some(oldest) = oldest {
+                oldest.session.ended.cancel();
+            }
         }
-        let until = now + LIFE;
+        let session = CookieSession {
+            until: now + LIFE,
+            ended: CancellationToken::new(),
+        };
         passes.insert(
             name.clone(),
             Pass {
                 authorization,
-                until,
+                session,
             },
         );
         Ok(cookie(&name, LIFE))
@@ -56,25 +86,26 @@ impl Passes {
     pub(crate) fn take(&self, headers: &HeaderMap) -> String {
         if let Some(name) = brought(headers) {
             let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            passes.remove(name);
+            if let Some(pass) = passes.remove(name) {
+                pass.session.ended.cancel();
+            }
         }
         cookie("", Duration::ZERO)
     }
 
-    /// Puts what a pass stands for in its place, unless the request says itself who sends it.
-    pub(crate) fn show(&self, headers: &mut HeaderMap) {
+    /// Puts what a pass stands for in its place, unless the request says itself who sends it; returns the session if it did.
+    pub(crate) fn show(&self, headers: &mut HeaderMap) -> Option<CookieSession> {
         if headers.contains_key(header::AUTHORIZATION) {
-            return;
+            return None;
         }
-        let Some(name) = brought(headers) else { return };
-        let stands_for = {
+        let name = brought(headers)?;
+        let (authorization, session) = {
             let passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let pass = passes.get(name).filter(|pass| pass.until > Instant::now());
-            pass.map(|pass| pass.authorization.clone())
+            let pass = passes.get(name).filter(|pass| !pass.session.is_over())?;
+            (pass.authorization.clone(), pass.session.clone())
         };
-        if let Some(authorization) = stands_for {
-            headers.insert(header::AUTHORIZATION, authorization);
-        }
+        headers.insert(header::AUTHORIZATION, authorization);
+        Some(session)
     }
 }
 

@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use toolwright_chat::{ChatError, StoreError};
+use toolwright_mcp::AccessDenied;
 use toolwright_schema::redact;
 
 use crate::trouble::error_kind;
@@ -54,6 +55,13 @@ impl Problem {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
+    /// Says when the client may try again.
+    #[must_use]
+    pub(crate) fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
     /// The server has too much to do to take on more.
     pub(crate) fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
         Self {
@@ -62,22 +70,9 @@ impl Problem {
         }
     }
 
-    /// Who asks has to prove who they are.
-    pub(crate) fn stranger(status: StatusCode, challenge: Option<HeaderValue>) -> Self {
-        let (kind, message) = match status {
-            StatusCode::UNAUTHORIZED => (
-                "unauthorized",
-                "bring the server's token: `Authorization: Bearer …`",
-            ),
-            _ => (
-                "forbidden",
-                "this server does not answer for that host, or to pages of that origin",
-            ),
-        };
-        Self {
-            challenge,
-            ..Self::new(status, kind, message)
-        }
+    /// The credential is missing, or not good any more.
+    pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 }
 
@@ -94,6 +89,21 @@ impl Problem {
 
     pub(crate) fn json(&self) -> serde_json::Value {
         json!({ "kind": self.kind, "message": self.message })
+    }
+}
+
+impl From<AccessDenied> for Problem {
+    fn from(denied: AccessDenied) -> Self {
+        let kind = match denied.status() {
+            StatusCode::UNAUTHORIZED => "unauthorized",
+            StatusCode::BAD_REQUEST => "invalid",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+            _ => "forbidden",
+        };
+        Self {
+            challenge: denied.challenge(),
+            ..Self::new(denied.status(), kind, denied.message())
+        }
     }
 }
 
@@ -114,6 +124,7 @@ impl From<ChatError> for Problem {
     fn from(error: ChatError) -> Self {
         let status = match &error {
             ChatError::Refused { .. } => StatusCode::CONFLICT,
+            ChatError::NotAllowed { .. } => StatusCode::FORBIDDEN,
             ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
             ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             ChatError::Silent => StatusCode::NOT_FOUND,

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use serde::Serialize;
 use tokio::sync::watch;
-use toolwright_chat::{Ask, Asked, Entry, Model, StoreError, Usage};
+use tokio::time::timeout;
+use toolwright_chat::{Ask, Asked, Entry, Model, Owner, PrincipalRecord, StoreError, Usage};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::endpoint::Live;
@@ -22,13 +24,18 @@ use crate::template::Params;
 /// Prompts that wait for their turn, at most; more would only grow old.
 const MOST_WAITING: usize = 16;
 
+/// How long a look at a conversation waits for its unfinished turn to show that it waits for a decision.
+const SETTLING: Duration = Duration::from_secs(2);
+
 /// How often a snapshot is tried when turns begin meanwhile.
 const TRIES: usize = 8;
 
 /// One conversation under way.
 pub(crate) struct Room {
-    /// The conversation's name in the store.
+    /// The conversation's name in the store, where the owner is part of it.
     pub(crate) id: String,
+    /// The name that clients know it by.
+    pub(crate) name: String,
     pub(crate) live: Arc<Live>,
     /// What the path's parameters are.
     pub(crate) params: Params,
@@ -36,6 +43,8 @@ pub(crate) struct Room {
     /// The number of the newest event: whoever waits for the next one is woken by it.
     moved: watch::Sender<u64>,
     work: Mutex<Work>,
+    /// Whether what an earlier process left unfinished was resumed.
+    woken: tokio::sync::Mutex<bool>,
     peers: Mutex<usize>,
     /// Who answered last, where a prompt chose.
     chosen: Mutex<Option<Arc<dyn Model>>>,
@@ -47,8 +56,8 @@ struct Work {
     waiting: VecDeque<Job>,
     /// Ends the turn that runs.
     running: Option<CancellationToken>,
-    /// Whether what an earlier process left unfinished was looked at.
-    woken: bool,
+    /// Cancelled when the turn that an earlier process left unfinished shows where it stands.
+    settled: Option<CancellationToken>,
 }
 
 /// A conversation as it stands: what is kept of it, and from where on events tell the rest.
@@ -78,15 +87,17 @@ pub(crate) struct Part {
 }
 
 impl Room {
-    pub(crate) fn new(live: Arc<Live>, id: String, params: Params) -> Self {
+    pub(crate) fn new(live: Arc<Live>, id: String, name: String, params: Params) -> Self {
         let log = Log::new();
         Self {
             id,
+            name,
             live,
             params,
             moved: watch::Sender::new(log.newest()),
             log: Mutex::new(log),
             work: Mutex::default(),
+            woken: tokio::sync::Mutex::default(),
             peers: Mutex::default(),
             chosen: Mutex::default(),
             spent: tokio::sync::Mutex::default(),
@@ -150,7 +161,6 @@ impl Room {
         if work.waiting.len() >= most {
             return Err(Busy);
         }
-        work.woken = true;
         let cancel = job.cancel.clone();
         match says {
             true => work.waiting.push_back(job),
@@ -210,23 +220,52 @@ impl Room {
             return false;
         }
         // A turn that waits ends as one that runs: the journal is told, and so is everybody who reads.
-        let job = Job::resume(Guest::nobody(&self.live.app.invoker));
+        let job = Job::resume(Guest::operator(&self.live.app));
         job.cancel.cancel();
         self.submit(job).is_ok()
     }
 
-    /// Goes on with what an earlier process left unfinished, on behalf of who comes back to it: a journal does not say for
-    /// whom its calls were made.
+    /// Resumes the turn that an earlier process left unfinished, in the name of the principal that began it.
+    ///
+    /// If its credential has expired, the turn waits until that subject comes back: `guest` may be somebody else.
     pub(crate) async fn wake(self: &Arc<Self>, guest: &Guest) -> Result<(), StoreError> {
-        if std::mem::replace(&mut self.work().woken, true) {
+        let mut woken = self.woken.lock().await;
+        if *woken {
             return Ok(());
         }
-        let unfinished = self.live.is_unfinished(&self.id).await;
-        if unfinished.inspect_err(|_| self.work().woken = false)? {
-            // Too busy to go on is busy with going on.
-            let _ = self.submit(Job::resume(guest.clone()));
-        }
+        let busy = self.work().running.is_some();
+        let unfinished = match busy {
+            true => None,
+            false => self.live.unfinished(&self.id).await?,
+        };
+        let Some(entries) = unfinished else {
+            *woken = true;
+            return Ok(());
+        };
+        let record = PrincipalRecord::of_last_turn(&entries);
+        let began = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
+        let principal = Guest::recorded(&self.live.app, record);
+        let principal = principal.or_else(|| (guest.owner() == began).then(|| guest.clone()));
+        let Some(principal) = principal else {
+            return Ok(());
+        };
+        *woken = true;
+        let settled = CancellationToken::new();
+        self.work().settled = Some(settled.clone());
+        let mut job = Job::resume(principal);
+        job.settled = Some(settled.drop_guard());
+        // Too busy to go on is busy with going on.
+        let _ = self.submit(job);
         Ok(())
+    }
+
+    /// Waits until a turn that was resumed has asked again about the calls that wait for a decision, is over, or goes on.
+    pub(crate) async fn settle(&self) {
+        let settled = self.work().settled.clone();
+        if let Some(settled) = settled {
+            // Another process may hold the conversation: then it is shown as running.
+            let _ = timeout(SETTLING, settled.cancelled()).await;
+        }
     }
 
     /// The conversation as it stands.
@@ -241,9 +280,11 @@ impl Room {
             if log.turn().count != turn.count {
                 continue;
             }
+            // The scopes of a principal are nobody else's business.
+            entries.iter_mut().for_each(|entry| entry.principal = None);
             let whole = log.has(turn.after);
             let mut snapshot = Snapshot {
-                id: self.id.clone(),
+                id: self.name.clone(),
                 entries: Vec::new(),
                 seq: log.newest(),
                 running: turn.runs,

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -72,7 +72,7 @@ impl Site {
                 accepted = accept => accepted,
                 () = &mut shutdown => break,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, peer)) = accepted else {
                 // Too many open files, most likely: it helps to wait until some are closed.
                 sleep(PAUSE).await;
                 continue;
@@ -80,7 +80,7 @@ impl Site {
             // Answers are small and wanted at once; if the system cannot do this, they are only slower.
             let _ = stream.set_nodelay(true);
             let stream = TokioIo::new(Stalling::new(stream, limits.stall));
-            let connection = http.serve_connection(stream, self.answering());
+            let connection = http.serve_connection(stream, self.answering(peer));
             let connection = connection.with_upgrades();
             let app = Arc::clone(&self.app);
             app.metrics.sockets.up();
@@ -117,6 +117,7 @@ impl Site {
 
     fn answering(
         &self,
+        peer: SocketAddr,
     ) -> impl hyper::service::Service<
         Request<Incoming>,
         Response = axum::response::Response,
@@ -126,7 +127,9 @@ impl Site {
     + use<> {
         let router = self.router();
         service_fn(move |request: Request<Incoming>| {
-            router.clone().oneshot(request.map(axum::body::Body::new))
+            let mut request = request.map(axum::body::Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().oneshot(request)
         })
     }
 }

@@ -216,6 +216,7 @@ impl Server {
             metrics: Default::default(),
             models: self.models,
             passes: Default::default(),
+            guesses: Default::default(),
             origins: self.origins,
             lives: Default::default(),
             about: About {
@@ -295,6 +296,25 @@ impl Site {
     }
 
     /// Returns the routes, to be merged with others into one app.
+    ///
+    /// Without a token or OAuth only clients on this machine are let in, so the app has to tell where requests come from.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use toolwright::chat::testing::ScriptedModel;
+    /// # use toolwright::{Invoker, Registry};
+    /// # use toolwright_server::Server;
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let invoker = Invoker::new(&Registry::new())?;
+    /// use std::net::SocketAddr;
+    ///
+    /// let site = Server::new(invoker, ScriptedModel::new().says("Hello.")).build()?;
+    /// let app = axum::Router::new().merge(site.router());
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
+    /// axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn router(&self) -> Router {
         self.router.clone()
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
+use tokio_util::sync::DropGuard;
 use toolwright_chat::{Ask, ChatError, ChatEvent, End, ModelId, StoreError, Usage};
 use toolwright_core::{Caller, CancellationToken, Content, Role};
 
@@ -38,6 +39,8 @@ pub(crate) struct Told {
     pub(crate) model: Option<ModelId>,
     /// What no chat has told the journal.
     pub(crate) record: Record,
+    /// Dropped when a resumed turn has asked again about what it waits for, or goes on.
+    pub(crate) settled: Option<DropGuard>,
 }
 
 /// How a turn ended.
@@ -65,7 +68,7 @@ impl Session {
         }))
     }
 
-    /// The conversation's name.
+    /// The conversation's name in the store, which no other conversation has.
     pub fn conversation(&self) -> &str {
         &self.0.room.id
     }
@@ -93,7 +96,7 @@ impl Session {
 
     /// On whose behalf it is.
     pub fn caller(&self) -> &Caller {
-        &self.0.guest.caller
+        self.0.guest.caller()
     }
 
     /// Who of those that take part it is, where that is known.
@@ -188,7 +191,7 @@ impl Session {
     pub(crate) fn ask(&self, ask: Ask) -> Ask {
         let room = &self.0.room;
         let ask = ask.conversation(&*room.id);
-        let ask = self.0.guest.limit(ask, &room.live.invoker);
+        let ask = self.0.guest.limit(ask, &room.live);
         ask.cancel_on(self.0.cancel.clone())
     }
 
@@ -217,10 +220,18 @@ impl Session {
                 let _ = taken.send(Ok(after));
             }
             metrics.hear(&event);
-            match &event {
-                ChatEvent::Began { model, .. } => self.told().model = Some(model.clone()),
+            let mut event = event;
+            match &mut event {
+                ChatEvent::Began {
+                    conversation,
+                    model,
+                } => {
+                    conversation.clone_from(&self.0.room.name);
+                    self.told().model = Some(model.clone());
+                }
+                ChatEvent::Asked(_) => {}
                 ChatEvent::Paused { .. } => self.told().paused = true,
-                _ => {}
+                _ => self.told().settled = None,
             }
             self.pass_on(event);
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::stream::{self, BoxStream, StreamExt as _};
+use toolwright_chat::Owner;
 
 use crate::event::Numbered;
 use crate::guest::Guest;
@@ -36,10 +37,10 @@ impl Site {
             )
         })?;
         let refused = |problem: crate::problem::Problem| Trouble::new("refused", problem.message());
-        let room = live.room(params).map_err(refused)?;
+        let room = live.room(params, &Owner::Operator).map_err(refused)?;
         let mut job = Job::new(
             Task::Prompt(message.into()),
-            Guest::nobody(&self.app.invoker),
+            Guest::operator(&self.app),
             None,
         );
         let taken = job.wait();

@@ -69,6 +69,7 @@ pub fn error_kind(error: &ChatError) -> &'static str {
         ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
         ChatError::Prompt { .. } => "prompt",
         ChatError::Refused { .. } => "refused",
+        ChatError::NotAllowed { .. } => "forbidden",
         ChatError::Busy { .. } => "busy",
         ChatError::Silent => "silent",
         ChatError::Ended { .. } => "ended",

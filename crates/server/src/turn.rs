@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{End, Usage, What};
+use toolwright_chat::{End, PrincipalRecord, Usage, What};
 use toolwright_core::Content;
 
 use crate::event::Notice;
@@ -17,7 +17,10 @@ use crate::trouble::Trouble;
 
 /// Does a job, and tells everybody how it came out.
 pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
+    let expired = job.guest.is_expired();
+    let principal = job.guest.record();
     let session = Session::new(room, job.guest, job.peer, job.cancel);
+    session.told().settled = job.settled;
     let mut turn = Intercepted {
         message: Message::silence(),
         session: session.clone(),
@@ -27,9 +30,13 @@ pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
         began: Instant::now(),
     };
     let done = match job.what {
+        Task::Prompt(_) if expired => Err(Trouble::new(
+            "unauthorized",
+            "the credential expired before the message could be answered: sign in and send it again",
+        )),
         Task::Prompt(message) => {
             turn.message = message;
-            answer(room, &mut turn, job.taken).await
+            answer(room, &mut turn, job.taken, principal).await
         }
         Task::Decide(decided) => {
             let ask = session.ask(room.live.chat.decide(&*room.id, decided));
@@ -47,7 +54,12 @@ pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
 }
 
 /// Has a prompt answered, unless somebody refuses.
-async fn answer(room: &Arc<Room>, turn: &mut Intercepted, taken: Taken) -> Result<(), Trouble> {
+async fn answer(
+    room: &Arc<Room>,
+    turn: &mut Intercepted,
+    taken: Taken,
+    principal: Option<PrincipalRecord>,
+) -> Result<(), Trouble> {
     let after = room.begin(true).await?;
     if let Some(taken) = taken {
         // Whoever asked may have gone.
@@ -97,7 +109,7 @@ async fn answer(room: &Arc<Room>, turn: &mut Intercepted, taken: Taken) -> Resul
         (!ours && !record.is_empty()).then_some(record)
     };
     if let Some(record) = record {
-        keep(room, turn, said, record).await?;
+        keep(room, turn, principal, said, record).await?;
     }
     Ok(())
 }
@@ -106,6 +118,7 @@ async fn answer(room: &Arc<Room>, turn: &mut Intercepted, taken: Taken) -> Resul
 async fn keep(
     room: &Room,
     turn: &Intercepted,
+    principal: Option<PrincipalRecord>,
     said: Message,
     mut record: crate::record::Record,
 ) -> Result<(), Trouble> {
@@ -117,7 +130,8 @@ async fn keep(
     });
     let ended = What::Ended { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
-    room.live.keep(&room.id, entries.collect()).await?;
+    let entries = entries.collect();
+    room.live.keep(&room.id, principal, entries).await?;
     let mut told = turn.session.told();
     told.ended.get_or_insert_with(|| Ended {
         end,

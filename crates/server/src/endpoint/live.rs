@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use toolwright_chat::{Chat, Entry, Lease, MemoryStore, Model, Store, StoreError, What, Window};
+use toolwright_chat::{
+    Chat, Entry, Lease, MemoryStore, Model, Owner, PrincipalRecord, Store, StoreError, What, Window,
+};
 use toolwright_core::{Invoker, ToolSpec};
 
 use super::{Endpoint, System};
@@ -38,6 +40,8 @@ pub(crate) struct Live {
     pub(crate) on_prompt: Option<Erased>,
     pub(crate) heartbeat: Duration,
     pub(crate) idle: Option<Duration>,
+    /// The names of the tools that only this endpoint has.
+    pub(crate) local: Arc<HashSet<String>>,
     output: Vec<Arc<dyn Guardrail>>,
     memory: bool,
     broadcast: bool,
@@ -119,6 +123,12 @@ impl Endpoint {
             invoker,
             store,
             window,
+            local: Arc::new(
+                self.added
+                    .iter()
+                    .map(|item| item.name().to_string())
+                    .collect(),
+            ),
             heartbeat: self.heartbeat.unwrap_or(shared.app.limits.silence),
             idle: self.idle,
             memory: self.memory,
@@ -172,12 +182,26 @@ impl Endpoint {
 
 impl Live {
     /// The room of a conversation; made when it is first asked for.
-    pub(crate) fn room(self: &Arc<Self>, params: Params) -> Result<Arc<Room>, Problem> {
-        let id = self.template.conversation(&params);
-        let id = id.map_err(Problem::invalid)?;
-        if let Some((owner, params)) = self.owner(&id) {
-            return owner.room(params);
+    ///
+    /// Without names in the endpoint's path, the conversation is one of `owner`, whatever others call theirs.
+    pub(crate) fn room(
+        self: &Arc<Self>,
+        params: Params,
+        owner: &Owner,
+    ) -> Result<Arc<Room>, Problem> {
+        let name = self.template.conversation(&params);
+        let name = name.map_err(Problem::invalid)?;
+        if let Some((endpoint, params)) = self.endpoint_of(&name) {
+            return endpoint.room(params, owner);
         }
+        let id = match self.is_shared() {
+            true => name.clone(),
+            false if Owner::is_free(&name) => owner.stored_name(&name),
+            false => {
+                let message = "the id of a conversation does not begin with `@`";
+                return Err(Problem::invalid(message));
+            }
+        };
         let mut rooms = self.rooms();
         if let Some(room) = rooms.by_id.get(&id) {
             return Ok(Arc::clone(room));
@@ -186,13 +210,14 @@ impl Live {
         if rooms.by_id.len() >= self.app.limits.rooms {
             return Err(Problem::busy("too many conversations are under way"));
         }
-        let room = Arc::new(Room::new(Arc::clone(self), id.clone(), params));
+        let room = Room::new(Arc::clone(self), id.clone(), name, params);
+        let room = Arc::new(room);
         rooms.by_id.insert(id, Arc::clone(&room));
         Ok(room)
     }
 
     /// The endpoint that a conversation belongs to, if that is another: only there it is treated as its author wants.
-    fn owner(&self, id: &str) -> Option<(Arc<Self>, Params)> {
+    fn endpoint_of(&self, id: &str) -> Option<(Arc<Self>, Params)> {
         if self.is_shared() || !id.starts_with('/') {
             return None;
         }
@@ -245,18 +270,38 @@ impl Live {
         Ok(self.store.check_writable().await?)
     }
 
-    /// Whether the last turn of a conversation is not over.
-    pub(crate) async fn is_unfinished(&self, id: &str) -> Result<bool, StoreError> {
-        let last = self.store.tail(id, None, 1).await?;
-        let last = last.last().map(|entry| &entry.what);
-        Ok(!matches!(last, None | Some(What::Ended { .. })))
+    /// Reads the last turn of a conversation, from its message on, if the turn is not over.
+    pub(crate) async fn unfinished(&self, id: &str) -> Result<Option<Vec<Entry>>, StoreError> {
+        let mut most = 1;
+        loop {
+            let entries = self.store.tail(id, None, most).await?;
+            let last = entries.last().map(|entry| &entry.what);
+            if matches!(last, None | Some(What::Ended { .. })) {
+                return Ok(None);
+            }
+            if entries.len() < most || entries.iter().any(Entry::is_message) {
+                return Ok(Some(entries));
+            }
+            most *= 8;
+        }
     }
 
-    /// Tells the journal something that no chat of ours has told it.
-    pub(crate) async fn keep(&self, id: &str, what: Vec<What>) -> Result<(), StoreError> {
+    /// Tells the journal something that no chat of ours has told it, caused by a principal.
+    pub(crate) async fn keep(
+        &self,
+        id: &str,
+        principal: Option<PrincipalRecord>,
+        what: Vec<What>,
+    ) -> Result<(), StoreError> {
         let entries: Result<Vec<Entry>, StoreError> = what
             .into_iter()
             .map(|what| Ok(Entry::new(random()?, now(), what)))
+            .map(|entry| {
+                entry.map(|entry: Entry| match entry.is_message() {
+                    true => entry.by(principal.clone()),
+                    false => entry,
+                })
+            })
             .collect();
         let entries = entries?;
         self.holding(id, async |lease| self.store.append(lease, &entries).await)

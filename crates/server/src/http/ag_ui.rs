@@ -70,8 +70,10 @@ impl From<StoreError> for Refused {
 }
 
 async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response, Refused> {
-    let room = live.room(vec![(ID.to_owned(), input.thread_id.clone())])?;
+    let params = vec![(ID.to_owned(), input.thread_id.clone())];
+    let room = live.room(params, &guest.owner())?;
     room.wake(&guest).await?;
+    room.settle().await;
     let waiting = room.log().pending().to_vec();
     let Some(task) = task(live, &room, input, &waiting).await? else {
         return Ok(shown(live, room, input).await?);

@@ -17,6 +17,16 @@ pub(crate) async fn read<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<T, Problem> {
+    read_at_most(limits.body, limits, headers, body).await
+}
+
+/// Reads a value of at most so many bytes.
+pub(super) async fn read_at_most<T: DeserializeOwned>(
+    most: usize,
+    limits: &Limits,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<T, Problem> {
     // A form on some page cannot say this, and a browser asks first before a script may.
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -29,7 +39,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
             message,
         ));
     }
-    let body = bytes(limits, body).await?;
+    let body = bytes(limits, most, body).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::invalid(format!("the body: {error}")))
 }
 
@@ -41,8 +51,8 @@ pub(super) fn arguments(given: Value) -> Value {
     }
 }
 
-async fn bytes(limits: &Limits, body: Body) -> Result<Bytes, Problem> {
-    let Ok(read) = timeout(limits.arrival, to_bytes(body, limits.body)).await else {
+async fn bytes(limits: &Limits, most: usize, body: Body) -> Result<Bytes, Problem> {
+    let Ok(read) = timeout(limits.arrival, to_bytes(body, most)).await else {
         let message = format!(
             "the body took more than {} seconds",
             limits.arrival.as_secs()
@@ -53,7 +63,7 @@ async fn bytes(limits: &Limits, body: Body) -> Result<Bytes, Problem> {
         let large = std::error::Error::source(&error).is_some_and(|it| it.is::<LengthLimitError>());
         match large {
             true => {
-                let message = format!("the body has more than {} bytes", limits.body);
+                let message = format!("the body has more than {most} bytes");
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "large", message)
             }
             false => Problem::invalid(format!("the body could not be read: {error}")),

@@ -116,8 +116,9 @@ pub(super) async fn begin(
         let id = id.ok_or_else(|| Problem::invalid("send `id`, the conversation's"))?;
         params.push((ID.to_owned(), id));
     }
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     room.wake(&guest).await?;
+    room.settle().await;
     let waiting = room.log().pending().to_vec();
     let last = sent.messages.last();
     let continued = last.filter(|message| message.role == "assistant");
@@ -242,7 +243,7 @@ pub(super) async fn resume(
     Extension(guest): Extension<Guest>,
     Path(params): Path<Params>,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     room.wake(&guest).await?;
     match resumed(&room) {
         Some(told) => Ok(stream(&live, told)),

@@ -60,15 +60,26 @@ async fn talk(live: Arc<Live>, guest: Guest, params: Params, mut socket: WebSock
         let sent = tokio::select! {
             Some(frame) = outgoing.recv() => socket.send(ws::Message::text(frame)).await,
             () = ending.cancelled() => break,
+            () = talk.guest.ended() => break,
             () = tokio::time::sleep(heartbeat) => {
                 unanswered += 1;
                 socket.send(ws::Message::Ping("".into())).await
             }
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
-                Some(Ok(ws::Message::Text(text))) => match talk.hear(&text).await {
-                    Some(reply) => socket.send(ws::Message::text(reply)).await,
-                    None => Ok(()),
-                },
+                Some(Ok(ws::Message::Text(text))) => {
+                    // Rights are those of this moment, not of when the connection was opened.
+                    talk.guest = match talk.guest.renewed(&talk.live.app).await {
+                        Ok(guest) => guest,
+                        Err(problem) => {
+                            let _ = socket.send(ws::Message::text(refusal("", &problem))).await;
+                            break;
+                        }
+                    };
+                    match talk.hear(&text).await {
+                        Some(reply) => socket.send(ws::Message::text(reply)).await,
+                        None => Ok(()),
+                    }
+                }
                 Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => Ok(()),
             },
@@ -146,7 +157,7 @@ impl Talk {
         if params.is_empty() {
             params.push((ID.to_owned(), id.unwrap_or_default()));
         }
-        let room = self.live.room(params)?;
+        let room = self.live.room(params, &self.guest.owner())?;
         room.wake(&self.guest).await?;
         let Some(told) = chat::resumed(&room) else {
             return Ok(Some(reply("no-active", request, &[])));

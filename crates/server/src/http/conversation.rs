@@ -36,6 +36,7 @@ pub(super) async fn show(
 ) -> Result<Response, Problem> {
     let room = entered(&live, params, &guest).await?;
     if !headers.contains_key(header::UPGRADE) {
+        room.settle().await;
         let snapshot = room.snapshot().await?;
         return answer(StatusCode::OK, &snapshot);
     }
@@ -54,7 +55,7 @@ pub(super) async fn show(
 
 /// The room, with whatever an earlier process left unfinished going on in it.
 async fn entered(live: &Arc<Live>, params: Params, guest: &Guest) -> Result<Arc<Room>, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     room.wake(guest).await?;
     Ok(room)
 }
@@ -77,9 +78,9 @@ pub(super) async fn events(
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
     let peer = from.peer.map(PeerId::from);
-    let visit = Visit::begin(&room, guest, peer.clone());
+    let visit = Visit::begin(&room, guest.clone(), peer.clone());
     let reader = Reader::new(room, last.or(from.after), peer);
-    Ok(sse::events(reader, visit))
+    Ok(sse::events(reader, visit, guest))
 }
 
 /// Something that is said: a text, a prompt of the registry, or both.
@@ -120,7 +121,7 @@ impl Prompted {
         if let Some(Named { name, arguments }) = self.prompt {
             let arguments = body::arguments(arguments);
             let scope = guest.scope();
-            let rendered = guest.invoker.render_in(&scope, name, &arguments);
+            let rendered = guest.invoker().render_in(&scope, name, &arguments);
             let rendered = rendered.await.map_err(|failure| {
                 let message = failure.text().into_owned();
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
@@ -146,7 +147,7 @@ pub(super) async fn prompt(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     let prompted: Prompted = body::read(&live.app.limits, &headers, body).await?;
     let (queued, seq) = prompted.submit(&room, guest, None).await?;
     answer(
@@ -158,13 +159,29 @@ pub(super) async fn prompt(
 /// Somebody's decision about a call that waits.
 #[derive(Deserialize)]
 pub(super) struct Decision {
-    call: CallId,
+    call: CallRef,
     token: Grant,
     verdict: String,
     arguments: Option<Value>,
     reason: Option<String>,
     answer: Option<String>,
     peer: Option<String>,
+}
+
+/// A call: its id, or the whole call as `pending` shows it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CallRef {
+    Id(CallId),
+    Call { id: CallId },
+}
+
+impl CallRef {
+    fn id(&self) -> &CallId {
+        match self {
+            Self::Id(id) | Self::Call { id } => id,
+        }
+    }
 }
 
 impl Decision {
@@ -176,7 +193,8 @@ impl Decision {
         peer: Option<PeerId>,
     ) -> Result<u64, Problem> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
-        let decided = json!({ "call": self.call, "token": self.token, "verdict": self.verdict()? });
+        let decided =
+            json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
         let decided = serde_json::from_value(decided);
         let decided: Decided = decided.map_err(|error| Problem::invalid(error.to_string()))?;
         let mut job = Job::new(Task::Decide(vec![decided]), guest, peer);
@@ -233,7 +251,7 @@ pub(super) async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     let decision: Decision = body::read(&live.app.limits, &headers, body).await?;
     let seq = decision.submit(&room, guest, None).await?;
     answer(StatusCode::ACCEPTED, &json!({ "seq": seq }))
@@ -241,18 +259,20 @@ pub(super) async fn decide(
 
 pub(super) async fn stop(
     State(live): State<Arc<Live>>,
+    Extension(guest): Extension<Guest>,
     Path(params): Path<Params>,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     let stopped = room.stop();
     answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
 }
 
 pub(super) async fn delete(
     State(live): State<Arc<Live>>,
+    Extension(guest): Extension<Guest>,
     Path(params): Path<Params>,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
+    let room = live.room(params, &guest.owner())?;
     if room.is_running() {
         return Err(Problem::conflict(
             "a turn runs in this conversation: stop it first",
@@ -266,14 +286,17 @@ pub(super) async fn delete(
 
 pub(super) async fn export(
     State(live): State<Arc<Live>>,
+    Extension(guest): Extension<Guest>,
     Path(params): Path<Params>,
 ) -> Result<Response, Problem> {
-    let room = live.room(params)?;
-    let entries = room.live.store.load(&room.id).await?;
+    let room = live.room(params, &guest.owner())?;
+    let mut entries = room.live.store.load(&room.id).await?;
+    // The scopes of a principal are nobody else's business.
+    entries.iter_mut().for_each(|entry| entry.principal = None);
     if entries.is_empty() {
         return Err(Problem::unknown("there is no such conversation"));
     }
-    let text = write_journal(&room.id, &entries).map_err(|error| {
+    let text = write_journal(&room.name, &entries).map_err(|error| {
         let message = format!("the conversation cannot be written: {error}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     })?;

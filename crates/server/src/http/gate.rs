@@ -8,10 +8,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use toolwright_mcp::AccessDenied;
 
 use super::{console, cors};
 use crate::app::App;
-use crate::guest::Guest;
+use crate::guest::{Credential, Guest};
+use crate::pass::CookieSession;
 use crate::problem::Problem;
 
 /// Lets a request in, or refuses it.
@@ -20,10 +22,10 @@ pub(crate) async fn admit(
     mut request: Request,
     next: Next,
 ) -> Response {
-    app.passes.show(request.headers_mut());
+    let session = app.passes.show(request.headers_mut());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let origin = cors::named(&app.origins, request.headers());
-    let mut response = answered(&app, request, origin.is_some(), next).await;
+    let mut response = answered(&app, request, session, origin.is_some(), next).await;
     let status = response.status().as_u16();
     app.metrics.answered(status);
     tracing::debug!(%method, path, status, "a request is answered");
@@ -44,12 +46,21 @@ pub(crate) async fn admit(
 }
 
 /// The answer to a request, of a page that may read it or of somebody else.
-async fn answered(app: &App, mut request: Request, may_read: bool, next: Next) -> Response {
-    let admitted = app.mcp.admit(request.headers(), request.uri()).await;
+async fn answered(
+    app: &App,
+    request: Request,
+    session: Option<CookieSession>,
+    may_read: bool,
+    next: Next,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let admitted = app.mcp.admit(&head).await;
+    let mut request = Request::from_parts(head, body);
     let (method, path) = (request.method(), request.uri().path());
-    let refused = admitted.as_ref().err().map(|refusal| refusal.status());
+    let refused = admitted.as_ref().err().map(AccessDenied::status);
     if is_foreign(method, request.headers()) {
-        return Problem::stranger(StatusCode::FORBIDDEN, None).into_response();
+        let message = "a page of another origin has sent this request";
+        return Problem::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
     }
     if may_read
         && refused != Some(StatusCode::FORBIDDEN)
@@ -67,20 +78,22 @@ async fn answered(app: &App, mut request: Request, may_read: bool, next: Next) -
     }
     match admitted {
         Ok(visitor) => {
-            let guest = Guest::new(&visitor, &app.invoker);
-            request.extensions_mut().insert(guest);
-            // From here on nobody needs the token, and nobody can pass it on.
-            request.headers_mut().remove(header::AUTHORIZATION);
+            // Handlers see a principal and no token; a connection that stays open has it checked again by itself.
+            let authorization = request.headers_mut().remove(header::AUTHORIZATION);
+            let credential = Credential {
+                authorization,
+                session,
+            };
+            request
+                .extensions_mut()
+                .insert(Guest::new(visitor, credential));
             next.run(request).await
         }
         // What shows nothing of anybody is for everybody: the page that asks for the token, too.
         Err(_) if refused == Some(StatusCode::UNAUTHORIZED) && is_public(path) => {
             next.run(request).await
         }
-        Err(refusal) => {
-            let challenge = refusal.headers().get(header::WWW_AUTHENTICATE).cloned();
-            Problem::stranger(refusal.status(), challenge).into_response()
-        }
+        Err(refusal) => Problem::from(refusal).into_response(),
     }
 }
 

@@ -46,7 +46,12 @@ pub(super) async fn complete(
     live.app.check_turns()?;
     let id = format!("chatcmpl-{}", random().map_err(Problem::from)?);
     // In no list of conversations: nobody can come back to it.
-    let room = Arc::new(Room::new(Arc::clone(live), id.clone(), Vec::new()));
+    let room = Arc::new(Room::new(
+        Arc::clone(live),
+        guest.owner().stored_name(&id),
+        id.clone(),
+        Vec::new(),
+    ));
     let reader = Reader::new(Arc::clone(&room), Some(room.log().newest()), None);
     let cancel = CancellationToken::new();
     let leaving = cancel.clone().drop_guard();

@@ -24,7 +24,7 @@ pub(super) async fn show(
     State(context): State<Context>,
     Extension(guest): Extension<Guest>,
 ) -> Result<Response, Problem> {
-    let tools = guest.invoker.list(&guest.scope());
+    let tools = guest.invoker().list(&guest.scope());
     let tools = tools.map_err(super::tools::broken)?;
     let about = &context.app.about;
     answer(

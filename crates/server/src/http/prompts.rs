@@ -15,7 +15,7 @@ use crate::problem::Problem;
 
 pub(super) async fn list(Extension(guest): Extension<Guest>) -> Result<Response, Problem> {
     let scope = guest.scope();
-    let prompts = guest.invoker.list_prompts(&scope);
+    let prompts = guest.invoker().list_prompts(&scope);
     let prompts = prompts.map_err(|error| {
         let message = format!("the prompts cannot be listed: {error}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "prompts", message)
@@ -49,7 +49,7 @@ pub(super) async fn render(
     let fill: Fill = body::read(&context.app.limits, &headers, body).await?;
     let arguments = body::arguments(fill.arguments);
     let scope = guest.scope();
-    let rendered = guest.invoker.render_in(&scope, name, &arguments).await;
+    let rendered = guest.invoker().render_in(&scope, name, &arguments).await;
     match rendered {
         Ok(rendered) => {
             let message = json!({ "role": rendered.role, "text": rendered.text, "content": rendered.content });

@@ -32,11 +32,11 @@ enum Frame {
 pub(super) async fn talk(
     mut socket: WebSocket,
     room: Arc<Room>,
-    guest: Guest,
+    mut guest: Guest,
     after: Option<u64>,
     peer: PeerId,
 ) {
-    let hello = json!({ "type": "hello", "peer": &*peer, "conversation": room.id });
+    let hello = json!({ "type": "hello", "peer": &*peer, "conversation": room.name });
     if socket
         .send(ws::Message::text(hello.to_string()))
         .await
@@ -64,17 +64,23 @@ pub(super) async fn talk(
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
                 Some(Ok(ws::Message::Text(text))) => {
                     quiet = Duration::ZERO;
+                    // Rights are those of this moment, not of when the connection was opened.
+                    guest = match guest.renewed(&room.live.app).await {
+                        Ok(guest) => guest,
+                        Err(problem) => {
+                            let _ = socket.send(refused(&problem)).await;
+                            break;
+                        }
+                    };
                     match hear(&text, &room, &guest, &peer).await {
                         Ok(()) => Ok(()),
-                        Err(problem) => {
-                            let refused = json!({ "type": "refused", "error": problem.json() });
-                            socket.send(ws::Message::text(refused.to_string())).await
-                        }
+                        Err(problem) => socket.send(refused(&problem)).await,
                     }
                 }
                 Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => Ok(()),
             },
+            () = guest.ended() => break,
             () = tokio::time::sleep(heartbeat) => {
                 quiet += heartbeat;
                 unanswered += 1;
@@ -90,6 +96,11 @@ pub(super) async fn talk(
     }
     drop(reader);
     drop(visit);
+}
+
+fn refused(problem: &Problem) -> ws::Message {
+    let refused = json!({ "type": "refused", "error": problem.json() });
+    ws::Message::text(refused.to_string())
 }
 
 fn text(line: &Line) -> Utf8Bytes {

@@ -13,6 +13,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::event::{Event, Notice, now};
+use crate::guest::Guest;
 use crate::reader::{Line, Reader};
 use crate::room::Snapshot;
 use crate::visit::Visit;
@@ -20,8 +21,8 @@ use crate::visit::Visit;
 /// So many bytes are written at once, if there are as many.
 pub(super) const MOST: usize = 16 << 10;
 
-/// Streams events in our own form, as long as somebody reads.
-pub(crate) fn events(reader: Reader, visit: Visit) -> Response {
+/// Streams events in our own form, as long as somebody reads and their credential is good.
+pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
     let (silence, idle) = (reader.room.live.heartbeat, reader.room.live.idle);
     let state = (reader, visit, Duration::ZERO, false);
     let frames = stream::unfold(state, move |(mut reader, visit, quiet, over)| async move {
@@ -42,7 +43,8 @@ pub(crate) fn events(reader: Reader, visit: Visit) -> Response {
     });
     // Browsers come back by themselves, and need not wait for long.
     let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
-    response(begin.chain(frames), [])
+    let ended = async move { guest.ended().await };
+    response(begin.chain(frames).take_until(ended), [])
 }
 
 /// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.

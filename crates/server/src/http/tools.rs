@@ -18,7 +18,7 @@ use crate::problem::Problem;
 
 pub(super) async fn list(Extension(guest): Extension<Guest>) -> Result<Response, Problem> {
     let scope = guest.scope();
-    let tools = guest.invoker.list(&scope).map_err(broken)?;
+    let tools = guest.invoker().list(&scope).map_err(broken)?;
     let tools: Vec<Value> = tools.iter().map(shown).collect();
     answer(StatusCode::OK, &tools)
 }
@@ -55,7 +55,7 @@ pub(super) async fn lowered(
     let dialect: Dialect = r#for
         .parse()
         .map_err(|error| Problem::invalid(format!("for: {error}")))?;
-    let snapshot = guest.invoker.snapshot().map_err(broken)?;
+    let snapshot = guest.invoker().snapshot().map_err(broken)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown(&name))?;
     match entry.spec().input.lower(dialect) {
         Ok(lowered) => {
@@ -94,7 +94,7 @@ pub(super) async fn call(
     body: Body,
 ) -> Result<Response, Problem> {
     let wanted: Try = body::read(&context.app.limits, &headers, body).await?;
-    let invoker = &guest.invoker;
+    let invoker = guest.invoker();
     let snapshot = invoker.snapshot().map_err(broken)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown(&name))?;
     let arguments = body::arguments(wanted.arguments);

@@ -241,3 +241,15 @@ async fn what_waits_outlives_the_room_it_was_asked_in() {
     assert_eq!(text(&rest(&server, &decided).await), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
+
+#[tokio::test]
+async fn a_decision_may_name_the_call_as_pending_shows_it() {
+    let paid = Paid::default();
+    let (server, asked) = waiting(&paid).await;
+    let pending = server.get(PATH).await.json()["pending"][0].clone();
+    let decision =
+        json!({ "call": pending["call"], "token": asked["token"], "verdict": "approve" });
+    let decided = server.post(&format!("{PATH}/decide"), decision).await;
+    rest(&server, &decided).await;
+    assert_eq!(*paid.lock().unwrap(), [100]);
+}

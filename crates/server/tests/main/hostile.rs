@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hyper::Request;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -326,4 +327,110 @@ async fn names_that_are_too_long_or_cannot_be_seen_are_refused() {
     ] {
         assert_eq!(server.get(&path).await.status, 400, "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_page_on_another_port_or_scheme_of_the_same_host_is_another_origin() {
+    let server = serve(locked()).await;
+    let given = server.post("/api/session", json!({ "token": TOKEN })).await;
+    let cookie = given.header("set-cookie").split(';').next().unwrap();
+    let own = format!("http://localhost:{}", server.addr.port());
+    let host = format!("localhost:{}", server.addr.port());
+    for (origin, status) in [
+        (own.as_str(), 202),
+        ("http://localhost:3000", 403),
+        ("http://localhost", 403),
+        (&own.replace("http:", "https:"), 403),
+        (&own.replace("localhost", "127.0.0.1"), 403),
+    ] {
+        let request = Request::builder()
+            .method("POST")
+            .uri(format!("{PATH}/prompt"))
+            .header("host", &host)
+            .header("cookie", cookie)
+            .header("content-type", "application/json")
+            .header("origin", origin);
+        let found = server.send(request, r#"{"text":"Hi"}"#).await;
+        assert_eq!(found.status, status, "{origin}: {found:?}");
+        let mut upgrade = format!("ws://{}{PATH}", server.addr)
+            .into_client_request()
+            .unwrap();
+        let headers = upgrade.headers_mut();
+        headers.insert("host", host.parse().unwrap());
+        headers.insert("cookie", cookie.parse().unwrap());
+        headers.insert("origin", origin.parse().unwrap());
+        let opened = soon(connect_async(upgrade)).await;
+        assert_eq!(opened.is_ok(), status == 202, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_an_origin_that_was_named_may_call_from_another_port() {
+    let server = serve(locked().origins(["http://localhost:3000"])).await;
+    let bearer = format!("Bearer {TOKEN}");
+    for (origin, status) in [
+        ("http://localhost:3000", 200),
+        ("http://localhost:3001", 403),
+    ] {
+        let request = server
+            .request("GET", "/api/tools")
+            .header("authorization", &bearer)
+            .header("origin", origin);
+        assert_eq!(server.send(request, "").await.status, status, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_with_two_hosts_or_two_origins_is_malformed() {
+    let server = serve(server()).await;
+    let own = format!("http://{}", server.addr);
+    for path in ["/api/tools", "/mcp", "/healthz", "/"] {
+        for (name, value) in [("host", "localhost"), ("origin", own.as_str())] {
+            let request = server.request("GET", path).header("origin", &own);
+            let found = server.send(request.header(name, value), "").await;
+            assert_eq!(found.status, 400, "{path} {name}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_takes_four_kilobytes_and_not_a_byte_more() {
+    let server = serve(locked()).await;
+    let large = format!(r#"{{"token":"{}"}}"#, "x".repeat(5000));
+    let request = server
+        .request("POST", "/api/session")
+        .header("content-type", "application/json");
+    assert_eq!(server.send(request, &large).await.status, 413);
+    // A body whose end never comes is refused where it is too long.
+    let endless = format!(
+        "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         transfer-encoding: chunked\r\n\r\n1388\r\n{}\r\n",
+        "x".repeat(5000)
+    );
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(endless.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    soon(stream.read_exact(&mut head)).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 413");
+}
+
+#[tokio::test]
+async fn whoever_guesses_tokens_has_to_wait() {
+    let server = serve(locked()).await;
+    let guess = json!({ "token": "wrong-token-altogether" });
+    let mut refused = server.post("/api/session", guess.clone()).await;
+    let mut guesses = 1;
+    while refused.status == 401 && guesses < 100 {
+        refused = server.post("/api/session", guess.clone()).await;
+        guesses += 1;
+    }
+    assert_eq!(refused.status, 429, "after {guesses}: {refused:?}");
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+    // Even a right guess is not answered now, and who has a session keeps it.
+    let right = server.post("/api/session", json!({ "token": TOKEN })).await;
+    assert_eq!(right.status, 429);
+    assert_eq!(
+        with(&server, "authorization", &format!("Bearer {TOKEN}")).await,
+        202
+    );
 }

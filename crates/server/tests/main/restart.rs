@@ -93,3 +93,21 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
     assert_eq!(text(&events.turn().await), "Bob has his money.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
+
+#[tokio::test]
+async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
+    for _ in 0..20 {
+        let store = Arc::<MemoryStore>::default();
+        let paid = Paid::default();
+        let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
+        before.turn(PATH, "Pay Bob.").await;
+        before.end().await;
+        let model = ScriptedModel::new().says("Bob has his money.");
+        let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
+        let looks = (0..4).map(|_| server.get(PATH));
+        for shown in futures::future::join_all(looks).await {
+            let shown = shown.json();
+            assert_eq!(shown["pending"].as_array().unwrap().len(), 1, "{shown}");
+        }
+    }
+}

@@ -17,8 +17,24 @@ pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
     pub(crate) async fn open(server: &Running, path: &str) -> Self {
+        Self::open_with(server, path, &[]).await
+    }
+
+    pub(crate) async fn open_as(server: &Running, path: &str, token: &str) -> Self {
+        let bearer = format!("Bearer {token}");
+        Self::open_with(server, path, &[("authorization", &bearer)]).await
+    }
+
+    pub(crate) async fn open_with(
+        server: &Running,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Self {
         let url = format!("ws://{}{path}", server.addr);
-        let request = url.into_client_request().unwrap();
+        let mut request = url.into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
         let (socket, _) = soon(connect_async(request)).await.unwrap();
         Self(socket)
     }
@@ -40,7 +56,7 @@ impl Socket {
     }
 
     /// Reads until an event of this type.
-    async fn until(&mut self, wanted: &str) -> Value {
+    pub(crate) async fn until(&mut self, wanted: &str) -> Value {
         loop {
             let frame = self.next().await.expect("the connection ended");
             if kind(&frame["event"]) == wanted {

@@ -41,7 +41,7 @@ pub(crate) fn no_tools() -> Invoker {
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
     end: Option<oneshot::Sender<()>>,
-    served: JoinHandle<()>,
+    served: Option<JoinHandle<()>>,
 }
 
 pub(crate) async fn serve(server: Server) -> Running {
@@ -59,15 +59,26 @@ pub(crate) async fn serve_site(site: Site) -> Running {
     Running {
         addr,
         end: Some(end),
-        served,
+        served: Some(served),
     }
 }
 
 impl Running {
+    /// A server that the test itself serves.
+    pub(crate) fn at(addr: SocketAddr) -> Self {
+        Self {
+            addr,
+            end: None,
+            served: None,
+        }
+    }
+
     /// Tells the server to end, and waits until it has.
     pub(crate) async fn end(mut self) {
         self.end.take();
-        soon(self.served).await.unwrap();
+        if let Some(served) = self.served.take() {
+            soon(served).await.unwrap();
+        }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -80,9 +80,7 @@ async fn answer(
         live.delete(&room.id).await?;
         return done;
     }
-    let mut ask = guest
-        .limit(live.chat.prompt(), &live.invoker)
-        .cancel_on(cancel);
+    let mut ask = guest.limit(live.chat.prompt(), live).cancel_on(cancel);
     for (role, content) in &turn.message.parts {
         ask = match role {
             Role::User => ask.user(content.clone()),

@@ -1,0 +1,168 @@
+//! A connection has the rights that its credential has now, and ends with it.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use toolwright::chat::testing::FnModel;
+use toolwright::{Invoker, Registry, Secret, Tool, ToolError};
+use toolwright_mcp::{Claims, Opens, ResourceServer, Unverified};
+use toolwright_server::Server;
+
+use crate::owners::{HERE, token};
+use crate::rooms::Socket;
+use crate::scene::{Events, Running, invoker, kind, serve, soon};
+
+const PATH: &str = "/api/conversations/c";
+
+fn tool(name: &str, read_only: bool) -> Tool {
+    let tool = Tool::builder(name, "Does something.").read_only(read_only);
+    tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
+}
+
+/// A model that answers with the names of the tools it is offered.
+fn names_tools() -> FnModel {
+    FnModel::new(|request| {
+        let names = request
+            .tools
+            .iter()
+            .map(|tool| tool.spec().name.to_string());
+        names.collect::<Vec<_>>().join(" ")
+    })
+}
+
+/// Has every token verified with the claims that the test sets; `None` refuses it.
+fn verified_by(claims: &Arc<Mutex<Option<Claims>>>) -> ResourceServer {
+    let claims = Arc::clone(claims);
+    let verifier = move |_: Secret| {
+        let claims = claims.lock().unwrap().clone();
+        async move { claims.ok_or_else(|| Unverified::refused("the token was revoked")) }
+    };
+    ResourceServer::new(HERE, verifier)
+        .authorization_server("https://login.example")
+        .skew(Duration::ZERO)
+        .scope("look", Opens::read_only())
+        .scope("all", Opens::all())
+}
+
+fn ada() -> Claims {
+    Claims::new("ada", [HERE]).scopes(["look"])
+}
+
+async fn serve_with(invoker: Invoker, claims: &Arc<Mutex<Option<Claims>>>) -> Running {
+    let oauth = verified_by(claims);
+    serve(Server::new(invoker, names_tools()).guard(|guard| guard.oauth(oauth))).await
+}
+
+async fn answer(socket: &mut Socket) -> String {
+    socket
+        .send(json!({ "type": "prompt", "text": "Which tools?" }))
+        .await;
+    let ended = socket.until("ended").await;
+    let text = &ended["event"]["content"][0]["text"];
+    text.as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_tool_that_appears_later_is_denied_to_a_socket_whose_scopes_do_not_open_it() {
+    let registry = Registry::new();
+    registry.add(tool("look", true)).unwrap();
+    let claims = Arc::new(Mutex::new(Some(ada())));
+    let server = serve_with(Invoker::new(&registry).unwrap(), &claims).await;
+    let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
+    assert_eq!(answer(&mut socket).await, "look");
+    registry
+        .add(vec![tool("pay", false), tool("list", true)])
+        .unwrap();
+    assert_eq!(answer(&mut socket).await, "look list");
+}
+
+#[tokio::test]
+async fn scopes_that_change_hold_from_the_next_message_on() {
+    let claims = Arc::new(Mutex::new(Some(ada())));
+    let tools = invoker(vec![tool("look", true), tool("pay", false)]);
+    let server = serve_with(tools, &claims).await;
+    let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
+    assert_eq!(answer(&mut socket).await, "look");
+    *claims.lock().unwrap() = Some(Claims::new("ada", [HERE]).scopes(["all"]));
+    assert_eq!(answer(&mut socket).await, "look pay");
+}
+
+/// Reads until the connection ends, and returns the kinds of what came.
+async fn rest(socket: &mut Socket) -> Vec<String> {
+    let mut kinds = Vec::new();
+    let reading = async {
+        while let Some(frame) = socket.next().await {
+            kinds.push(kind(&frame).to_owned());
+        }
+    };
+    soon(reading).await;
+    kinds
+}
+
+#[tokio::test]
+async fn a_socket_whose_token_is_revoked_runs_nothing_more() {
+    for (path, frame) in [
+        (PATH, json!({ "type": "prompt", "text": "Hi" })),
+        (
+            "/api/chat",
+            json!({ "type": "send", "requestId": "1", "id": "c",
+                    "messages": [{ "role": "user", "parts": [{ "type": "text", "text": "Hi" }] }] }),
+        ),
+    ] {
+        let claims = Arc::new(Mutex::new(Some(ada())));
+        let server = serve_with(invoker(tool("look", true)), &claims).await;
+        let mut socket = Socket::open_as(&server, path, &token("ada")).await;
+        *claims.lock().unwrap() = None;
+        socket.send(frame).await;
+        rest(&mut socket).await;
+        *claims.lock().unwrap() = Some(ada());
+        let request = server.request_as("ada", "GET", PATH);
+        let shown = server.send(request, "").await.json();
+        assert_eq!(shown["entries"], json!([]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn connections_end_when_the_token_expires() {
+    let expiring = || ada().expires(SystemTime::now() + Duration::from_millis(300));
+    let claims = Arc::new(Mutex::new(Some(expiring())));
+    let server = serve_with(invoker(tool("look", true)), &claims).await;
+    for path in [PATH, "/api/chat"] {
+        *claims.lock().unwrap() = Some(expiring());
+        let mut socket = Socket::open_as(&server, path, &token("ada")).await;
+        rest(&mut socket).await;
+    }
+    *claims.lock().unwrap() = Some(expiring());
+    let request = server.request_as("ada", "GET", &format!("{PATH}/events"));
+    let mut events = Events::new(server.open(request, "").await);
+    soon(async { while events.next().await.is_some() {} }).await;
+}
+
+#[tokio::test]
+async fn connections_end_when_the_cookie_session_does() {
+    let shared = "a-token-that-everybody-shares";
+    let server = Server::new(invoker(tool("look", true)), names_tools());
+    let server = serve(server.token(Secret::new(shared))).await;
+    let given = server
+        .post("/api/session", json!({ "token": shared }))
+        .await;
+    let cookie = given.header("set-cookie").split(';').next().unwrap();
+    let cookie = cookie.to_owned();
+    let headers = [("cookie", cookie.as_str())];
+    let mut native = Socket::open_with(&server, PATH, &headers).await;
+    native.until("snapshot").await;
+    let mut ai_sdk = Socket::open_with(&server, "/api/chat", &headers).await;
+    let request = server
+        .request("GET", &format!("{PATH}/events"))
+        .header("cookie", &cookie);
+    let mut events = Events::new(server.open(request, "").await);
+    assert_eq!(events.next().await.unwrap()["event"]["type"], "snapshot");
+    let end = server
+        .request("DELETE", "/api/session")
+        .header("cookie", &cookie);
+    assert_eq!(server.send(end, "").await.status, 204);
+    rest(&mut native).await;
+    rest(&mut ai_sdk).await;
+    soon(async { while events.next().await.is_some() {} }).await;
+}
