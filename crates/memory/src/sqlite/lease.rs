@@ -1,7 +1,7 @@
 //! The holder of a conversation, in the file; the wall clock decides nothing.
 //!
 //! A lease belongs to its holder until another takes it. Another may take it when the holder's process is gone, which the lock
-//! file of [`alive`](super::alive) shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
+//! file of [`alive`] shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
 //! meanwhile: every renewal changes `until`. So a wall clock that is set or differs takes no lease away.
 
 use std::collections::HashMap;
