@@ -71,7 +71,7 @@ async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
     (!entries.is_empty(), answered && entries.len() == 3)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_message_that_is_accepted_is_answered_and_the_others_are_told_to_come_back() {
     let count = std::env::var("TOOLWRIGHT_LOAD_CONVERSATIONS");
     let count = count.map_or(CONVERSATIONS, |count| count.parse().unwrap());

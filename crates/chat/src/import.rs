@@ -1,6 +1,6 @@
 //! A journal from elsewhere in, one to keep out: repaired, and with no turn left open.
 //!
-//! What somebody else wrote must not make this program act: a call that waits in a file, with a decision written below it, would
+//! A file that others may have edited must not make this program act: a call that waits in it, with an approval appended, would
 //! run when the conversation is opened, perhaps with other arguments than the ones that are shown.
 
 use std::collections::HashSet;

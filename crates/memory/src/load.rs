@@ -1,4 +1,4 @@
-//! How far behind a store is, and whether it could be written lately: whether it can take on new work.
+//! The backlog of a store and the result of its last writes, which decide whether it can take on new work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 
 use toolwright_chat::StoreError;
 
-/// How long a new write may have to wait before new work is refused. Well below the life of a lease, so that renewals are in
-/// time while everything that was accepted is written.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// How long a new write may have to wait before new work is refused: a third of the life that a lease has by default.
+/// It is renewed after another third, so a renewal that waits in the longest queue is still in time.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a write that succeeded, or a probe that failed, stands for the next one.
-const FRESH: Duration = Duration::from_secs(1);
+/// How long the result of a write that succeeded, or of a probe that failed, is reused.
+const CACHE_TIME: Duration = Duration::from_secs(1);
 
 /// Measures the writes of a store.
 #[derive(Default)]
 pub(crate) struct Load {
     /// Writes that wait or run.
     pending: AtomicUsize,
-    measured: Mutex<Measured>,
-    /// Held by the check that probes; the others wait for its result instead of writing, too.
+    measured: Mutex<Measurements>,
+    /// Locked by the check that probes; concurrent checks wait for its result instead of writing themselves.
     probing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Measured {
-    /// The time from one write that is done to the next, on average, while writes wait.
+struct Measurements {
+    /// The moving average of the time between two completed writes, while writes wait.
     interval: Duration,
     done: Option<Instant>,
     written: Option<Instant>,
@@ -38,7 +38,7 @@ impl Load {
         &self,
         write: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
-        let _pending = Pending::begin(&self.pending);
+        let _pending = PendingWrite::begin(&self.pending);
         let began = Instant::now();
         let done = write.await;
         let mut measured = self.measured();
@@ -49,7 +49,7 @@ impl Load {
         done
     }
 
-    /// Notes that something was written for good.
+    /// Records that a write was committed.
     pub(crate) fn wrote(&self) {
         let mut measured = self.measured();
         measured.written = Some(Instant::now());
@@ -63,13 +63,13 @@ impl Load {
         probe: impl Future<Output = Result<(), StoreError>>,
     ) -> Result<(), StoreError> {
         let wait = self.wait();
-        if wait > LONGEST_WAIT {
+        if wait > MAX_WAIT {
             let message = format!(
                 "{} cannot keep up: a write waits for about {} seconds",
                 place(),
                 wait.as_secs()
             );
-            return Err(StoreError::overloaded(message, wait - LONGEST_WAIT));
+            return Err(StoreError::overloaded(message, wait - MAX_WAIT));
         }
         if let Some(known) = self.known() {
             return known;
@@ -86,34 +86,34 @@ impl Load {
         probed
     }
 
-    /// What is known without a probe.
+    /// The result of the last write or probe, if it is recent enough to be reused.
     fn known(&self) -> Option<Result<(), StoreError>> {
         let measured = self.measured();
-        let is_fresh = |at: &Instant| at.elapsed() < FRESH;
-        if measured.written.as_ref().is_some_and(is_fresh) {
+        let is_recent = |at: &Instant| at.elapsed() < CACHE_TIME;
+        if measured.written.as_ref().is_some_and(is_recent) {
             return Some(Ok(()));
         }
-        let failed = measured.failed.as_ref().filter(|(at, _)| is_fresh(at));
+        let failed = measured.failed.as_ref().filter(|(at, _)| is_recent(at));
         failed.map(|(_, message)| Err(StoreError::new(message)))
     }
 
-    /// How long a write that came now would wait.
+    /// The estimated wait of a write that is queued now.
     fn wait(&self) -> Duration {
         let pending = self.pending.load(Ordering::Relaxed);
         let pending = u32::try_from(pending).unwrap_or(u32::MAX);
         self.measured().interval.saturating_mul(pending)
     }
 
-    fn measured(&self) -> MutexGuard<'_, Measured> {
+    fn measured(&self) -> MutexGuard<'_, Measurements> {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Measured {
-    /// Adds a write that is done to the average.
+impl Measurements {
+    /// Adds a completed write to the average.
     fn add(&mut self, began: Instant) {
         let now = Instant::now();
-        // A store that had nothing to do was not slow.
+        // Idle time says nothing about how fast the store is.
         let since = self.done.map_or(began, |done| done.max(began));
         let interval = now.saturating_duration_since(since);
         self.interval = match self.done {
@@ -124,17 +124,17 @@ impl Measured {
     }
 }
 
-/// Counts a write, however it ends.
-struct Pending<'a>(&'a AtomicUsize);
+/// Counts a write until it is dropped: completed, failed or cancelled.
+struct PendingWrite<'a>(&'a AtomicUsize);
 
-impl<'a> Pending<'a> {
+impl<'a> PendingWrite<'a> {
     fn begin(pending: &'a AtomicUsize) -> Self {
         pending.fetch_add(1, Ordering::Relaxed);
         Self(pending)
     }
 }
 
-impl Drop for Pending<'_> {
+impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_with_too_long_a_line_of_writers_takes_on_no_more() {
+    async fn a_store_with_too_long_a_queue_of_writers_takes_on_no_more() {
         let load = Load::default();
         load.check(place, written()).await.unwrap();
-        load.measured().interval = Duration::from_millis(100);
+        load.measured().interval = Duration::from_millis(200);
         let mut writers: Vec<_> = (0..60)
             .map(|_| Box::pin(load.run(pending::<Result<(), StoreError>>())))
             .collect();
@@ -169,9 +169,9 @@ mod tests {
         let refused = load.check(place, written()).await.unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "it cannot keep up: a write waits for about 6 seconds"
+            "it cannot keep up: a write waits for about 12 seconds"
         );
-        assert_eq!(refused.retry_after(), Some(Duration::from_secs(1)));
+        assert_eq!(refused.retry_after(), Some(Duration::from_secs(2)));
         writers.truncate(40);
         load.check(place, written()).await.unwrap();
     }

@@ -1,7 +1,7 @@
 //! Journals in one SQLite file.
 //!
-//! Whoever writes waits for one connection, so that writers of this process are served in order; readers
-//! have others. Other processes may use the same file: their leases are in it, too, and those of one that is gone are free.
+//! Writers of this process wait for one connection and are served in order; readers have others. Other processes may use the
+//! same file: their leases are in it, too, and those of one that is gone are free.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ use alive::Alive;
 /// How long another process that writes is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a connection of this process is waited for. What was accepted is written however long the line is:
-/// [`Load`] keeps it short, not a timeout.
-const IN_LINE: Duration = Duration::from_secs(60 * 60);
+/// How long to wait for a connection of this process. What was accepted has to be written however long the queue is;
+/// [`Load`] keeps it short, not this timeout.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// How many may read at the same time.
 const READERS: u32 = 4;
@@ -56,7 +56,7 @@ pub struct SqliteStore {
     writer: SqlitePool,
     readers: SqlitePool,
     alive: Alive,
-    watched: lease::Watched,
+    lease_watch: lease::LeaseWatch,
     load: Load,
 }
 
@@ -92,7 +92,7 @@ impl SqliteStore {
             writer: pool(1).connect_lazy_with(options),
             readers: pool(READERS).connect_lazy_with(readers),
             alive: Alive::begin(path)?,
-            watched: lease::Watched::default(),
+            lease_watch: lease::LeaseWatch::default(),
             load: Load::default(),
         })
     }
@@ -105,7 +105,7 @@ impl SqliteStore {
 fn pool(most: u32) -> PoolOptions<Sqlite> {
     PoolOptions::new()
         .max_connections(most)
-        .acquire_timeout(IN_LINE)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)

@@ -21,7 +21,7 @@ pub(crate) struct Problem {
     /// What the client has to bring.
     challenge: Option<HeaderValue>,
     /// When the client may try again, where that is known.
-    pub(crate) retry_after: Option<Duration>,
+    retry_after: Option<Duration>,
 }
 
 impl Problem {
@@ -82,9 +82,9 @@ impl Problem {
     }
 
     /// The value of the `Retry-After` header: whole seconds, at least one.
-    pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
+    pub(crate) fn retry_after(&self) -> Option<u64> {
         let wait = self.retry_after?;
-        Some(wait.as_secs().saturating_add(1).into())
+        Some(wait.as_secs().saturating_add(1))
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -152,7 +152,7 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         if let Some(wait) = retry_after {
-            headers.insert(header::RETRY_AFTER, wait);
+            headers.insert(header::RETRY_AFTER, wait.into());
         }
         response
     }

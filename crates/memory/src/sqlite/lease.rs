@@ -1,8 +1,8 @@
-//! Who holds a conversation: in the file, and without the clock of the machine.
+//! The holder of a conversation, in the file; the wall clock decides nothing.
 //!
-//! A lease is its holder's until another takes it. Another may when its process is gone, which the lock of
-//! [`alive`](super::alive) tells, or when it was not renewed for as long as it lasts, by the clock of the process that watches
-//! it: every renewal changes `until`. So a clock that is set, or differs, takes nothing from anybody.
+//! A lease belongs to its holder until another takes it. Another may take it when the holder's process is gone, which the lock
+//! file of [`alive`] shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
+//! meanwhile: every renewal changes `until`. So a wall clock that is set or differs takes no lease away.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,40 +14,40 @@ use toolwright_chat::Lease;
 use super::{SqliteStore, alive};
 use crate::text::{signed, unsigned};
 
-/// The longest that a lease lasts: a century, which a column can hold.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+/// The longest life of a lease: a century, which the column can hold.
+const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// How long a lease lasts of which an older version did not write it.
-const UNWRITTEN: Duration = Duration::from_secs(60);
+/// The life of a lease that an older version wrote, without its life.
+const DEFAULT_LIFE: Duration = Duration::from_secs(60);
 
-/// How many leases of others are watched at most.
-const MOST: usize = 4 << 10;
+/// How many leases of other holders are watched at most.
+const MAX_WATCHED: usize = 4 << 10;
 
-/// The leases of others that this process wanted, by conversation.
+/// Leases of other holders that this process has tried to take, by conversation, and since when they were not renewed.
 #[derive(Default)]
-pub(super) struct Watched(Mutex<HashMap<String, (Seen, Instant)>>);
+pub(super) struct LeaseWatch(Mutex<HashMap<String, (ForeignLease, Instant)>>);
 
-/// A lease of another as it was found.
+/// The lease of another holder as it was read.
 #[derive(PartialEq)]
-struct Seen {
+struct ForeignLease {
     holder: String,
     until: i64,
 }
 
-impl Watched {
-    /// Returns true if a lease was seen before, and was not renewed for as long as it lasts.
-    fn has_run_out(&self, conversation: &str, seen: &Seen, life: Duration) -> bool {
+impl LeaseWatch {
+    /// Returns true if the lease was first seen at least its life ago, and was not renewed since.
+    fn has_run_out(&self, conversation: &str, seen: &ForeignLease, life: Duration) -> bool {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, since)) = watched.get(conversation)
             && before == seen
         {
             return since.elapsed() >= life;
         }
-        if watched.len() >= MOST {
+        if watched.len() >= MAX_WATCHED {
             watched.clear();
         }
         let (holder, until) = (seen.holder.clone(), seen.until);
-        let seen = (Seen { holder, until }, Instant::now());
+        let seen = (ForeignLease { holder, until }, Instant::now());
         watched.insert(conversation.to_owned(), seen);
         false
     }
@@ -74,16 +74,22 @@ impl SqliteStore {
         let (Some(holder), Some(until)) = (row.try_get(0)?, row.try_get(2)?) else {
             return Ok(false);
         };
-        let seen = Seen { holder, until };
+        let seen = ForeignLease { holder, until };
         let process: Option<String> = row.try_get(1)?;
         let lasts: Option<i64> = row.try_get(3)?;
-        let lasts = lasts.map_or(UNWRITTEN, |millis| Duration::from_millis(unsigned(millis)));
+        let lasts = lasts.map_or(DEFAULT_LIFE, |millis| {
+            Duration::from_millis(unsigned(millis))
+        });
         let gone = process.is_some_and(|process| alive::is_gone(&self.path, &process));
-        if !gone && !self.watched.has_run_out(&lease.conversation, &seen, lasts) {
+        if !gone
+            && !self
+                .lease_watch
+                .has_run_out(&lease.conversation, &seen, lasts)
+        {
             return Ok(false);
         }
         let taken = self.write(&mut connection, lease, life, Some(&seen)).await;
-        self.watched.forget(&lease.conversation);
+        self.lease_watch.forget(&lease.conversation);
         taken
     }
 
@@ -93,9 +99,9 @@ impl SqliteStore {
         connection: &mut SqliteConnection,
         lease: &Lease,
         life: Duration,
-        seen: Option<&Seen>,
+        seen: Option<&ForeignLease>,
     ) -> Result<bool, sqlx::Error> {
-        let life = signed(life.min(LONGEST).as_millis());
+        let life = signed(life.min(MAX_LIFE).as_millis());
         let taken = sqlx::query(
             "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET
@@ -138,7 +144,7 @@ impl SqliteStore {
     }
 }
 
-/// The number of a conversation whose lease is held: nobody else has taken it, however late it is.
+/// Returns the number of a conversation whose lease is held: no other has taken it, even if it has run out.
 pub(super) async fn held(
     connection: &mut SqliteConnection,
     lease: &Lease,
@@ -151,7 +157,7 @@ pub(super) async fn held(
     row.map(|row| row.try_get(0)).transpose()
 }
 
-/// Milliseconds since 1970: so that `until` says something to a person, and to an older version.
+/// Milliseconds since 1970: `until` is a time only for people, and for older versions that share the file.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| signed(since.as_millis()))

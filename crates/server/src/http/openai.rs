@@ -135,7 +135,8 @@ impl IntoResponse for Refusal {
         } });
         let mut response = answer(self.status, &body).unwrap_or_else(Problem::into_response);
         if let Some(wait) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, wait);
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, wait.into());
         }
         response
     }

@@ -13,14 +13,14 @@ use toolwright_server::Server;
 use crate::rooms::Socket;
 use crate::scene::{Answer, Puppet, Running, no_tools, serve, text};
 
-/// A store that says what a test tells it to when it is asked whether it can be written.
+/// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
-struct Told {
+struct CheckedStore {
     kept: Arc<MemoryStore>,
     refuses: Arc<Mutex<Option<Option<Duration>>>>,
 }
 
-impl Told {
+impl CheckedStore {
     fn refuse(&self, retry_after: Option<Duration>) {
         *self.refuses.lock().unwrap() = Some(retry_after);
     }
@@ -30,7 +30,7 @@ impl Told {
     }
 }
 
-impl Store for Told {
+impl Store for CheckedStore {
     fn lease<'a>(
         &'a self,
         lease: &'a Lease,
@@ -125,8 +125,8 @@ async fn send(server: &Running) -> Vec<Answer> {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
-    let (store, model) = (Told::default(), ScriptedModel::new().says("Hello."));
-    let server = Server::new(no_tools(), model.clone()).store(store.clone(), "told");
+    let (store, model) = (CheckedStore::default(), ScriptedModel::new().says("Hello."));
+    let server = Server::new(no_tools(), model.clone()).store(store.clone(), "checked");
     let server = serve(server).await;
     assert_eq!(server.get("/readyz").await.status, 200);
     store.refuse(None);
@@ -146,8 +146,8 @@ async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
 
 #[tokio::test]
 async fn a_store_that_cannot_keep_up_says_when_to_come_back() {
-    let store = Told::default();
-    let server = Server::new(no_tools(), FnModel::echo()).store(store.clone(), "told");
+    let store = CheckedStore::default();
+    let server = Server::new(no_tools(), FnModel::echo()).store(store.clone(), "checked");
     let server = serve(server).await;
     store.refuse(Some(Duration::from_millis(2_500)));
     for refused in send(&server).await {

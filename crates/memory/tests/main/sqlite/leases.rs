@@ -1,7 +1,9 @@
 //! Leases of a SQLite file whatever the clock of the machine says.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
+use futures::future::join_all;
 use toolwright::chat::{Lease, Store as _};
 use toolwright_memory::SqliteStore;
 
@@ -40,4 +42,20 @@ async fn a_lease_that_is_renewed_does_not_run_out_for_others() {
         assert!(!other.lease(&you, LONG).await.unwrap());
     }
     assert!(other.lease(&you, LONG).await.unwrap(), "not renewed since");
+}
+
+#[tokio::test]
+async fn writers_are_served_in_the_order_they_came() {
+    let (_directory, file) = place();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let rooms: Vec<Lease> = (0..50).map(|n| Lease::new(format!("{n}"), "me")).collect();
+    let served = Mutex::new(Vec::new());
+    // All of them ask before the first is served, in this order.
+    let writers = rooms.iter().map(async |room| {
+        assert!(store.lease(room, LONG).await.unwrap());
+        served.lock().unwrap().push(room.conversation.clone());
+    });
+    join_all(writers).await;
+    let came: Vec<String> = rooms.into_iter().map(|room| room.conversation).collect();
+    assert_eq!(served.into_inner().unwrap(), came);
 }

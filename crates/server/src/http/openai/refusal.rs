@@ -1,6 +1,6 @@
 //! What is wrong with a request, in the form that OpenAI's clients read.
 
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use serde_json::Value;
 
 use crate::problem::Problem;
@@ -14,7 +14,8 @@ pub(in crate::http) struct Refusal {
     /// The part of the request that is wrong.
     pub(super) param: Option<String>,
     pub(super) message: String,
-    pub(super) retry_after: Option<HeaderValue>,
+    /// When to try again, in seconds.
+    pub(super) retry_after: Option<u64>,
 }
 
 impl Refusal {
