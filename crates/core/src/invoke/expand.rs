@@ -5,6 +5,9 @@
 //! confidential is not filled in at all if the arguments could have spelled its placeholder, because
 //! a tool may split, join or convert what it was sent before it returns it.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::arguments::argument_text;
@@ -14,6 +17,9 @@ use crate::input::{PROJECT_DIR, publishes};
 use crate::registry::Entry;
 use crate::result::ToolResult;
 use crate::template::Template;
+
+/// How many bytes are filled into one result; a text that names itself a thousand times could fill the memory.
+const MOST_FILLED: usize = 16 << 20;
 
 /// Fills placeholders in text with the arguments: in every prompt, and where a tool asks for it.
 ///
@@ -46,6 +52,16 @@ pub(super) fn expand(
         .filter_map(|name| argument_text(name, arguments, cx))
         .filter(|text| !text.is_empty())
         .collect();
+    // Each name is looked for once: there may be a thousand placeholders, and megabytes to look through.
+    let spelled = RefCell::new(HashMap::new());
+    let is_spelled = |name: &str| {
+        let in_argument = |(of, text): &(&str, &str)| *of != name && may_spell(text, name);
+        let mut known = spelled.borrow_mut();
+        *known
+            .entry(name.to_owned())
+            .or_insert_with(|| sent.iter().any(in_argument))
+    };
+    let filled = Cell::new(0_usize);
     let lookup = |name: &str| {
         if name != PROJECT_DIR && entry.hides(name) && !entry.policy.is_prompt {
             return None;
@@ -53,8 +69,9 @@ pub(super) fn expand(
         let value = argument_text(name, arguments, cx)?;
         // A default may hold the project directory too.
         let is_confidential = confidential.iter().any(|it| value.contains(it.as_str()));
-        let may_be_theirs = |(of, text): &(&str, &str)| *of != name && may_spell(text, name);
-        (!is_confidential || !sent.iter().any(may_be_theirs)).then_some(value)
+        filled.set(filled.get().saturating_add(value.len()));
+        let fits = filled.get() <= MOST_FILLED;
+        (fits && !(is_confidential && is_spelled(name))).then_some(value)
     };
     for item in &mut result.content {
         if let Content::Text { text } = item

@@ -155,6 +155,20 @@ async fn quoted_text_from_the_model_is_still_text_from_the_model() {
 }
 
 #[tokio::test]
+async fn a_text_that_names_itself_a_thousand_times_does_not_fill_the_memory() {
+    /// Takes words apart.
+    #[tool(expand_result)]
+    fn words(t: String) -> String {
+        t.split(' ').collect::<Vec<_>>().join("\n")
+    }
+    let sent = format!("{}{}", "${t} ".repeat(900), "x".repeat(100_000));
+    let call = ToolCall::new("words", json!({"t": sent}));
+    let invoker = Invoker::builder(registry(words::tool())).output_limit(usize::MAX);
+    let result = invoker.build().unwrap().invoke(&call).await;
+    assert!(result.text().len() < 20_000_000, "{}", result.text().len());
+}
+
+#[tokio::test]
 async fn a_value_that_a_placeholder_brings_is_not_expanded_again() {
     /// Repeats.
     #[tool(expand_result)]
