@@ -128,6 +128,53 @@ fn lossy_is_a_finding_only_when_denied() {
     );
 }
 
+/// Runs `check --json` on a closed tool without `--for`, in a folder with these settings; returns the exit code and the
+/// dialects of the report.
+fn defaults(settings: &str, variables: &[(&str, &str)]) -> (Option<i32>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("toolwright.toml"), settings).unwrap();
+    let closed = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false});
+    let file = folder.path().join("tools.json");
+    std::fs::write(&file, tool("f", closed).to_string()).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_toolwright"))
+        .args(["check", "--deny", "lossy", "--json"])
+        .arg(file)
+        .current_dir(folder.path())
+        .env_clear()
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let dialects = report["tools"][0]["dialects"].as_object().unwrap();
+    (output.status.code(), dialects.keys().cloned().collect())
+}
+
+#[test]
+fn a_tool_that_every_vendor_takes_passes_where_lossy_is_denied() {
+    let usual = ["openai", "anthropic", "gemini", "ollama", "mcp"].map(str::to_owned);
+    assert_eq!(defaults("", &[]), (Some(0), usual.into()));
+}
+
+#[test]
+fn without_for_the_vendors_in_use_are_checked() {
+    let dialects = |settings, variables| {
+        let (code, dialects) = defaults(settings, variables);
+        assert_eq!(code, Some(0));
+        dialects.join(" ")
+    };
+    assert_eq!(dialects("model = 'groq:llama'", &[]), "groq");
+    assert_eq!(dialects("[models.mistral]\nmodel = 'm'", &[]), "mistral");
+    let keys = [("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")];
+    assert_eq!(
+        dialects("model = 'ollama:qwen3'", &keys),
+        "openai anthropic ollama"
+    );
+    assert_eq!(
+        dialects("model = 'demo'", &[]),
+        "openai anthropic gemini ollama mcp"
+    );
+}
+
 #[test]
 fn what_no_provider_could_be_told_is_impossible() {
     let deep = (0..5_001).map(|n| (format!("p{n}"), json!({"type": "string"})));
@@ -259,7 +306,7 @@ fn one_tools_schema_is_printed_as_a_dialect_wants_it() {
     assert_eq!(code, Some(0));
     let schema: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(schema.get("additionalProperties"), None);
-    assert_eq!(err, "/: additionalProperties (wider)\n");
+    assert_eq!(err, "/: additionalProperties (note)\n");
     let (code, _, err) = run(&["tools", "schema", "get_weather", "--for", "gemni"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("did you mean `gemini`?"), "{err}");

@@ -171,7 +171,7 @@ impl Chat {
             .filter(|hosted| !terms.model.hosts(hosted));
         let missing = missing.map(|hosted| {
             let (what, name) = match hosted {
-                Hosted::WebSearch(_) => ("a hosted web search", String::new()),
+                Hosted::WebSearch(_) => ("hosted web search", String::new()),
                 Hosted::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
             };
             format!("{} has no {what}{name}: it is left out", terms.model.id())

@@ -30,6 +30,8 @@ pub enum ModelErrorKind {
     Auth,
     /// Too many requests, or too many tokens.
     RateLimit,
+    /// The account has used up its credit, or a quota that waiting a little does not renew.
+    Quota,
     /// The vendor cannot keep up, or is broken.
     Overloaded,
     /// The vendor refuses the request.

@@ -34,7 +34,7 @@ Ctrl-C lets turns that run come to their end, for a few seconds; what does not g
 
 const CHECK: &str = "\
 Examples:
-  check                                   the tools that are linked or attached, every dialect
+  check                                   the tools that are linked or attached, the dialects of your vendors
   check --for openai-strict,gemini        only these
   check --deny lossy tools.json           for CI: a file of definitions, any shape
   check --for anthropic --emit            the `tools` array of a request

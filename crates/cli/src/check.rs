@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{Planner, Shape};
-use toolwright_core::{InvokerBuilder, Registry};
+use toolwright_core::{Config, InvokerBuilder, Registry};
+use toolwright_models::{VENDORS, Vendor};
 
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -20,6 +21,15 @@ use crate::print;
 use found::{Found, RefusedIn};
 use progress::Progress;
 use verdict::Checked;
+
+/// The dialects to check where no vendor is named.
+const USUAL: [Dialect; 5] = [
+    Dialect::OPENAI,
+    Dialect::ANTHROPIC,
+    Dialect::GEMINI,
+    Dialect::OLLAMA,
+    Dialect::MCP,
+];
 
 /// What to check, and what to do about it.
 #[derive(clap::Args)]
@@ -31,13 +41,9 @@ pub(crate) struct Check {
     /// Check the tools of a live MCP server: its address, or the command that starts it, in quotes
     #[arg(long, value_name = "URL|COMMAND", conflicts_with = "files")]
     mcp: Option<String>,
-    /// The dialects to lower to, separated by commas or given several times
-    #[arg(
-        long = "for",
-        value_name = "DIALECT",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
+    /// The dialects to lower to, or `all`, separated by commas or given several times [default: those of the vendors that
+    /// the settings or keys name, else openai, anthropic, gemini, ollama and mcp]
+    #[arg(long = "for", value_name = "DIALECT", value_delimiter = ',')]
     dialects: Vec<String>,
     /// Exit with 1 also when something is only lossy
     #[arg(long, value_name = "WHAT")]
@@ -52,7 +58,7 @@ pub(crate) struct Check {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Deny {
-    /// Whatever admits more or less than the tool's own schema
+    /// Whatever admits more or less than the tool's own schema; that an object cannot be closed is no loss
     Lossy,
 }
 
@@ -63,7 +69,10 @@ pub(crate) fn execute(
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, Failure> {
-    let dialects = dialects(&command.dialects)?;
+    let dialects = match &command.dialects[..] {
+        [] => default_dialects(surroundings.config()),
+        names => dialects(names)?,
+    };
     let found = match (&command.mcp, &command.files[..]) {
         (Some(place), _) => live::list(place)?,
         (None, []) => Found::linked(surroundings, registry, setup)?,
@@ -107,14 +116,41 @@ fn dialects(names: &[String]) -> Result<Vec<Dialect>, Failure> {
     if names.iter().any(|name| name == "all") {
         return Ok(Dialect::ALL.to_vec());
     }
-    let mut dialects = Vec::new();
-    for name in names {
-        let dialect = dialect(name)?;
-        if !dialects.contains(&dialect) {
-            dialects.push(dialect);
+    let named = names.iter().map(|name| dialect(name));
+    Ok(distinct(named.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Returns the dialects of the vendors that the settings or keys name, else the usual ones.
+fn default_dialects(config: &Config) -> Vec<Dialect> {
+    let model: Option<String> = config.find("model").unwrap_or_default();
+    let model = model.as_deref().unwrap_or_default();
+    let chosen = model.split(':').next().unwrap_or_default().trim();
+    let entries = config.entries();
+    let is_named = |vendor: &&'static Vendor| {
+        let section = format!("models.{}.", vendor.name);
+        vendor.name == chosen
+            || vendor.has_key(config)
+            || entries.iter().any(|entry| entry.key.starts_with(&section))
+    };
+    let named: Vec<Dialect> = VENDORS
+        .iter()
+        .filter(is_named)
+        .map(Vendor::dialect)
+        .collect();
+    match named.is_empty() {
+        true => USUAL.to_vec(),
+        false => distinct(named),
+    }
+}
+
+fn distinct(dialects: Vec<Dialect>) -> Vec<Dialect> {
+    let mut distinct = Vec::new();
+    for dialect in dialects {
+        if !distinct.contains(&dialect) {
+            distinct.push(dialect);
         }
     }
-    Ok(dialects)
+    distinct
 }
 
 /// The dialect of a name.

@@ -287,7 +287,10 @@ options! {
     errors(errors: ErrorPolicy) => |tool| tool.policy.errors = errors;
     /// Sets what becomes of arguments that are not JSON.
     on_malformed(malformed: Malformed) => |tool| tool.policy.on_malformed = malformed;
-    /// Sets whether placeholders in a text result are filled in.
+    /// Sets whether the author's placeholders in a text result are filled in.
+    ///
+    /// Text that came with the arguments stays as it was sent. Text that the tool reads elsewhere, such as
+    /// a file or a page, cannot be told from the author's: a tool that returns any should not expand.
     expand_result(yes: bool) => |tool| tool.policy.expand_result = yes;
     /// Sets whether the result answers the person without another model step.
     return_direct(yes: bool) => |tool| tool.policy.return_direct = yes;

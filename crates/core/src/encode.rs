@@ -21,8 +21,9 @@ use crate::result::{Structured, ToolResult};
 
 /// What a tool may return.
 ///
-/// Text, [`Content`] or a list of either becomes content as it is; `()` becomes `"Done"`;
-/// [`Json`] adds structured content and an output schema; [`Updates`] streams; a [`ToolResult`] is
+/// Text (`String`, `&'static str`, `Box<str>`, `Arc<str>`, `Cow<'static, str>`), [`Content`] or a list
+/// of either becomes content as it is; `()` becomes `"Done"`; `Some` of these is what it holds, and
+/// `None` is `null`, as it is for any other type, so that nothing found is not read as done; [`Json`] adds structured content and an output schema; [`Updates`] streams; a [`ToolResult`] is
 /// taken as it is; anything else that is `Serialize` becomes JSON text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a tool returns",
@@ -90,6 +91,14 @@ fn cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
     }
 }
 
+fn text(text: impl Into<String>) -> ToolResult {
+    ToolResult::success(Content::text(text))
+}
+
+fn texts(texts: impl IntoIterator<Item: Into<String>>) -> ToolResult {
+    ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
+}
+
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + 'static> Encode for T {
     fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
@@ -97,30 +106,36 @@ impl<T: Serialize + 'static> Encode for T {
             Ok(result) => return Ok(Encoded::Now(result)),
             Err(value) => value,
         };
-        /// Tries each type in turn, leaving `value` for the next one.
+        /// Tries each type in turn, and `Some` of it, leaving `value` for the next one.
         macro_rules! as_it_is {
             ($value:ident, $($type:ty => $make:expr),* $(,)?) => {{
                 $(let $value = match cast::<_, $type>($value) {
                     Ok(plain) => return Ok(Encoded::Now($make(plain))),
+                    Err(other) => other,
+                };
+                let $value = match cast::<_, Option<$type>>($value) {
+                    Ok(Some(plain)) => return Ok(Encoded::Now($make(plain))),
+                    Ok(None) => return Ok(Encoded::Now(ToolResult::success("null"))),
                     Err(other) => other,
                 };)*
                 $value
             }};
         }
         let value = as_it_is!(value,
-            String => |it: String| ToolResult::success(it),
-            &'static str => |it: &str| ToolResult::success(it),
-            Cow<'static, str> => |text: Cow<'static, str>| ToolResult::success(text.into_owned()),
-            () => |()| ToolResult::success("Done"),
+            String => text,
+            &'static str => text,
+            Cow<'static, str> => text,
+            Box<str> => text,
+            Arc<str> => |it: Arc<str>| text(&*it),
+            () => |()| text("Done"),
             ToolResult => |result| result,
             Content => |it: Content| ToolResult::success(it),
             Vec<Content> => |it: Vec<Content>| ToolResult::success(it),
-            Vec<String> => |texts: Vec<String>| {
-                ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
-            },
-            Vec<&'static str> => |texts: Vec<&'static str>| {
-                ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
-            },
+            Vec<String> => texts,
+            Vec<&'static str> => texts,
+            Vec<Cow<'static, str>> => texts,
+            Vec<Box<str>> => texts,
+            Vec<Arc<str>> => |it: Vec<Arc<str>>| texts(it.iter().map(|it| &**it)),
         );
         Ok(Encoded::Now(ToolResult::success(serde_json::to_string(
             &value,

@@ -61,14 +61,15 @@ impl Template {
         }
     }
 
-    /// Takes `text` apart as [`parse`](Self::parse) does, but for placeholders in lines that are not
-    /// the author's: they are plain text.
-    pub(crate) fn parse_around(text: &str, foreign: &[&str]) -> Self {
+    /// Parses `text` as [`parse`](Self::parse) does, except that placeholders in copies of the
+    /// `foreign` lines are plain text.
+    pub(crate) fn parse_around(text: &str, foreign: &[impl AsRef<str>]) -> Self {
         let count = |text: &str| text.matches("${").count();
-        let theirs: usize = foreign.iter().map(|line| count(line)).sum();
-        // Whoever sends thousands of them gets none filled in.
+        let lines = || foreign.iter().map(AsRef::as_ref);
+        let theirs: usize = lines().map(|line| count(line).max(1)).sum();
+        // Arguments with thousands of placeholders get none filled in.
         let too_many = theirs.saturating_mul(count(text)) > COMPARED;
-        let covered = |at: usize| too_many || foreign.iter().any(|line| covers(line, text, at));
+        let covered = |at: usize| too_many || lines().any(|line| covers(line, text, at));
         let mut shielded = String::with_capacity(text.len());
         let mut rest = text;
         for (at, _) in text.match_indices("${") {
@@ -134,8 +135,12 @@ impl Template {
     }
 }
 
-/// Tells whether the `${` at `at` of `text` stands in a copy of `line`.
+/// Returns true if the `${` at `at` of `text` stands in a copy of `line`, or its brace begins one.
 fn covers(line: &str, text: &str, at: usize) -> bool {
+    let from_brace = text.get(at + 1..).unwrap_or_default();
+    if line.starts_with('{') && from_brace.starts_with(line) {
+        return true;
+    }
     line.match_indices("${").any(|(offset, _)| {
         let copy = at.checked_sub(offset).and_then(|start| text.get(start..));
         copy.is_some_and(|copy| copy.starts_with(line))

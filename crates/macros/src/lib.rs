@@ -38,7 +38,7 @@ use args::Kind;
 /// | `extra = refuse` / `ignore` | what becomes of unknown arguments |
 /// | `errors = message` / `generic` / `end` | what the model reads of an error, or that it ends the turn |
 /// | `on_malformed = tell` / `error` | what becomes of arguments that are not JSON |
-/// | `expand_result` | fills in `${argument}` in a text result |
+/// | `expand_result` | fills in `${argument}` in a text result, where the author wrote it; not for tools that return text from elsewhere |
 /// | `return_direct` | the result answers the person without another model step |
 ///
 /// Parameters take `#[param(name = "…", description = "…", default = …, required)]`. A text default

@@ -89,6 +89,20 @@ async fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
 #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
 fn left_out(feature: &str) -> StoreError {
     StoreError::new(format!(
-        "this program was built without `{feature}:`; build it with the feature `{feature}` of toolwright-memory"
+        "this program was built without `{feature}:`; build it with the feature `{feature}` of toolwright"
     ))
+}
+
+#[cfg(all(test, not(feature = "postgres")))]
+mod tests {
+    #[tokio::test]
+    async fn a_missing_feature_is_one_of_the_crate_that_programs_depend_on() {
+        let refused = super::open("postgres://localhost/x").await;
+        let told = refused.err().map(|error| error.to_string());
+        let told = told.unwrap_or_default();
+        assert!(
+            told.ends_with("the feature `postgres` of toolwright"),
+            "{told}"
+        );
+    }
 }

@@ -11,7 +11,12 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, nearest};
 
+use crate::anthropic::Anthropic;
+use crate::gemini::Gemini;
+use crate::ollama::Ollama;
 use crate::openai_chat::Quirks;
+use crate::openai_responses::OpenAiResponses;
+use crate::protocol::Protocol as _;
 
 pub use connect::Connect;
 
@@ -212,6 +217,17 @@ impl Vendor {
             );
             ModelError::new(ModelErrorKind::BadRequest, message)
         })
+    }
+
+    /// Returns the dialect that its tools are lowered to, without strict mode.
+    pub fn dialect(&self) -> Dialect {
+        match self.wire {
+            Wire::Responses => OpenAiResponses.dialect(),
+            Wire::Chat(dialect, _) => dialect,
+            Wire::Anthropic => Anthropic::default().dialect(),
+            Wire::Gemini => Gemini.dialect(),
+            Wire::Ollama => Ollama.dialect(),
+        }
     }
 
     /// Whether settings or variables hold a key for it, by the rules of [`Connect`].

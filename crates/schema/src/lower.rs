@@ -91,11 +91,20 @@ impl Lowered {
         self.remark.as_deref()
     }
 
-    /// Whether it admits exactly what the canonical schema admits.
+    /// Returns true if it admits what the canonical schema admits, except that objects may be open.
     pub fn is_lossless(&self) -> bool {
         self.losses
             .iter()
             .all(|loss| loss.severity == Severity::Note)
+    }
+
+    /// Returns true if every object that the canonical schema closes is still closed.
+    pub fn is_closed(&self) -> bool {
+        let closing = ["additionalProperties", "unevaluatedProperties"];
+        !self
+            .losses
+            .iter()
+            .any(|loss| loss.severity == Severity::Note && closing.contains(&loss.keyword.as_str()))
     }
 
     /// Whether arguments come back in the form they have anyway.

@@ -8,7 +8,7 @@ use toolwright_chat::{Model, TurnLimits, Window};
 use toolwright_core::{Bundle, Item};
 
 use crate::guardrail::{Guardrail, InputGuard};
-use crate::handler::{Erased, Handler, erase};
+use crate::handler::{Erased, Handler, Signature, erase};
 use crate::intercept::Interceptor;
 use crate::server::BuildError;
 use crate::template::Template;
@@ -58,6 +58,7 @@ pub struct Endpoint {
     on_ready: Option<Erased>,
     on_disconnect: Option<Erased>,
     on_prompt: Option<Erased>,
+    signatures: Vec<Signature>,
 }
 
 enum System {
@@ -93,6 +94,7 @@ impl Endpoint {
             on_ready: None,
             on_disconnect: None,
             on_prompt: None,
+            signatures: Vec::new(),
         }
     }
 
@@ -246,6 +248,7 @@ impl Endpoint {
     /// Calls a function when somebody joins a conversation.
     #[must_use]
     pub fn on_ready<Args>(mut self, handler: impl Handler<Args>) -> Self {
+        self.signatures.push(Signature::of("on_ready", &handler));
         self.on_ready = Some(erase(handler));
         self
     }
@@ -253,6 +256,8 @@ impl Endpoint {
     /// Calls a function when somebody leaves a conversation.
     #[must_use]
     pub fn on_disconnect<Args>(mut self, handler: impl Handler<Args>) -> Self {
+        self.signatures
+            .push(Signature::of("on_disconnect", &handler));
         self.on_disconnect = Some(erase(handler));
         self
     }
@@ -261,6 +266,7 @@ impl Endpoint {
     /// [`Session::stream`](crate::Session::stream).
     #[must_use]
     pub fn on_prompt<Args>(mut self, handler: impl Handler<Args>) -> Self {
+        self.signatures.push(Signature::of("on_prompt", &handler));
         self.on_prompt = Some(erase(handler));
         self
     }

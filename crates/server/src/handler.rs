@@ -20,9 +20,19 @@ pub trait FromSession: Sized {
     ///
     /// When it is not there; what to do about it.
     fn from_session(session: &Session, message: &Message) -> Result<Self, Trouble>;
+
+    /// Checks, when the server is built, that it can be had at a path with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// It never can; why.
+    fn check(_params: &[String]) -> Result<(), String> {
+        Ok(())
+    }
 }
 
-/// The parameters of the path, read into a type: one text, or a struct with a field for each.
+/// The parameters of the path, read into a type: a text or a number for one, for several a tuple in their order or a
+/// struct with a field for each.
 #[derive(Clone, Debug)]
 pub struct Path<T>(pub T);
 
@@ -59,6 +69,13 @@ impl<T: DeserializeOwned> FromSession for Path<T> {
         let read = params::read(session.params()).map(Self);
         read.map_err(|error| Trouble::new("path", error))
     }
+
+    fn check(params: &[String]) -> Result<(), String> {
+        params::check::<T>(params).map_err(|reason| {
+            let wanted = std::any::type_name::<T>();
+            format!("cannot read them into `{wanted}`: {reason}")
+        })
+    }
 }
 
 /// What a handler may return: nothing, or why it failed.
@@ -92,6 +109,15 @@ pub trait Handler<Args>: Send + Sync + 'static {
     /// Calls it.
     fn call(&self, session: &Session, message: &Message)
     -> BoxFuture<'static, Result<(), Trouble>>;
+
+    /// Checks, when the server is built, that its arguments can be had at a path with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// One never can; why.
+    fn check(_params: &[String]) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A handler whose arguments are nobody's business any more.
@@ -100,6 +126,33 @@ pub(crate) type Erased =
 
 pub(crate) fn erase<Args, H: Handler<Args>>(handler: H) -> Erased {
     Arc::new(move |session, message| handler.call(session, message))
+}
+
+/// What is known of a handler before it is called.
+pub(crate) struct Signature {
+    /// The event it handles.
+    event: &'static str,
+    name: &'static str,
+    check: fn(&[String]) -> Result<(), String>,
+}
+
+impl Signature {
+    pub(crate) fn of<Args, H: Handler<Args>>(event: &'static str, _: &H) -> Self {
+        Self {
+            event,
+            name: std::any::type_name::<H>(),
+            check: H::check,
+        }
+    }
+
+    /// Checks that the handler fits a path with these parameters.
+    pub(crate) fn check(&self, params: &[String]) -> Result<(), String> {
+        (self.check)(params).map_err(|reason| {
+            let Self { event, name, .. } = self;
+            let params = params.join("`, `");
+            format!("its parameters are `{params}`, and its {event} handler `{name}` {reason}")
+        })
+    }
 }
 
 macro_rules! handlers {
@@ -124,6 +177,11 @@ macro_rules! handlers {
                 )*
                 let running = self($($arg),*);
                 Box::pin(async move { running.await.done() })
+            }
+
+            fn check(_params: &[String]) -> Result<(), String> {
+                $($arg::check(_params)?;)*
+                Ok(())
             }
         }
     };

@@ -202,8 +202,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When an endpoint's path cannot be read or is there twice, a tool that it names is not there, its file cannot be read,
-    /// or a token is too short.
+    /// When an endpoint's path cannot be read or is there twice, a handler asks for other parameters than the path has, a
+    /// tool that it names is not there, its file cannot be read, or a token is too short.
     pub fn build(self) -> Result<Site, BuildError> {
         let mcp = McpServer::builder(self.invoker.clone());
         let mcp = mcp.name(&*self.name).version(&*self.version);

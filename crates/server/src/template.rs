@@ -82,6 +82,11 @@ impl Template {
         }
     }
 
+    /// The names in the order of the path.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The path without what the client says, where the client says it.
     pub(crate) fn collection(&self) -> Option<&str> {
         let own = self.by_client.then_some(&self.path)?;

@@ -55,6 +55,7 @@ pub fn error_kind(error: &ChatError) -> &'static str {
         ChatError::Model(error) => match error.kind {
             Kind::Auth => "auth",
             Kind::RateLimit => "rate_limit",
+            Kind::Quota => "quota",
             Kind::Overloaded => "overloaded",
             Kind::BadRequest => "bad_request",
             Kind::ContextTooLong => "context_too_long",

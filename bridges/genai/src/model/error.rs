@@ -26,6 +26,8 @@ pub(crate) fn error(error: Error) -> ModelError {
         }
         (400, _) if says(&["content_filter", "content filtering"]) => Kind::ContentFilter,
         (408 | 504, _) => Kind::Timeout,
+        (402, _) => Kind::Quota,
+        (429, _) if says(&["insufficient_quota"]) => Kind::Quota,
         (429, _) => Kind::RateLimit,
         (409 | 500.., _) => Kind::Overloaded,
         // In the middle of an answer, what is not the request's fault is the provider's.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::Outcome;
 use toolwright::chat::testing::{Reply, ScriptedModel};
-use toolwright::chat::{Asked, ChatEvent, Decided, Item, ItemKind, MemoryStore};
+use toolwright::chat::{Asked, ChatEvent, Decided, Hosted, Item, ItemKind, MemoryStore};
+use toolwright::{Config, Outcome, Sources};
 
 use crate::scene::{Log, builder, chat, events, none, results, write};
 
@@ -22,6 +22,21 @@ fn waiting() -> ScriptedModel {
             })])
         })
         .says("Because.")
+}
+
+#[test]
+fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
+    let sources = Sources::new().defaults([("WebSearchTool.type", "default")]);
+    let config = Config::load(sources).unwrap().config;
+    let search = Hosted::WebSearch(config.web_search().unwrap().unwrap());
+    let chat = builder(ScriptedModel::new(), none()).hosted(search).build();
+    let [warning] = &chat.warnings()[..] else {
+        panic!("one warning")
+    };
+    assert!(
+        warning.ends_with(" has no hosted web search: it is left out"),
+        "{warning}"
+    );
 }
 
 #[tokio::test]

@@ -30,6 +30,9 @@ fn advice(kind: ModelErrorKind) -> &'static str {
     match kind {
         ModelErrorKind::Auth => "check the key, or choose another model with --model or /model",
         ModelErrorKind::RateLimit => "wait a little, then ask again",
+        ModelErrorKind::Quota => {
+            "check the plan and the billing of your account with the vendor, or choose another model with --model or /model"
+        }
         ModelErrorKind::Overloaded => "ask again later, or choose another model",
         ModelErrorKind::BadRequest => {
             "check the model's name; `check` tells whether the vendor takes the tools"
@@ -39,5 +42,22 @@ fn advice(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Network => "is the network there, and the address right? Then ask again",
         ModelErrorKind::Timeout => "ask again, or choose another model",
         _ => "ask again; if it stays so, choose another model",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_chat::ModelError;
+
+    use super::*;
+
+    #[test]
+    fn an_account_without_credit_is_not_told_to_wait() {
+        let error = ModelError::new(ModelErrorKind::Quota, "you exceeded your current quota");
+        let told = told(&ChatError::Model(error));
+        assert!(
+            told.contains("billing") && !told.contains("again"),
+            "{told}"
+        );
     }
 }

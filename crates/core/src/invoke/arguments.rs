@@ -24,7 +24,7 @@ mod unknown;
 mod whole;
 
 pub(super) use fill::argument_text;
-use fill::{fill_defaults, leave_out_nulls};
+use fill::{Filled, fill_defaults, leave_out_nulls};
 use parse::parse;
 use unknown::ignore_unknown;
 use whole::holds_whole_float;
@@ -99,6 +99,11 @@ fn careful(
 ) -> Result<Accepted, Refusal> {
     let mut notes = Vec::new();
     let mut value = parse(text, limits, &mut notes)?;
+    if value.is_null() {
+        // Some clients send `null` for a call without arguments.
+        notes.push("null read as {}".to_owned());
+        value = Value::Object(Map::new());
+    }
     let Value::Object(sent) = &mut value else {
         let message = format!("they must be an object, not {}", kind(&value));
         return Err(Refusal::Malformed(message));
@@ -119,13 +124,16 @@ fn careful(
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
     };
-    let filled = match &mut value {
-        Value::Object(sent) => fill_defaults(sent, &bound, entry, cx)?,
-        _ => Vec::new(),
-    };
-    let violations = entry.spec.input.violations(&value);
-    if !violations.is_empty() {
-        return Err(Refusal::Invalid(as_sent(value, &filled, entry, violations)));
+    let mut unfilled = Vec::new();
+    let mut names = Vec::new();
+    if let Value::Object(sent) = &mut value {
+        Filled { names, unfilled } = fill_defaults(sent, &bound, entry, cx);
+    }
+    let mut violations = entry.spec.input.violations(&value);
+    if !violations.is_empty() || !unfilled.is_empty() {
+        violations = as_sent(value, &names, entry, violations);
+        violations.append(&mut unfilled);
+        return Err(Refusal::Invalid(violations));
     }
     if let Value::Object(all) = &mut value {
         all.extend(bound);

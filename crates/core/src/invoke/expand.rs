@@ -1,22 +1,29 @@
 //! A text result in, the same with its placeholders filled in out.
+//!
+//! Only the author's placeholders are filled in. A result is one string, so those that came with the
+//! arguments are recognised twice: a copy of a line of an argument stays as it was sent, and what is
+//! confidential is not filled in at all if the arguments could have spelled its placeholder, because
+//! a tool may split, join or convert what it was sent before it returns it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::arguments::argument_text;
 use crate::content::Content;
 use crate::context::CallContext;
-use crate::input::PROJECT_DIR;
+use crate::input::{PROJECT_DIR, publishes};
 use crate::registry::Entry;
 use crate::result::ToolResult;
 use crate::template::Template;
 
-/// Fills placeholders in text with the arguments, because the tool's author asked for it.
+/// How many bytes are filled into one result; a text that names itself a thousand times could fill the memory.
+const MOST_FILLED: usize = 16 << 20;
+
+/// Fills placeholders in text with the arguments: in every prompt, and where a tool asks for it.
 ///
-/// What is hidden from the model stays hidden: the text may hold placeholders that the model wrote.
-///
-/// A prompt is filled in unasked, so it tells its author's words from those of others: the lines that
-/// it copied from its arguments stay as they were sent. What a view has bound is filled in, unless
-/// somebody asks for it by name.
+/// A tool never shows a bound argument; a prompt may.
 pub(super) fn expand(
     result: &mut ToolResult,
     entry: &Entry,
@@ -26,46 +33,105 @@ pub(super) fn expand(
     let Some(Value::Object(arguments)) = arguments else {
         return;
     };
-    let mut foreign = Vec::new();
-    if entry.policy.is_prompt {
-        for value in arguments.values() {
-            lines_with_placeholders(value, &mut foreign);
-        }
+    let mut sent = Vec::new();
+    for (name, value) in arguments.iter().filter(|(name, _)| !entry.hides(name)) {
+        let mut texts = Vec::new();
+        collect_text(value, &mut texts);
+        // The name of an argument that no parameter has is the model's choice too.
+        texts.extend((!publishes(&entry.spec.input, name)).then_some(name.as_str()));
+        sent.extend(texts.into_iter().map(|text| (name.as_str(), text)));
     }
-    let tells = |name: &str| {
-        let asked_for = || foreign.iter().any(|line| line.contains(name));
-        name == PROJECT_DIR || !entry.hides(name) || (entry.policy.is_prompt && !asked_for())
+    let copied: Vec<String> = sent
+        .iter()
+        .flat_map(|(_, text)| marked_lines(text))
+        .collect();
+    let hidden = arguments.keys().filter(|name| entry.hides(name));
+    let confidential: Vec<String> = hidden
+        .map(String::as_str)
+        .chain([PROJECT_DIR])
+        .filter_map(|name| argument_text(name, arguments, cx))
+        .filter(|text| !text.is_empty())
+        .collect();
+    // Each name is looked for once: there may be a thousand placeholders, and megabytes to look through.
+    let spelled = RefCell::new(HashMap::new());
+    let is_spelled = |name: &str| {
+        let in_argument = |(of, text): &(&str, &str)| *of != name && may_spell(text, name);
+        let mut known = spelled.borrow_mut();
+        *known
+            .entry(name.to_owned())
+            .or_insert_with(|| sent.iter().any(in_argument))
     };
-    let lookup = |name: &str| match tells(name) {
-        true => argument_text(name, arguments, cx),
-        false => None,
+    let filled = Cell::new(0_usize);
+    let lookup = |name: &str| {
+        if name != PROJECT_DIR && entry.hides(name) && !entry.policy.is_prompt {
+            return None;
+        }
+        let value = argument_text(name, arguments, cx)?;
+        // A default may hold the project directory too.
+        let is_confidential = confidential.iter().any(|it| value.contains(it.as_str()));
+        filled.set(filled.get().saturating_add(value.len()));
+        let fits = filled.get() <= MOST_FILLED;
+        (fits && !(is_confidential && is_spelled(name))).then_some(value)
     };
     for item in &mut result.content {
-        if let Content::Text { text } = item {
-            *text = Template::parse_around(text, &foreign).expand(lookup);
+        if let Content::Text { text } = item
+            && text.contains("${")
+        {
+            *text = Template::parse_around(text, &copied).expand(lookup);
         }
     }
 }
 
-/// Collects the lines of an argument that hold something like a placeholder.
-fn lines_with_placeholders<'a>(value: &'a Value, lines: &mut Vec<&'a str>) {
-    let mut add = |text: &'a str| {
-        let held = text.lines().filter(|line| line.contains("${"));
-        lines.extend(held.map(str::trim));
-    };
+/// Collects every string of a value, keys included.
+fn collect_text<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
-        Value::String(text) => add(text),
+        Value::String(text) => texts.push(text),
         Value::Array(items) => {
             for item in items {
-                lines_with_placeholders(item, lines);
+                collect_text(item, texts);
             }
         }
         Value::Object(fields) => {
-            fields.keys().for_each(|key| add(key));
-            for field in fields.values() {
-                lines_with_placeholders(field, lines);
+            for (key, field) in fields {
+                texts.push(key);
+                collect_text(field, texts);
             }
         }
         _ => {}
     }
+}
+
+/// Returns the lines that can begin a placeholder, as they are and as they look when quoted.
+fn marked_lines(text: &str) -> impl Iterator<Item = String> {
+    let marked = |line: &&str| line.contains("${") || (line.starts_with('{') && line.len() > 1);
+    let lines = text.lines().map(str::trim).filter(marked);
+    lines.flat_map(|line| {
+        let quoted = line.contains(['"', '\\']).then(|| quote(line));
+        [Some(line.to_owned()), quoted].into_iter().flatten()
+    })
+}
+
+fn quote(line: &str) -> String {
+    line.replace('\\', r"\\").replace('"', "\\\"")
+}
+
+/// Returns true if text from an argument could be, begin or name the placeholder `${name}`, also
+/// after it was joined with other text, or changed in case, spacing or escapes.
+fn may_spell(text: &str, name: &str) -> bool {
+    let reduce = |text: &str| -> String {
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || "{}".contains(*c));
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    let (reduced, name) = (reduce(text), reduce(name));
+    let is_encoded = || text.contains(['$', '{', '%', '&', '\\']) && reduced.contains(&name);
+    let begins = |(at, _): (usize, &str)| {
+        let rest = reduced.get(at + 1..).unwrap_or_default();
+        name.starts_with(rest) || rest.starts_with(&name)
+    };
+    reduced == name
+        || text.trim_end().ends_with('$')
+        || is_encoded()
+        || reduced.match_indices('{').any(begins)
 }

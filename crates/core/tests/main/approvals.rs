@@ -201,7 +201,7 @@ async fn an_edit_into_something_invalid_is_refused() {
             "force",
         ),
         (json!("/b"), "object"),
-        (json!(null), "object"),
+        (json!(null), "/path: missing"),
     ] {
         let (result, runs) = decided(delete(), move |request| request.edit(edited.clone())).await;
         assert_refused(&result, &[said]);

@@ -64,6 +64,21 @@ async fn blank_arguments_are_an_empty_object() {
 }
 
 #[tokio::test]
+async fn null_in_place_of_arguments_is_an_empty_object() {
+    let open = Tool::from_schema("open", "Takes anything.", "{}").unwrap();
+    let open = open.run(|args, _| args.as_map().len().to_string()).unwrap();
+    for (tool, text) in [(rest::tool(), "Done"), (open, "0")] {
+        let result = call(tool, " null ").await;
+        assert_ok(&result, text);
+        assert_eq!(result.notes, ["null read as {}"]);
+    }
+    assert_refused(
+        &forecasts("null").await,
+        &["/city: missing; expected a string"],
+    );
+}
+
+#[tokio::test]
 async fn malformed_arguments_are_refused_with_their_position() {
     for (text, position) in [
         (r#"{"city": Paris}"#, "line 1 column 10"),
@@ -406,7 +421,6 @@ async fn arguments_that_are_no_object_are_refused() {
         ("\"Rome\"", "a string"),
         ("5", "a number"),
         ("true", "a boolean"),
-        ("null", "null"),
         ("\"[1]\"", "an array"),
     ] {
         for tool in [forecast::tool(), rest::tool()] {

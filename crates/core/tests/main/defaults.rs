@@ -169,6 +169,37 @@ async fn a_template_that_lacks_a_value_makes_its_parameter_required() {
 }
 
 #[tokio::test]
+async fn a_template_that_lacks_a_required_argument_hides_no_other_mistake() {
+    /// Writes a file.
+    #[tool]
+    fn write(
+        name: String,
+        #[param(default = "${name}.txt")] file: String,
+        #[param(default = "${file}.bak")] backup: String,
+        lines: u8,
+    ) -> String {
+        format!("{name} {file} {backup} {lines}")
+    }
+    assert_refused(
+        &call(write::tool(), "{}").await,
+        &[
+            "/name: missing; expected a string",
+            "/lines: missing; expected an integer",
+            "/file: missing; its default `${name}.txt` needs `name`",
+        ],
+    );
+    let sent = r#"{"lines": "many", "nam": "a"}"#;
+    assert_refused(
+        &call(write::tool(), sent).await,
+        &["/lines: expected", "did you mean `name`?"],
+    );
+    let sent = r#"{"file": "a", "lines": 1}"#;
+    let result = call(write::tool(), sent).await;
+    assert_refused(&result, &["/name: missing; expected a string"]);
+    assert!(!result.text().contains("/file"), "{}", result.text());
+}
+
+#[tokio::test]
 async fn a_template_whose_text_does_not_fit_is_refused() {
     let tool = Tool::builder("wait", "Waits.")
         .param::<String>("how_long", "In seconds.")
@@ -257,8 +288,8 @@ async fn a_result_is_expanded_where_the_tool_asks_for_it() {
 async fn what_is_filled_into_a_result_is_not_expanded_again() {
     assert_ok(
         &call(report::tool(), r#"{"topic": "x", "note": "${pages}"}"#).await,
-        // The author's own text held what the model sent: that is what asking for it means.
-        "x on 2 pages, ${topic} ${nobody} nowhere ${pages} 2",
+        // What the author wrote and what the model sent look the same here: neither is expanded.
+        "x on ${pages} pages, ${topic} ${nobody} nowhere ${pages} ${pages}",
     );
 }
 

@@ -17,6 +17,7 @@ mod changes;
 mod containment;
 mod defaults;
 mod errors;
+mod expansion;
 mod find;
 mod imported;
 mod layers;

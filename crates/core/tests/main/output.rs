@@ -1,5 +1,6 @@
 //! What a tool returns, as the model is sent it.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 
 use futures::stream;
@@ -66,6 +67,46 @@ async fn each_kind_of_return_value_becomes_what_it_means() {
     let result = call(structured_point::tool(), "").await;
     assert_ok(&result, r#"{"x":1,"y":2}"#);
     assert_eq!(result.structured.unwrap().as_str(), r#"{"x":1,"y":2}"#);
+}
+
+/// Calls a tool that returns the value.
+async fn returned<T: Serialize + Clone + Send + Sync + 'static>(value: T) -> ToolResult {
+    let tool = Tool::builder("give", "Returns a value.");
+    let give = tool.run(move |_, _| Ok::<_, ToolError>(value.clone()));
+    call(give.unwrap(), "").await
+}
+
+#[tokio::test]
+async fn text_and_content_are_encoded_as_they_are_in_every_container() {
+    let text = || "a".to_owned();
+    assert_ok(&returned(Some(text())).await, "a");
+    assert_ok(&returned(Some("a")).await, "a");
+    assert_ok(&returned(Some(Cow::Borrowed("a"))).await, "a");
+    assert_ok(&returned(text().into_boxed_str()).await, "a");
+    assert_ok(&returned(Some(text().into_boxed_str())).await, "a");
+    assert_ok(&returned(Some(())).await, "Done");
+    let image = Content::image("image/png", b"\x89PNG");
+    assert_eq!(returned(Some(image.clone())).await.content, [image.clone()]);
+    let items = vec![Content::text("a"), image];
+    assert_eq!(returned(Some(items.clone())).await.content, items);
+    for texts in [
+        returned(Some(vec![text(), text()])).await,
+        returned(vec![Cow::Borrowed("a"), text().into()]).await,
+        returned(vec![text().into_boxed_str(), text().into()]).await,
+    ] {
+        assert_eq!(texts.content, [Content::text("a"), Content::text("a")]);
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_is_not_there_is_null_whatever_its_type() {
+    assert_ok(&returned(None::<String>).await, "null");
+    assert_ok(&returned(None::<Content>).await, "null");
+    assert_ok(&returned(None::<Point>).await, "null");
+    assert_ok(&returned(None::<()>).await, "null");
+    // A list keeps the places of its values.
+    let sparse = vec![Some("a".to_owned()), None];
+    assert_ok(&returned(sparse).await, r#"["a",null]"#);
 }
 
 #[test]

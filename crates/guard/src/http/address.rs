@@ -45,14 +45,21 @@ const CLOSED_V6: [Ipv6Net; 4] = [
 /// Where networks without IPv4 put the IPv4 internet: the last four bytes decide.
 const NAT64: Ipv6Net = v6([0x64, 0xff9b, 0], 96);
 
-/// Tells whether an address belongs to the public internet.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+/// Returns the IPv4 address that an IPv6 address leads to, else the address itself.
+pub(crate) fn same(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) if NAT64.contains(&address) => {
             let [.., a, b, c, d] = address.octets();
-            is_public_v4(Ipv4Addr::new(a, b, c, d))
+            Ipv4Addr::new(a, b, c, d).into()
         }
+        address => address,
+    }
+}
+
+/// Tells whether an address belongs to the public internet.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match same(address) {
+        IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => {
             OPEN_V6.contains(&address) && !CLOSED_V6.iter().any(|block| block.contains(&address))
         }

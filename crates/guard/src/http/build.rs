@@ -7,6 +7,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 use url::Host;
 
+use super::address::same;
 use super::connect::Connector;
 use super::error::SetupError;
 use super::policy::{Pattern, Policy};
@@ -73,6 +74,8 @@ impl SafeHttpBuilder {
     }
 
     /// Denies this host and all hosts below it, whatever is allowed.
+    ///
+    /// An address is denied however it is written, and to every name that leads to it.
     pub fn deny_host(mut self, host: impl Into<String>) -> Self {
         self.denied.push(host.into());
         self
@@ -136,19 +139,26 @@ impl SafeHttpBuilder {
             ports: self.ports,
             allowed: Vec::new(),
             denied: Vec::new(),
+            denied_addresses: Vec::new(),
             addresses: self.addresses,
             networks: self.networks,
         };
         for host in self.allowed {
             policy.allowed.push(match host.strip_prefix("*.") {
-                Some(name) => Pattern::Below(format!(".{}", normal(name, &host)?)),
-                None => Pattern::Exact(normal(&host, &host)?),
+                Some(name) => Pattern::Below(format!(".{}", parsed(name, &host)?)),
+                None => Pattern::Exact(parsed(&host, &host)?.to_string()),
             });
         }
         for host in self.denied {
-            let name = normal(host.strip_prefix("*.").unwrap_or(&host), &host)?;
-            policy.denied.push(Pattern::Below(format!(".{name}")));
-            policy.denied.push(Pattern::Exact(name));
+            let addresses = &mut policy.denied_addresses;
+            match parsed(host.strip_prefix("*.").unwrap_or(&host), &host)? {
+                Host::Domain(name) => {
+                    policy.denied.push(Pattern::Below(format!(".{name}")));
+                    policy.denied.push(Pattern::Exact(name));
+                }
+                Host::Ipv4(address) => addresses.push(same(address.into())),
+                Host::Ipv6(address) => addresses.push(same(address.into())),
+            }
         }
         Ok(SafeHttp(Arc::new(Shared {
             policy,
@@ -163,12 +173,9 @@ impl SafeHttpBuilder {
     }
 }
 
-/// Writes a host as URLs have it when they have been parsed.
-fn normal(name: &str, pattern: &str) -> Result<String, SetupError> {
-    match Host::parse(name.trim_end_matches('.')) {
-        Ok(host) => Ok(host.to_string()),
-        Err(_) => Err(SetupError::Host {
-            pattern: pattern.to_owned(),
-        }),
-    }
+/// Reads a host as URLs have it.
+fn parsed(name: &str, pattern: &str) -> Result<Host, SetupError> {
+    Host::parse(name.trim_end_matches('.')).map_err(|_| SetupError::Host {
+        pattern: pattern.to_owned(),
+    })
 }

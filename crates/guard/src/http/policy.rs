@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use ipnet::IpNet;
 use url::{Host, Position, Url};
 
-use super::address::is_public;
+use super::address::{is_public, same};
 use super::error::FetchError;
 
 /// The longest URL that is fetched.
@@ -21,6 +21,8 @@ pub(crate) struct Policy {
     /// Empty: every host that is not denied.
     pub(crate) allowed: Vec<Pattern>,
     pub(crate) denied: Vec<Pattern>,
+    /// As [`same`] writes them.
+    pub(crate) denied_addresses: Vec<IpAddr>,
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) networks: Vec<IpNet>,
 }
@@ -148,7 +150,12 @@ impl Policy {
     }
 
     fn admits_host(&self, host: &Host<String>, name: &str) -> bool {
-        if self.denied.iter().any(|pattern| pattern.covers(name)) {
+        let is_denied = match host {
+            Host::Domain(_) => self.denied.iter().any(|pattern| pattern.covers(name)),
+            Host::Ipv4(address) => self.denies((*address).into()),
+            Host::Ipv6(address) => self.denies((*address).into()),
+        };
+        if is_denied {
             return false;
         }
         if !self.allowed.is_empty() {
@@ -161,18 +168,28 @@ impl Policy {
         }
     }
 
+    /// Returns true if a connection to the address is denied, however it is written.
+    fn denies(&self, address: IpAddr) -> bool {
+        self.denied_addresses.contains(&same(address))
+    }
+
     /// Checks one address that a connection could be made to.
     pub(crate) fn admit(&self, target: &Target, address: IpAddr) -> Result<SocketAddr, FetchError> {
         let address = SocketAddr::new(address.to_canonical(), target.port);
         let ip = address.ip();
+        let refused = || FetchError::Address {
+            host: target.name.clone(),
+            address: ip,
+        };
+        // A name may lead to an address that is denied.
+        if self.denies(ip) {
+            return Err(refused());
+        }
         if self.addresses.contains(&address) {
             return Ok(address);
         }
         if !is_public(ip) && !self.networks.iter().any(|network| network.contains(&ip)) {
-            return Err(FetchError::Address {
-                host: target.name.clone(),
-                address: ip,
-            });
+            return Err(refused());
         }
         // The port was let through for another address.
         if !self.ports.contains(&target.port) {

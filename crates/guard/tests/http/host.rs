@@ -193,6 +193,33 @@ async fn denied_hosts_and_those_below_them_are_never_asked() {
     );
 }
 
+#[tokio::test]
+async fn a_denied_address_is_denied_however_it_is_written() {
+    let site = Site::open(|_| ok("")).await;
+    let spellings = [
+        "127.0.0.1",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+        "2130706433",
+        "0x7f.1",
+        "127.0.0.1.",
+        // Its address is the denied one.
+        "site.test",
+    ];
+    for denied in ["127.0.0.1", "[::ffff:127.0.0.1]", "[64:ff9b::127.0.0.1]"] {
+        let http = client(&site).deny_host(denied).build().unwrap();
+        for host in spellings {
+            let result = http.get(&site.url("http", host, "/")).await;
+            assert_refused(result, |error| {
+                matches!(error, FetchError::Host { .. } | FetchError::Address { .. })
+            });
+        }
+    }
+    let http = client(&site).deny_host("127.0.0.2").build().unwrap();
+    assert!(http.get(&site.url("http", "127.0.0.1", "/")).await.is_ok());
+}
+
 #[test]
 fn a_host_that_is_none_cannot_be_allowed_or_denied() {
     let error = SafeHttp::builder()

@@ -42,6 +42,7 @@ fn told_as(kind: ModelErrorKind, error: &wire::Error, status: Option<u16>) -> Mo
 fn by_status(status: u16) -> Option<ModelErrorKind> {
     match status {
         401 | 403 => Some(ModelErrorKind::Auth),
+        402 => Some(ModelErrorKind::Quota),
         408 | 504 => Some(ModelErrorKind::Timeout),
         413 => Some(ModelErrorKind::ContextTooLong),
         429 => Some(ModelErrorKind::RateLimit),
@@ -54,6 +55,7 @@ fn by_type(name: &str) -> Option<ModelErrorKind> {
     match name {
         "authentication_error" | "permission_error" => Some(ModelErrorKind::Auth),
         "rate_limit_error" => Some(ModelErrorKind::RateLimit),
+        "billing_error" => Some(ModelErrorKind::Quota),
         "overloaded_error" | "api_error" => Some(ModelErrorKind::Overloaded),
         "timeout_error" => Some(ModelErrorKind::Timeout),
         // The second is llama.cpp's word.
@@ -62,7 +64,7 @@ fn by_type(name: &str) -> Option<ModelErrorKind> {
     }
 }
 
-/// The API has no code of its own for two kinds of bad request: only the sentence tells.
+/// The API has no code of its own for three kinds of bad request: only the sentence tells.
 fn refined(kind: Option<ModelErrorKind>, status: u16, error: &wire::Error) -> ModelErrorKind {
     if let Some(kind) = kind {
         return kind;
@@ -73,6 +75,8 @@ fn refined(kind: Option<ModelErrorKind>, status: u16, error: &wire::Error) -> Mo
         ModelErrorKind::BadRequest
     } else if says(&["prompt is too long", "exceed context limit", "context size"]) {
         ModelErrorKind::ContextTooLong
+    } else if says(&["credit balance is too low"]) {
+        ModelErrorKind::Quota
     } else if says(&["content filtering policy"]) {
         ModelErrorKind::ContentFilter
     } else {

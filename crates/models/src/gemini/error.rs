@@ -36,12 +36,25 @@ fn trouble(body: &str) -> Trouble {
 }
 
 fn kind(status: u16, trouble: &Trouble, message: &str) -> ModelErrorKind {
+    let quotas = trouble.details.iter().flatten();
+    let mut quotas = quotas.flat_map(|detail| detail.violations.iter().flatten());
     let mut details = trouble.details.iter().flatten();
     // A wrong key is an invalid argument there.
     let wrong_key = details.any(|detail| detail.reason.as_deref() == Some("API_KEY_INVALID"));
     let message = message.to_ascii_lowercase();
     match status {
         401 | 403 => ModelErrorKind::Auth,
+        402 => ModelErrorKind::Quota,
+        // Quotas of a minute are renewed soon, those of a day are not.
+        429 if quotas.any(|quota| {
+            quota
+                .quota_id
+                .as_deref()
+                .is_some_and(|id| id.contains("PerDay"))
+        }) =>
+        {
+            ModelErrorKind::Quota
+        }
         429 => ModelErrorKind::RateLimit,
         500.. => ModelErrorKind::Overloaded,
         400 if wrong_key || message.contains("api key not valid") => ModelErrorKind::Auth,

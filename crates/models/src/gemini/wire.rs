@@ -151,4 +151,14 @@ pub(super) struct Detail {
     pub(super) reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) retry_delay: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) violations: Option<Vec<Violation>>,
+}
+
+/// A quota that is used up.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Violation {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) quota_id: Option<String>,
 }

@@ -37,6 +37,9 @@ fn kind(status: u16, message: &str) -> ModelErrorKind {
         .any(|words| message.contains(words));
     match status {
         401 | 403 => ModelErrorKind::Auth,
+        402 => ModelErrorKind::Quota,
+        // Its cloud limits what an account uses in hours and weeks.
+        429 if message.contains("usage limit") => ModelErrorKind::Quota,
         429 => ModelErrorKind::RateLimit,
         400 | 413 | 500.. if too_long => ModelErrorKind::ContextTooLong,
         500.. => ModelErrorKind::Overloaded,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
-use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 
@@ -202,7 +202,10 @@ fn think(effort: &str) -> Value {
 /// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
 pub(super) fn answer(schema: &Schema) -> Value {
     let lowered = schema.lower(Dialect::OLLAMA).ok();
-    match lowered.filter(|lowered| lowered.is_lossless() && lowered.lifts_nothing()) {
+    let same = |lowered: &&Lowered| {
+        lowered.is_lossless() && lowered.is_closed() && lowered.lifts_nothing()
+    };
+    match lowered.filter(same) {
         Some(lowered) => lowered.schema().clone(),
         // The dialect is that of tools, whose fields are few; this becomes a grammar, which reads more.
         None => schema.as_value().clone(),

@@ -89,6 +89,12 @@ fn kind(status: u16, words: &[&str], message: &str) -> ModelErrorKind {
             .any(|word| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
     };
     let told = message.to_ascii_lowercase();
+    if any(NO_CREDIT)
+        || status == 402
+        || NO_CREDIT_IN_WORDS.iter().any(|words| told.contains(words))
+    {
+        return ModelErrorKind::Quota;
+    }
     if status == 401 || status == 403 && !any(FILTERED) {
         return ModelErrorKind::Auth;
     }
@@ -128,6 +134,16 @@ const TOO_LONG_IN_WORDS: &[&str] = &[
     "prompt is too long",
 ];
 
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "insufficient_balance",
+];
+
+/// Not every vendor has a code for it: these are xAI's and DeepSeek's words.
+const NO_CREDIT_IN_WORDS: &[&str] = &["used all available credits", "insufficient balance"];
+
 const FILTERED: &[&str] = &[
     "content_filter",
     "content_policy_violation",
@@ -139,7 +155,6 @@ const LIMITED: &[&str] = &[
     "rate_limit_exceeded",
     "rate_limit_error",
     "rate_limit_reached_error",
-    "insufficient_quota",
     "resource_exhausted",
 ];
 

@@ -1,5 +1,7 @@
 //! ModelRequest in, the body of a request out.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 use toolwright_chat::{AnswerForm, Message, ModelRequest, Options, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
@@ -257,7 +259,10 @@ impl Draft<'_> {
             }
             _ => {}
         }
-        let told = result.told();
+        let told = match self.chat.quirks.result_images {
+            ResultImages::After => told_around_images(&result.content).into(),
+            _ => result.told(),
+        };
         match (failed, told.is_empty()) {
             (true, _) => format!("Error: {told}").into(),
             // Some refuse a message without content.
@@ -267,6 +272,27 @@ impl Draft<'_> {
     }
 }
 
+/// Returns the content in words, for where its images follow in a message of their own.
+fn told_around_images(content: &[Content]) -> String {
+    let words = content.iter().map(|item| match image_type(item) {
+        Some(kind) => format!("[an image, {kind}, which follows the results]").into(),
+        None => item.told(),
+    });
+    words.collect::<Vec<Cow<'_, str>>>().join("\n")
+}
+
 fn is_image(content: &Content) -> bool {
-    matches!(content, Content::Image { .. })
+    image_type(content).is_some()
+}
+
+/// The type of what is carried as an image.
+fn image_type(content: &Content) -> Option<&str> {
+    match content {
+        Content::Image { mime_type, .. } => Some(mime_type),
+        Content::Resource { resource } if resource.blob.is_some() => {
+            let kind = resource.mime_type.as_deref();
+            kind.filter(|kind| kind.starts_with("image/"))
+        }
+        _ => None,
+    }
 }

@@ -14,7 +14,11 @@ pub(crate) fn error(status: u16, body: &str) -> ModelError {
     let trouble = trouble_in(body).unwrap_or_default();
     let kind = match status {
         401 | 403 => ModelErrorKind::Auth,
-        429 => ModelErrorKind::RateLimit,
+        402 => ModelErrorKind::Quota,
+        429 => match known(&trouble) {
+            Some(ModelErrorKind::Quota) => ModelErrorKind::Quota,
+            _ => ModelErrorKind::RateLimit,
+        },
         _ => known(&trouble).unwrap_or(match status {
             408 => ModelErrorKind::Timeout,
             500.. => ModelErrorKind::Overloaded,
@@ -98,8 +102,9 @@ fn known(trouble: &Trouble) -> Option<ModelErrorKind> {
 fn by_word(word: &str) -> Option<ModelErrorKind> {
     Some(match word {
         "context_length_exceeded" | "exceed_context_size_error" => ModelErrorKind::ContextTooLong,
-        "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" => {
-            ModelErrorKind::RateLimit
+        "rate_limit_exceeded" | "rate_limit_error" => ModelErrorKind::RateLimit,
+        "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => {
+            ModelErrorKind::Quota
         }
         "server_error"
         | "internal_error"

@@ -189,7 +189,7 @@ fn own(patience: &Patience) -> Result<Arc<dyn Transport>, ModelError> {
 
 #[cfg(not(feature = "http"))]
 fn own(_: &Patience) -> Result<Arc<dyn Transport>, ModelError> {
-    let message = "nothing carries the requests: say what with `Connect::transport`, or build with the feature `http`";
+    let message = "nothing carries the requests: say what with `Connect::transport`, or build with the feature `models` of toolwright";
     Err(ModelError::new(ModelErrorKind::BadRequest, message))
 }
 

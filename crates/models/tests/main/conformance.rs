@@ -42,6 +42,7 @@ macro_rules! conforms {
             dropping_a_question_ends_it,
             a_busy_vendor_is_asked_again,
             a_vendor_that_asks_for_hours_is_not_waited_for,
+            an_account_without_credit_is_not_asked_again,
             a_vendor_that_gives_up_at_once_is_asked_again,
             an_error_in_one_piece_is_no_answer,
             nothing_is_asked_again_once_something_was_told,

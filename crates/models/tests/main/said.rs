@@ -98,6 +98,9 @@ pub(crate) trait Speaks: Sync {
     /// The body of an answer with status 429.
     fn busy(&self) -> &'static str;
 
+    /// How a request is refused when the account has used up its credit or its quota: status and body.
+    fn out_of_credit(&self) -> (u16, &'static str);
+
     /// Other answers, and why they end.
     fn stops(&self) -> Vec<(String, Stop)>;
 

@@ -54,6 +54,18 @@ impl Spot<'_> {
         }
     }
 
+    /// Reports a closed object that becomes an open one.
+    pub(crate) fn lose_closing(&mut self, keyword: &str) {
+        let path = self.path.pointer();
+        // What a definition means depends on where it is referred to.
+        let is_definition = path.starts_with("/$defs/");
+        match is_definition || path.split('/').any(turns_around) {
+            // There, an open object can make others invalid.
+            true => self.lose(keyword, Severity::Wider, None),
+            false => self.report(path, keyword, Severity::Note, None),
+        }
+    }
+
     /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
     pub(crate) fn spill(&mut self, schema: &mut Map<String, Value>, keyword: &str, words: String) {
         describe(schema, &words);

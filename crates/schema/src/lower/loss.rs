@@ -23,7 +23,9 @@ pub struct Loss {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
-    /// Not at all: something that only informs was left out or moved.
+    /// Not in what is accepted in the end: something that only informs was left out or moved, or an
+    /// object could not be closed. Every call is validated, so properties it does not declare are refused
+    /// all the same.
     Note,
     /// It may send more than is valid; such a call is refused when it comes back.
     Wider,

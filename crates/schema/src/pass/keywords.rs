@@ -64,6 +64,10 @@ fn give_up(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot:
                 formats::give_up(members, &value, spot);
                 continue;
             }
+            "additionalProperties" | "unevaluatedProperties" if value == false => {
+                spot.lose_closing(&keyword);
+                continue;
+            }
             "additionalProperties" if map && value.is_object() => {
                 Some(format!("each property is {}", short(&value)))
             }

@@ -1,7 +1,7 @@
 //! Schemas as their dialects mean them, and their verdicts.
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, Limits, Schema, Tape};
+use toolwright_schema::{Dialect, Limits, Lowered, Schema, Tape};
 
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {
@@ -41,4 +41,65 @@ fn null_flags(value: &mut Value) {
         }
         _ => {}
     }
+}
+
+/// A canonical schema with its closed objects open, as a note about them promises it.
+///
+/// Where an open object makes others invalid there is more than a note; there it stays closed. Branches
+/// that were apart only because they were closed may overlap when open, so one of them becomes any.
+pub(crate) fn opened(schema: &Value) -> Value {
+    let Value::Object(members) = schema else {
+        return schema.clone();
+    };
+    let mut open = serde_json::Map::new();
+    let mut all: Vec<Value> = Vec::new();
+    for (keyword, value) in members {
+        match (keyword.as_str(), value) {
+            ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {}
+            // A list of names becomes properties, in an object that is closed.
+            ("propertyNames", _) => {}
+            ("oneOf", Value::Array(branches)) => {
+                all.push(json!({"anyOf": branches.iter().map(opened).collect::<Vec<_>>()}));
+            }
+            ("allOf", Value::Array(parts)) => all.extend(parts.iter().map(opened)),
+            ("anyOf" | "prefixItems", Value::Array(parts)) => {
+                open.insert(keyword.clone(), parts.iter().map(opened).collect());
+            }
+            (
+                "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
+                Value::Object(parts),
+            ) => {
+                let parts = parts
+                    .iter()
+                    .map(|(name, part)| (name.clone(), opened(part)));
+                open.insert(keyword.clone(), parts.collect());
+            }
+            (
+                "additionalProperties"
+                | "else"
+                | "items"
+                | "then"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
+                part,
+            ) => {
+                open.insert(keyword.clone(), opened(part));
+            }
+            _ => {
+                open.insert(keyword.clone(), value.clone());
+            }
+        }
+    }
+    if !all.is_empty() {
+        open.insert("allOf".to_owned(), Value::Array(all));
+    }
+    Value::Object(open)
+}
+
+/// What a lowered schema may admit at most: the canonical one, its objects open where they could not be closed.
+pub(crate) fn ceiling(canonical: &Schema, lowered: &Lowered) -> Schema {
+    Schema::trusted(match lowered.is_closed() {
+        true => canonical.as_value().clone(),
+        false => opened(canonical.as_value()),
+    })
 }

@@ -83,6 +83,10 @@ impl Endpoint {
     /// Makes it serve.
     pub(crate) fn live(self, shared: &Shared) -> Result<Live, BuildError> {
         let template = self.template.clone().map_err(|why| self.wrong(why))?;
+        for signature in &self.signatures {
+            let fits = signature.check(template.names());
+            fits.map_err(|reason| self.wrong(reason))?;
+        }
         let system = match &self.system {
             None => None,
             Some(System::Text(text)) => Some(text.clone()),

@@ -127,6 +127,57 @@ fn what_is_not_there_fails_when_the_server_is_built() {
     assert!(twice.build().is_err());
 }
 
+#[test]
+fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() {
+    async fn tells(Path(_): Path<(String, String)>, session: Session) {
+        session.text("never");
+    }
+    let build = |endpoint| {
+        let server = Server::new(no_tools(), FnModel::echo());
+        server
+            .endpoint(endpoint)
+            .build()
+            .err()
+            .map(|error| error.to_string())
+    };
+    let told = build(Endpoint::new("/chat/{room}").on_prompt(tells)).unwrap();
+    for part in [
+        "`/chat/{room}`",
+        "`room`",
+        "on_prompt",
+        "tells",
+        "String, alloc",
+    ] {
+        assert!(told.contains(part), "{part:?} in {told}");
+    }
+    let told = build(Endpoint::new("/chat/{room}").on_ready(|_: Path<Place>| async {})).unwrap();
+    assert!(
+        told.contains("on_ready") && told.contains("`floor`"),
+        "{told}"
+    );
+    let told = build(Endpoint::new("/house/{floor}/{room}").on_disconnect(|_: Path<u64>| async {}));
+    assert!(told.unwrap().contains("on_disconnect"));
+    // Which values come is known only then.
+    let endpoint = Endpoint::new("/house/{floor}/{room}");
+    assert_eq!(build(endpoint.on_prompt(|_: Path<Place>| async {})), None);
+    assert_eq!(
+        build(Endpoint::new("/help").on_prompt(|_: Path<u64>| async {})),
+        None
+    );
+}
+
+#[tokio::test]
+async fn a_handler_may_read_the_path_into_a_tuple() {
+    let endpoint = Endpoint::new("/house/{floor}/{room}").on_prompt(
+        |session: Session, Path((floor, room)): Path<(u8, String)>| async move {
+            session.text(format!("{room} on {floor}"));
+        },
+    );
+    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let events = server.turn("/house/3/kitchen", "Hi").await;
+    assert_eq!(find(&events, "ended")["content"][0]["text"], "kitchen on 3");
+}
+
 #[derive(serde::Deserialize)]
 struct Place {
     floor: u8,

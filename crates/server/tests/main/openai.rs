@@ -302,6 +302,15 @@ async fn a_model_that_fails_is_an_error_of_the_kind_it_is() {
     assert_eq!(chunks.last().unwrap()["error"]["code"], "rate_limit");
 }
 
+#[tokio::test]
+async fn an_account_without_credit_is_told_by_the_code_that_clients_know() {
+    let model = ScriptedModel::new().fails(ModelErrorKind::Quota, "pay first");
+    let server = serve(Server::new(no_tools(), model)).await;
+    let answer = server.post(PATH, request(asks("Hi"), json!({}))).await;
+    assert_eq!(answer.status, 429);
+    assert_eq!(answer.json()["error"]["code"], "insufficient_quota");
+}
+
 struct Closed;
 
 impl Interceptor for Closed {

@@ -1,21 +1,30 @@
 //! Arguments in, the same with their defaults out.
 
 use serde_json::{Map, Value};
+use toolwright_schema::Violation;
 
-use super::{Refusal, violation};
+use super::violation;
 use crate::context::CallContext;
 use crate::input::{Default, PROJECT_DIR, fit, publishes};
 use crate::registry::Entry;
 
-/// Fills in what was not sent, in the order of the parameters; returns the names of what was absent.
+/// What filling in defaults came to.
+pub(super) struct Filled<'e> {
+    /// The parameters that were not sent and now have a value.
+    pub(super) names: Vec<&'e str>,
+    /// The parameters whose default needs a value that is not there.
+    pub(super) unfilled: Vec<Violation>,
+}
+
+/// Fills in what was not sent, in the order of the parameters.
 pub(super) fn fill_defaults<'e>(
     sent: &mut Map<String, Value>,
     bound: &Map<String, Value>,
     entry: &'e Entry,
     cx: &CallContext<'_>,
-) -> Result<Vec<&'e str>, Refusal> {
+) -> Filled<'e> {
     let input = &entry.spec.input;
-    let mut filled = Vec::new();
+    let (mut names, mut unfilled) = (Vec::new(), Vec::new());
     for (name, default) in &entry.tool.0.defaults {
         let absent = match sent.get(name) {
             None => publishes(input, name),
@@ -37,7 +46,8 @@ pub(super) fn fill_defaults<'e>(
                     let message = format!(
                         "missing; its default `{source}` needs `{lacking}`, which is not set"
                     );
-                    return Err(Refusal::Invalid(vec![violation(name, "required", message)]));
+                    unfilled.push(violation(name, "required", message));
+                    continue;
                 }
                 let text = template.expand(lookup);
                 // One that does not fit is told with all that is wrong.
@@ -45,10 +55,10 @@ pub(super) fn fill_defaults<'e>(
             }
         };
         if sent.insert(name.clone(), value).is_none() {
-            filled.push(name.as_str());
+            names.push(name.as_str());
         }
     }
-    Ok(filled)
+    Filled { names, unfilled }
 }
 
 /// Takes `null` for an argument that was not sent, where it may be left out and `null` is no value of its own.

@@ -1,7 +1,7 @@
 //! Refused requests, by status and by what the body says.
 
 use toolwright_chat::ModelErrorKind::{
-    Auth, BadRequest, ContentFilter, ContextTooLong, Overloaded, RateLimit, Timeout,
+    Auth, BadRequest, ContentFilter, ContextTooLong, Overloaded, Quota, RateLimit, Timeout,
 };
 
 use crate::anthropic::Anthropic;
@@ -12,7 +12,13 @@ fn every_refusal_has_its_kind_and_the_vendors_words() {
     let rows = [
         (401, "authentication_error", "invalid x-api-key", Auth),
         (403, "permission_error", "not allowed", Auth),
-        (402, "billing_error", "pay first", BadRequest),
+        (402, "billing_error", "pay first", Quota),
+        (
+            400,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API.",
+            Quota,
+        ),
         (404, "not_found_error", "model: nope", BadRequest),
         (413, "request_too_large", "too many bytes", ContextTooLong),
         (429, "rate_limit_error", "slow down", RateLimit),

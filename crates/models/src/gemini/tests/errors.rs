@@ -49,6 +49,20 @@ fn a_long_conversation_is_told_from_other_invalid_arguments() {
 }
 
 #[test]
+fn a_quota_of_a_day_is_told_from_one_of_a_minute() {
+    let body = |id: &str| {
+        format!(
+            r#"{{"error":{{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[
+            {{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{{"quotaId":"{id}"}}]}}]}}}}"#
+        )
+    };
+    let day = body("GenerateRequestsPerDayPerProjectPerModel-FreeTier");
+    assert_eq!(refused(429, &day).kind, Kind::Quota);
+    let minute = body("GenerateContentInputTokensPerModelPerMinute-FreeTier");
+    assert_eq!(refused(429, &minute).kind, Kind::RateLimit);
+}
+
+#[test]
 fn the_time_to_wait_is_in_the_details() {
     let body = r#"{"error":{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[
         {"@type":"type.googleapis.com/google.rpc.QuotaFailure"},

@@ -23,7 +23,7 @@ fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
         (
             429,
             json!({"error": {"message": "m", "type": "insufficient_quota"}}),
-            Kind::RateLimit,
+            Kind::Quota,
         ),
         (500, json!({"error": {"message": "m"}}), Kind::Overloaded),
         (503, json!({"error": {"message": "m"}}), Kind::Overloaded),
@@ -55,7 +55,7 @@ fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
             Kind::ContentFilter,
         ),
         (400, json!({"error": {"message": "m"}}), Kind::BadRequest),
-        (402, json!({"error": {"message": "m"}}), Kind::BadRequest),
+        (402, json!({"error": {"message": "m"}}), Kind::Quota),
         (
             404,
             json!({"error": {"message": "m", "code": "model_not_found"}}),
@@ -82,6 +82,13 @@ fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
             "{status} {body}"
         );
     }
+}
+
+#[test]
+fn an_account_without_credit_is_known_by_its_words_where_there_is_no_code() {
+    let body = json!({"error": "Your team has either used all available credits or reached its monthly spending limit."});
+    let error = OPENAI.error(429, &body.to_string());
+    assert_eq!(error.kind, Kind::Quota);
 }
 
 #[test]

@@ -230,7 +230,10 @@ fn images_of_a_result_go_where_the_vendor_can_see_them() {
     let unseen = "Look:\n[an image, image/png, 3 bytes, which cannot be shown here]";
 
     let after = messages(&OPENAI, talk());
-    assert_eq!(after[1]["content"], unseen);
+    assert_eq!(
+        after[1]["content"],
+        "Look:\n[an image, image/png, which follows the results]"
+    );
     assert_eq!(after[2]["content"], "(nothing)");
     assert_eq!(
         after[3],

@@ -75,7 +75,7 @@ fn a_refusal_has_the_kind_that_its_status_and_code_say() {
         (401, "\"invalid_api_key\"", Auth),
         (403, "null", Auth),
         (429, "\"rate_limit_exceeded\"", RateLimit),
-        (429, "\"insufficient_quota\"", RateLimit),
+        (429, "\"insufficient_quota\"", Quota),
         (400, "\"context_length_exceeded\"", ContextTooLong),
         (400, "\"content_filter\"", ContentFilter),
         (400, "\"invalid_prompt\"", ContentFilter),

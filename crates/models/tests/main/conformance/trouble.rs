@@ -66,6 +66,18 @@ pub(crate) async fn a_vendor_that_asks_for_hours_is_not_waited_for(speaker: &dyn
     assert_eq!(error.retry_after, Some(Duration::from_secs(7_200)));
 }
 
+pub(crate) async fn an_account_without_credit_is_not_asked_again(speaker: &dyn Speaks) {
+    let (status, body) = speaker.out_of_credit();
+    let line = Line::new([
+        Canned::refused(status, body),
+        Canned::ok(speaker.streamed(&sunny())),
+    ]);
+    let told = ask(&model(speaker, &line), question()).await;
+    assert_eq!(line.asked().len(), 1);
+    let error = told.error.unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Quota, "{error}");
+}
+
 pub(crate) async fn a_vendor_that_gives_up_at_once_is_asked_again(speaker: &dyn Speaks) {
     let line = Line::new([
         Canned::ok(speaker.gives_up()),

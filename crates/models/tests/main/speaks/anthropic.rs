@@ -146,6 +146,13 @@ impl Speaks for Messages {
         r#"{"type":"error","error":{"type":"rate_limit_error","message":"Too many requests."}}"#
     }
 
+    fn out_of_credit(&self) -> (u16, &'static str) {
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
+        )
+    }
+
     fn stops(&self) -> Vec<(String, Stop)> {
         let stop = |reason| start() + &ended(reason);
         vec![

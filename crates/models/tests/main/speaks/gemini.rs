@@ -99,6 +99,13 @@ impl Speaks for Gemini {
         r#"{"error":{"code":429,"message":"Quota exceeded.","status":"RESOURCE_EXHAUSTED"}}"#
     }
 
+    fn out_of_credit(&self) -> (u16, &'static str) {
+        (
+            429,
+            r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}"#,
+        )
+    }
+
     fn stops(&self) -> Vec<(String, Stop)> {
         let stop = |reason| chunk(&candidate(&json!([{"text": "x"}]), Some(reason)));
         vec![

@@ -113,6 +113,13 @@ impl Speaks for Ollama {
         r#"{"error":"too many requests"}"#
     }
 
+    fn out_of_credit(&self) -> (u16, &'static str) {
+        (
+            429,
+            r#"{"error":"you (someone) have reached your weekly usage limit, upgrade for higher limits"}"#,
+        )
+    }
+
     fn stops(&self) -> Vec<(String, Stop)> {
         let message = json!({"role": "assistant", "content": "x"});
         vec![

@@ -121,6 +121,13 @@ impl Speaks for Chat {
         r#"{"error":{"message":"Rate limited.","code":429}}"#
     }
 
+    fn out_of_credit(&self) -> (u16, &'static str) {
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}"#,
+        )
+    }
+
     fn stops(&self) -> Vec<(String, Stop)> {
         let stop = |reason| chunk(json!({"content": "x"}), Some(reason));
         vec![

@@ -124,6 +124,13 @@ impl Speaks for Responses {
         r#"{"error":{"message":"Rate limit reached.","type":"requests","code":"rate_limit_exceeded"}}"#
     }
 
+    fn out_of_credit(&self) -> (u16, &'static str) {
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+        )
+    }
+
     fn stops(&self) -> Vec<(String, Stop)> {
         let ended =
             |kind: &str, response: Value| event(&json!({"type": kind, "response": response}));

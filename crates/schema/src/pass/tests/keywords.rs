@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{marked, pair};
+use super::{golden, marked, pair};
 use crate::{Dialect, lower::LIFT, pass::keywords::run};
 
 #[test]
@@ -37,7 +37,25 @@ fn that_an_object_was_closed_needs_no_words() {
         Dialect::OLLAMA,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}}),
-        &["/: additionalProperties (wider)"],
+        &["/: additionalProperties (note)"],
+    );
+}
+
+#[test]
+fn an_open_object_is_more_than_a_note_where_it_makes_others_invalid() {
+    let closed = json!({"anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false});
+    let (_, losses) = golden(
+        run,
+        Dialect::MISTRAL,
+        json!({"properties": {"x": closed, "y": {"not": closed}}}),
+    );
+    assert_eq!(
+        losses,
+        [
+            "/properties/x: unevaluatedProperties (note)",
+            "/properties/y/not: unevaluatedProperties (narrower)",
+            "/properties/y/not: unevaluatedProperties (wider)",
+        ]
     );
 }
 
@@ -81,7 +99,7 @@ fn what_only_a_pattern_admitted_is_not_refused() {
         json!({"type": "object", "properties": {}, "description": "Each property whose name matches `^x` is an integer"}),
         &[
             "/: patternProperties (wider), described as \"each property whose name matches `^x` is an integer\"",
-            "/: additionalProperties (wider)",
+            "/: additionalProperties (note)",
         ],
     );
 }

@@ -49,7 +49,7 @@ impl Refusal {
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
         let code = text("code");
         let status = match code {
-            "rate_limit" | "busy" => StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit" | "quota" | "busy" => StatusCode::TOO_MANY_REQUESTS,
             "context_too_long" | "content_filter" | "bad_request" | "tools" => {
                 StatusCode::BAD_REQUEST
             }
@@ -62,6 +62,8 @@ impl Refusal {
         };
         let code = match code {
             "context_too_long" => "context_length_exceeded",
+            // By this word, clients know that trying again is of no use.
+            "quota" => "insufficient_quota",
             other => other,
         };
         Self {
