@@ -101,9 +101,11 @@ fn is_public(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/api/session") || console::has(path)
 }
 
-/// Whether a page elsewhere has sent it, as browsers say: those that send no `Origin` with it, too.
+/// Returns true if a page of another origin has sent the request and the browser names no `Origin`; a page on another port of
+/// the same host is one, too, and comes with the same cookies.
 fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
     let navigates = *method == Method::GET && is("sec-fetch-mode", "navigate");
-    is("sec-fetch-site", "cross-site") && !navigates && !headers.contains_key(header::ORIGIN)
+    let elsewhere = is("sec-fetch-site", "cross-site") || is("sec-fetch-site", "same-site");
+    elsewhere && !navigates && !headers.contains_key(header::ORIGIN)
 }

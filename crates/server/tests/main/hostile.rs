@@ -60,6 +60,7 @@ async fn pages_of_other_origins_are_refused_at_every_path() {
         403
     );
     assert_eq!(with(&server, "sec-fetch-site", "cross-site").await, 403);
+    assert_eq!(with(&server, "sec-fetch-site", "same-site").await, 403);
     assert_eq!(
         with(&server, "origin", &format!("http://{}", server.addr)).await,
         202
