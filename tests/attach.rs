@@ -8,10 +8,14 @@ use std::process::{Command, Stdio};
 
 #[path = "attach/away.rs"]
 mod away;
+#[path = "attach/changed.rs"]
+mod changed;
 #[path = "attach/fast.rs"]
 mod fast;
 #[path = "attach/groups.rs"]
 mod groups;
+#[path = "attach/itself.rs"]
+mod itself;
 #[path = "everywhere/lines.rs"]
 mod lines;
 #[path = "support/real.rs"]

@@ -397,6 +397,71 @@ fn a_malformed_file_gives_file_line_and_what_was_expected() {
 }
 
 #[test]
+fn an_unknown_setting_of_ours_is_an_error_with_its_line_and_the_nearest_name() {
+    for (settings, key, line, near) in [
+        ("modle = \"demo\"\n", "modle", 1, "model"),
+        (
+            "[models.openai]\nbase_uri = \"http://127.0.0.1:1\"\n",
+            "models.openai.base_uri",
+            2,
+            "base_url",
+        ),
+        (
+            "[models.opnai]\nkey = \"x\"\n",
+            "models.opnai.key",
+            2,
+            "openai",
+        ),
+        ("[server]\ntokn = \"x\"\n", "server.tokn", 2, "token"),
+        (
+            "[WebSearchTool]\ntypes = \"default\"\n",
+            "WebSearchTool.types",
+            2,
+            "type",
+        ),
+        (
+            "[MCP_1]\nname = \"a\"\nulr = \"http://127.0.0.1:1\"\n",
+            "MCP_1.ulr",
+            3,
+            "url",
+        ),
+        (
+            "[mcp.server.a]\nurl = \"http://127.0.0.1:1\"\n",
+            "mcp.server.a.url",
+            2,
+            "servers",
+        ),
+        (
+            "[mcp.servers.a]\nurll = \"http://127.0.0.1:1\"\n",
+            "mcp.servers.a.urll",
+            2,
+            "url",
+        ),
+    ] {
+        let folder = project("toolwright.toml", settings);
+        let (code, _, err) = run_in(&folder, &["tools", "list"]);
+        assert_eq!(code, Some(1), "{settings}: {err}");
+        let said = format!("setting `{key}` (toolwright.toml:{line}): ");
+        assert!(err.contains(&said), "{settings}: {err}");
+        assert!(err.contains(&format!("did you mean `{near}`?")), "{err}");
+    }
+}
+
+#[test]
+fn a_section_that_tools_read_may_hold_anything() {
+    let settings = "[mail]\nhots = \"localhost\"\n[mail.models]\nbase_uri = 1\n\
+                    [[rules]]\nname = \"first\"\n";
+    let folder = project("toolwright.toml", settings);
+    let (code, _, err) = run_in(&folder, &["tools", "list"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    // Outside of a section, every setting is ours.
+    let folder = project("toolwright.toml", "greeting = \"Hello\"\n");
+    let (code, _, err) = run_in(&folder, &["tools", "list"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("into a section of its own"), "{err}");
+}
+
+#[test]
 fn settings_of_a_tool_are_followed() {
     let folder = project(
         "toolwright.toml",
@@ -428,7 +493,7 @@ fn no_secret_is_ever_written() {
     let good = project(
         "toolwright.properties",
         &format!(
-            "MCP.name=docs\nMCP.url=https://x.example/\nMCP.authorization=Bearer {key}\nmail.password={password}\nnote={token}\n"
+            "MCP.name=docs\nMCP.url=https://x.example/\nMCP.authorization=Bearer {key}\nmail.password={password}\nmail.note={token}\n"
         ),
     );
     let broken = project(

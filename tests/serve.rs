@@ -151,6 +151,46 @@ fn the_line_and_the_log_are_json_for_machines() {
 }
 
 #[test]
+fn a_port_alone_is_one_of_this_machine() {
+    for arguments in [
+        &["serve", "--port", "0"][..],
+        &["serve", "--addr", "0"],
+        &["serve", "--addr", ":0"],
+        &["serve", "--addr", "localhost:0"],
+        &["serve", "--addr", "[::1]:0"],
+    ] {
+        let server = serve(arguments);
+        let host = match arguments {
+            [.., "[::1]:0"] => "http://[::1]:",
+            _ => "http://127.0.0.1:",
+        };
+        assert!(
+            server.line.starts_with(host),
+            "{arguments:?}: {}",
+            server.line
+        );
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_with_what_to_write() {
+    for (address, said) in [
+        ("127.0.0.1", "127.0.0.1:8787"),
+        ("shop.example:80", "0.0.0.0:80"),
+        ("localhost:http", "a port is a number from 0 to 65535"),
+        ("70000", "a port is a number from 0 to 65535"),
+        ("", "127.0.0.1:8787"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
+        command.args(["serve", "--addr", address, "--model", "demo"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{address}: {err}");
+        assert!(err.contains(said), "{address}: {err}");
+    }
+}
+
+#[test]
 fn an_address_that_others_reach_needs_a_token() {
     let refused = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));

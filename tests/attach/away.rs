@@ -170,14 +170,6 @@ fn a_check_of_a_live_server_says_why_it_cannot_be() {
 }
 
 #[test]
-fn a_program_that_attaches_itself_ends() {
-    let settings = format!("[mcp.servers.me]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\"]\n");
-    let told = Project::with(&settings).run(&["tools", "list"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    assert!(told.out.contains("me_get_weather"), "{told:?}");
-}
-
-#[test]
 fn the_settings_that_the_guide_shows_are_settings() {
     let guide = include_str!("../../docs/attaching-servers.md");
     let (_, rest) = guide.split_once("```toml\n").unwrap();

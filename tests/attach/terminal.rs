@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Project, TOOLWRIGHT, Told, told};
 
@@ -54,16 +54,27 @@ fn in_terminal(project: &Project, arguments: &[&str]) -> Told {
 
 /// Types what each step says once the terminal shows what it waits for.
 fn typed(project: &Project, steps: &[(&str, &str)], arguments: &[&str]) -> Told {
+    driven(project, &json!(steps), arguments, |_| {})
+}
+
+/// The same with steps as `terminal.py` reads them, in an environment that is changed.
+pub(crate) fn driven(
+    project: &Project,
+    steps: &Value,
+    arguments: &[&str],
+    change: impl FnOnce(&mut Command),
+) -> Told {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     let mut command = project.command("python3");
-    command.arg(driver).arg(json!(steps).to_string());
+    change(&mut command);
+    command.arg(driver).arg(steps.to_string());
     command.arg(TOOLWRIGHT).args(arguments);
     told(&mut command)
 }
 
-#[test]
-fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
-    let Some(project) = project() else { return };
+/// A project whose server asks who is there in the middle of a call, and answers with what it was told.
+pub(crate) fn asking() -> Option<Project> {
+    let project = project()?;
     let asking = r#"
         form = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
         question = {"message": "Who\x1b[8m are you?", "requestedSchema": form}
@@ -77,6 +88,22 @@ fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
         "rude.py",
         &format!("{before}{call}{asking}    else:{after}"),
     );
+    Some(project)
+}
+
+#[test]
+fn a_yes_typed_before_a_server_asks_answers_nothing() {
+    let Some(project) = asking() else { return };
+    let steps = [("", "yes\r"), ("Answer it?", "n\r")];
+    let answered = typed(&project, &steps, &["tools", "call", "rude_say"]);
+    assert_eq!(answered.code, Some(0), "{answered:?}");
+    let declined = r#"{"action": "decline"}"#;
+    assert!(answered.out.contains(declined), "{answered:?}");
+}
+
+#[test]
+fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
+    let Some(project) = asking() else { return };
     let steps = [
         ("server `rude` asks: Who[8m are you?", ""),
         ("Answer it?", "y\r"),
@@ -99,7 +126,7 @@ fn a_terminal_shows_what_a_tool_says_and_does_not_obey_it() {
     let shown = in_terminal(&project, &call);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     assert!(
-        shown.out.contains("␛]0;owned␇ \u{fffd}2J red␍fake"),
+        shown.out.contains(r"␛]0;owned␇ \u009b2J red␍fake"),
         "{shown:?}"
     );
     for obeyed in ["\u{1b}]0;", "\u{9b}", "\rfake"] {
@@ -111,6 +138,38 @@ fn a_terminal_shows_what_a_tool_says_and_does_not_obey_it() {
             .contains(r"\u001b]0;owned\u0007 \u009b2J red\rfake"),
         "{json:?}"
     );
+}
+
+#[test]
+fn what_an_mcp_server_waits_for_is_said_at_a_terminal() {
+    let Some(project) = project() else { return };
+    project.write("toolwright.toml", "");
+    for (leaving, code) in [("\u{4}", Some(0)), ("\u{3}", None)] {
+        let steps = [
+            ("waits for an MCP client", ""),
+            ("Ctrl-C ends this", leaving),
+        ];
+        let shown = typed(&project, &steps, &["mcp"]);
+        assert_ne!(shown.code, Some(99), "{leaving:?}: {shown:?}");
+        assert!(code.is_none() || code == shown.code, "{shown:?}");
+    }
+    let alone = project.run(&["mcp"]);
+    assert_eq!((alone.code, alone.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_terminal_shows_what_is_wrong_with_an_argument_and_does_not_obey_it() {
+    let Some(project) = project() else { return };
+    for arguments in [
+        &["new", "Bad\u{1b}[31m"][..],
+        &["new", "rude.py/\u{1b}[31m/x"],
+        &["tools", "show", "bad\u{1b}[31m"],
+        &["frobnicate\u{1b}[31m"],
+    ] {
+        let shown = in_terminal(&project, arguments);
+        assert_eq!(shown.code, Some(2), "{shown:?}");
+        assert!(!shown.out.contains("\u{1b}[31m"), "{shown:?}");
+    }
 }
 
 #[test]

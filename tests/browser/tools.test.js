@@ -3,7 +3,7 @@
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { open } from "./support/page.js";
-import { serve } from "./support/server.js";
+import { serve, started } from "./support/server.js";
 
 describe("the tools page", () => {
   let server;
@@ -20,6 +20,12 @@ describe("the tools page", () => {
     await page.getByRole("button", { name: "Call" }).click();
     await page.getByText("Tokyo: Rainy, 22C / 72F, 90% humidity").waitFor();
     await shot("tool");
+  });
+
+  it("says what is wrong with the tools of attached servers", async (t) => {
+    const away = await started(t, { settings: '[mcp.servers.gone]\ncommand = "no-such-program"\n' });
+    const { page } = await open(t, `${away.url}/#/tools`);
+    await page.getByText("cannot start `no-such-program`").waitFor();
   });
 
   it("takes the same arguments as JSON", async (t) => {

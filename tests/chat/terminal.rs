@@ -1,8 +1,9 @@
 //! A session in a terminal: it is typed into, and what it shows is read.
 
+use std::net::TcpListener;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::vendor::{Answer, Vendor};
 use super::{Home, Told, at, told};
@@ -12,6 +13,11 @@ const CTRL_D: &str = "\u{4}";
 
 /// Types what each step says once the terminal shows what it waits for; nothing where there is no Python to drive it.
 fn typed(home: &Home, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<Told> {
+    driven(home, vendor, &["chat"], &json!(steps))
+}
+
+/// The same with any command; steps are as `terminal.py` reads them.
+fn driven(home: &Home, vendor: &Vendor, arguments: &[&str], steps: &Value) -> Option<Told> {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     if !Command::new("python3")
         .arg("--version")
@@ -26,8 +32,10 @@ fn typed(home: &Home, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<Told> {
     home.furnish(&mut command);
     command.env("PATH", path);
     at(&mut command, vendor);
-    command.arg(driver).arg(json!(steps).to_string());
-    command.arg(env!("CARGO_BIN_EXE_toolwright")).arg("chat");
+    command.arg(driver).arg(steps.to_string());
+    command
+        .arg(env!("CARGO_BIN_EXE_toolwright"))
+        .args(arguments);
     let shown = told(&command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
@@ -61,7 +69,6 @@ fn a_session_is_typed_remembered_and_left() {
 
 #[test]
 fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
-    let refund = || Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 500 }));
     let vendor = Vendor::answering([
         refund(),
         Answer::Says(&["Refused."]),
@@ -104,6 +111,57 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
     let read: Vec<String> = (0..6).map(|_| vendor.asked().to_string()).collect();
     assert!(read[1].contains("not approved: too much"), "{}", read[1]);
     assert!(read[5].contains("done by hand"), "{}", read[5]);
+}
+
+fn refund() -> Answer {
+    Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 500 }))
+}
+
+#[test]
+fn a_yes_typed_while_the_model_answers_approves_nothing() {
+    let gate = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = gate.local_addr().unwrap().port();
+    let vendor = Vendor::answering([
+        Answer::Calls("get_weather", json!({ "city": "Tokyo" })),
+        Answer::After(gate, Box::new(refund())),
+        Answer::Says(&["Refused."]),
+    ]);
+    let steps = json!([
+        ["> ", "one\r"],
+        ["humidity", "yes\r"],
+        // What was typed has arrived when the terminal echoes it; only then the model goes on.
+        ["yes", "", port],
+        ["Run it?", "n\r"],
+        ["Why not?", "\r"],
+        ["Refused.", ""],
+        ["> ", CTRL_D],
+    ]);
+    let Some(shown) = driven(&Home::new(), &vendor, &["chat"], &steps) else {
+        return;
+    };
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(!shown.out.contains("Refunded"), "{shown:?}");
+}
+
+#[test]
+fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
+    let once = ["chat", "--once", "Refund it."];
+    let call = [
+        "tools",
+        "call",
+        "issue_refund",
+        "order=A-1042",
+        "amount=500",
+    ];
+    for command in [&once[..], &call] {
+        let vendor = Vendor::answering([refund(), Answer::Says(&["Refused."])]);
+        let steps = json!([["", "yes\r"], ["Run it?", "n\r"], ["Why not?", "\r"]]);
+        let Some(shown) = driven(&Home::new(), &vendor, command, &steps) else {
+            return;
+        };
+        assert!(shown.out.contains("not approved"), "{command:?}: {shown:?}");
+        assert!(!shown.out.contains("Refunded"), "{command:?}: {shown:?}");
+    }
 }
 
 #[test]

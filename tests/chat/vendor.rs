@@ -16,6 +16,8 @@ pub(crate) enum Answer {
     Refuses(u16, &'static str),
     /// A text whose end never comes.
     Begins(&'static str),
+    /// Another answer, once somebody has connected here.
+    After(TcpListener, Box<Answer>),
 }
 
 /// A vendor that speaks Chat Completions.
@@ -97,6 +99,10 @@ fn write(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
             (*status, "application/json", body)
         }
         Answer::Begins(beginning) => (200, "text/event-stream", text(beginning)),
+        Answer::After(gate, answer) => {
+            gate.accept()?;
+            return write(stream, answer);
+        }
     };
     write!(
         stream,

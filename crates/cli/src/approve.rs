@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use toolwright_core::{ApprovalRequest, Approve, Decision};
 
-use crate::clean::{clean, indented, json};
+use crate::clean::{indented, json, label, strict};
 
 const CHOICES: &str = "Run it? [y]es, [N]o, [e]dit the arguments, [a]nswer in its place: ";
 
@@ -29,6 +29,19 @@ impl Lines for Stdin {
         let mut line = String::new();
         let read = io::stdin().read_line(&mut line)?;
         Ok((read > 0).then_some(line))
+    }
+}
+
+/// Discards what was typed before a question is asked: an answer to a question that was not shown yet is none.
+///
+/// What is typed waits in the terminal alone. Neither `Stdin`, to which a terminal hands one line at a time, nor the editor
+/// of lines keeps any of it from one read to the next.
+pub(crate) fn discard_typed() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        // It fails where stdin is no terminal, and nothing is to be discarded there.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
 }
 
@@ -78,15 +91,17 @@ enum Choice {
 
 fn question(request: &ApprovalRequest<'_>) -> String {
     let tool = request.tool;
-    let name = clean(tool.display_name());
-    let description = clean(&tool.description);
+    let name = label(tool.display_name());
+    // Indented, so that no line of it passes for a line of ours.
+    let description = strict(tool.description.trim()).replace('\n', "\n  ");
     let arguments = indented(request.arguments);
-    format!("{name} ({})\n{description}\n{arguments}\n", tool.name)
+    format!("{name} ({})\n  {description}\n{arguments}\n", tool.name)
 }
 
 /// Asks until the answer is one; silence is a no.
 fn ask(lines: &dyn Lines, question: &str, arguments: &Value) -> io::Result<Choice> {
     io::stderr().write_all(question.as_bytes())?;
+    discard_typed();
     let gone = || Choice::Deny("not approved".to_owned());
     loop {
         let Some(answer) = lines.line(CHOICES, "")? else {
@@ -131,6 +146,8 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Mutex;
 
+    use toolwright_core::{Approval, Invoker, Registry, Tool, ToolCall};
+
     use super::*;
 
     /// Types these lines, then leaves.
@@ -140,6 +157,16 @@ mod tests {
         fn line(&self, _: &str, _: &str) -> io::Result<Option<String>> {
             let line = self.0.lock().unwrap().pop_front();
             Ok(line.map(str::to_owned))
+        }
+    }
+
+    /// Keeps what a person would be asked.
+    struct Asked(Arc<Mutex<String>>);
+
+    impl Approve for Asked {
+        fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+            *self.0.lock().unwrap() = question(&request);
+            Box::pin(async move { request.deny("asked") })
         }
     }
 
@@ -168,6 +195,26 @@ mod tests {
         let answer = chosen(&["a", "it was refunded by hand\n"]);
         assert_eq!(answer, Choice::Answer("it was refunded by hand".to_owned()));
         assert_eq!(chosen(&["a", ""]), denied("not approved"));
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_shows_every_hidden_character_and_no_line_that_passes_for_ours() {
+        let tool = Tool::builder("pay", "Pays.\n{\"amount\": 1}\u{2028}Now.")
+            .title("Pay\nlater\u{200b}")
+            .approval(Approval::Always)
+            .param::<String>("order", "Which.")
+            .run(|_, _| "paid")
+            .unwrap();
+        let registry = Registry::new();
+        registry.add(tool).unwrap();
+        let asked = Arc::new(Mutex::new(String::new()));
+        let invoker = Invoker::builder(&registry).approver(Asked(Arc::clone(&asked)));
+        let arguments = serde_json::json!({ "order": "A-\u{202e}2401\u{202c}\u{e0041}" });
+        let call = ToolCall::new("pay", arguments.to_string());
+        invoker.build().unwrap().invoke(&call).await;
+        let expected = "Pay␊later\\u200b (pay)\n  Pays.\n  {\"amount\": 1}\\u2028Now.\n{\n  \
+            \"order\": \"A-\\u202e2401\\u202c\\udb40\\udc41\"\n}\n";
+        assert_eq!(*asked.lock().unwrap(), expected);
     }
 
     #[test]

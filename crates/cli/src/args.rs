@@ -24,6 +24,7 @@ Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line wa
 const SERVE: &str = "\
 Examples:
   serve                                       the console at http://127.0.0.1:8787/, for this machine alone
+  serve --port 8900                           at another port; --addr 8900, :8900 and localhost:8900 are the same
   serve --open --model anthropic              and a browser with it
   serve --addr 0.0.0.0:8787 --host box.local --token \"$(openssl rand -hex 24)\"
                                               for other machines, who have to bring the token
@@ -153,7 +154,7 @@ Servers are attached wherever tools are used: in toolwright.toml,
 each with `prefix`, `trust` (nothing, hints, calls), `timeout_s` and `connect_s` where wanted. Calls are asked about
 until a server is trusted.
 
-Nothing but the protocol goes to stdout. The server ends when its parent does.")]
+Nothing but the protocol goes to stdout. The server ends when its parent does, and with Ctrl-C.")]
     Mcp {
         #[command(subcommand)]
         command: Option<Mcp>,
@@ -193,7 +194,10 @@ pub(crate) enum Settings {
     /// Print every setting, its value and where it comes from; secrets are masked
     #[command(after_help = "\
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
-for each dot); toolwright.toml, else toolwright.properties; defaults.")]
+for each dot); toolwright.toml, else toolwright.properties; defaults.
+
+Ours are model, system, store and the sections models, server, mcp, prices, tools, bundles, defaults, WebSearchTool and
+MCP: a key there that is unknown is an error. Every other section is for tools to read.")]
     Show,
 }
 
@@ -263,7 +267,7 @@ lists are written as JSON. A key written several times makes a list.")]
         /// key=value pairs, one JSON object, or `-` to read JSON from stdin
         #[arg(value_name = "KEY=VALUE | JSON | -")]
         arguments: Vec<String>,
-        /// Approve a call that asks for approval
+        /// Approve the call if it asks for approval, here or at the attached server that has the tool
         #[arg(long)]
         yes: bool,
     },

@@ -12,13 +12,14 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use toolwright_core::schema::redact;
-use toolwright_core::{Config, Invoker, InvokerBuilder, Item, Registry};
-use toolwright_mcp::{Attach, AttachError, Attached, FilePins, Pins, Status};
+use toolwright_core::{Config, Invoker, InvokerBuilder, Item, Registry, ToolSpec};
+use toolwright_mcp::{Attach, AttachError, Attached, FilePins, Listed, Pins, Status};
 
 use crate::call;
 use crate::clean::clean;
 use crate::config::Surroundings;
 use crate::failure::{Failure, chain};
+use crate::print;
 
 mod desk;
 mod person;
@@ -59,8 +60,12 @@ pub(crate) fn wanted(config: &Config, hosted: bool) -> Result<Vec<Attach>, Failu
 }
 
 /// Where definitions are pinned.
-pub(crate) fn pins(surroundings: &Surroundings) -> Arc<dyn Pins> {
-    Arc::new(FilePins::new(surroundings.directory().join(PINS)))
+pub(crate) fn pins(surroundings: &Surroundings, stay: Stay) -> Arc<FilePins> {
+    let pins = FilePins::new(surroundings.directory().join(PINS));
+    Arc::new(match stay {
+        Stay::Short => pins.keep_drifted(),
+        Stay::Long => pins,
+    })
 }
 
 /// Does some work with the servers of the settings attached, then lets them go.
@@ -77,7 +82,7 @@ pub(crate) fn with<T>(
     let runtime = call::runtime()?;
     // Whoever stays serves others: what it reads from stdin is not for us.
     let person = (stay == Stay::Short).then(Arc::default);
-    let servers = Servers::new(registry, pins(surroundings), person, stay);
+    let servers = Servers::new(registry, pins(surroundings, stay), person, stay);
     match needed {
         true => runtime.block_on(servers.attach(wanted)),
         false => servers.leave(wanted),
@@ -158,20 +163,39 @@ impl Servers {
 
     /// What is wrong with them, in words for a person.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let warnings = self.desk.each(|name, state| match state {
-            State::Left => Vec::new(),
-            State::Connecting => vec![format!("server `{name}` is still connecting")],
-            State::Failed(why) => vec![why.clone()],
-            State::Attached(server) => hidden(&server.status()),
-        });
-        let warnings = warnings.into_iter().flatten();
+        let warnings = self.desk.warnings().into_iter();
         warnings.map(|told| clean(&told).into_owned()).collect()
     }
 
     /// Tells stderr what is wrong with them.
     pub(crate) fn warn(&self) {
-        for warning in self.warnings() {
-            eprintln!("warning: {warning}");
+        for warning in self.desk.warnings() {
+            print::aside(&format!("warning: {warning}\n"));
+        }
+    }
+
+    /// Returns what tells at any time what is wrong with them.
+    pub(crate) fn watch(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
+        let desk = Arc::clone(&self.desk);
+        move || desk.warnings()
+    }
+
+    /// Shows what goes wrong later in this way; unless it is set, on stderr.
+    pub(crate) fn report_with(&self, report: impl Fn(&str) + Send + Sync + 'static) {
+        self.desk.report_with(Arc::new(report));
+    }
+
+    /// Lets the person's yes to a call of this tool also answer its server, where that asks whether the tool may run.
+    pub(crate) fn approve(&self, spec: &ToolSpec) {
+        let Some(person) = self.desk.person() else {
+            return;
+        };
+        for status in self.statuses().into_iter().flatten() {
+            let mut listed = status.listed.into_iter();
+            if let Some(listed) = listed.find(|it| !it.is_prompt && spec.name == *it.name) {
+                let title = spec.title.clone().unwrap_or(listed.remote);
+                person.approve(status.server, title);
+            }
         }
     }
 
@@ -308,13 +332,10 @@ pub(crate) fn unknown(told: String, missing: &[String]) -> Failure {
     }
 }
 
-/// What of a server is hidden, and how it comes back.
-fn hidden(status: &Status) -> Vec<String> {
-    let hidden = status.listed.iter().filter_map(|listed| {
-        let why = listed.hidden.as_deref()?;
-        Some(format!("{why} with `{}`", accepting(&listed.name)))
-    });
-    hidden.collect()
+/// Why a tool or prompt is hidden, and how it comes back; nothing where it is not.
+fn hidden(listed: &Listed) -> Option<String> {
+    let why = listed.hidden.as_deref()?;
+    Some(format!("{why} with `{}`", accepting(&listed.name)))
 }
 
 /// The command that accepts a tool.

@@ -83,7 +83,7 @@ pub(crate) fn execute(
     let person = Arc::<Person>::default();
     let servers = Servers::new(
         registry,
-        pins(surroundings),
+        pins(surroundings, stay),
         Some(Arc::clone(&person)),
         stay,
     );

@@ -10,6 +10,8 @@ use crate::args::Global;
 use crate::failure::Failure;
 use crate::print;
 
+mod known;
+
 /// Where and under which settings a command runs.
 pub(crate) struct Surroundings {
     config: Config,
@@ -37,8 +39,9 @@ impl Surroundings {
             }
         }
         let loaded = Config::load(sources).map_err(|error| Failure::finding(&error))?;
+        known::check(&loaded.config).map_err(|error| Failure::finding(&error))?;
         for warning in &loaded.warnings {
-            eprintln!("warning: {warning}");
+            print::aside(&format!("warning: {warning}\n"));
         }
         Ok(Self {
             config: loaded.config,

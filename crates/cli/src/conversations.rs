@@ -9,7 +9,7 @@ use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 
-use crate::approve::{Lines as _, Stdin};
+use crate::approve::{Lines as _, Stdin, discard_typed};
 use crate::args::Conversations;
 use crate::clean::{self, clean, one_line};
 use crate::config::Surroundings;
@@ -123,7 +123,7 @@ fn export(id: &str, entries: &[Entry], file: Option<&Path>) -> Result<(), Failur
     if let Some(file) = file {
         journal::save(file, &written).map_err(Failure::told)?;
         let (count, file) = (entries.len(), file.display());
-        eprintln!("{count} entries written to {file}");
+        print::aside(&format!("{count} entries written to {file}\n"));
         return Ok(());
     }
     match io::stdout().is_terminal() {
@@ -158,6 +158,7 @@ fn confirmed(id: &str) -> Result<bool, Failure> {
         ));
     }
     let question = format!("Delete {}? It cannot be brought back. [y/N] ", clean(id));
+    discard_typed();
     let answer = Stdin.line(&question, "");
     let answer = answer.map_err(|error| Failure::finding(&error))?;
     let answer = answer.unwrap_or_default().trim().to_lowercase();

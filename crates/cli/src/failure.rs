@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use toolwright_core::schema::redact;
 
+use crate::print;
+
 /// A message for stderr and an exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -41,7 +43,7 @@ impl Failure {
 
     /// Tells stderr, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.message());
+        print::aside(&format!("error: {}\n", self.message()));
         ExitCode::from(self.code)
     }
 }

@@ -76,6 +76,14 @@ fn start(
         Err(error) => {
             // Help and version are errors to clap, with an exit code of 0.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            // An error quotes its argument; a terminal must not obey it.
+            if arguments
+                .iter()
+                .any(|it| it.to_string_lossy().contains(clean::is_hidden))
+            {
+                print::aside(&error.render().to_string());
+                return ExitCode::from(code);
+            }
             return match error.print() {
                 Ok(()) => ExitCode::from(code),
                 Err(_) => ExitCode::FAILURE,

@@ -34,9 +34,12 @@ const TRIES: u16 = 20;
 /// Where to listen, and who is let in.
 #[derive(clap::Args, Default)]
 pub(crate) struct Serve {
-    /// Where to listen [default: 127.0.0.1:8787, or the next port that is free]
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Where to listen: ADDR:PORT, or a port of this machine alone [default: 127.0.0.1:8787, or the next port that is free]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     addr: Option<SocketAddr>,
+    /// The port to listen on, for this machine alone; 0 takes any that is free
+    #[arg(long, value_name = "PORT", conflicts_with = "addr")]
+    port: Option<u16>,
     /// Open the console in a browser
     #[arg(long)]
     open: bool,
@@ -71,7 +74,9 @@ pub(crate) fn execute(
     let chosen = model::choose(&config)?;
     let token = token(&command, &config)?;
     let oauth = ResourceServer::from_config(&config).map_err(|error| Failure::finding(&error))?;
-    if let Some(addr) = command.addr.filter(|addr| !addr.ip().is_loopback())
+    let wanted = command.port.map(|port| SocketAddr::new(ADDR.ip(), port));
+    let wanted = command.addr.or(wanted);
+    if let Some(addr) = wanted.filter(|addr| !addr.ip().is_loopback())
         && token.is_none()
         && oauth.is_none()
     {
@@ -83,14 +88,16 @@ pub(crate) fn execute(
     files::allow_many();
     let runtime = call::runtime()?;
     // Nobody sits at stdin to be asked.
-    let servers = Servers::new(registry, pins(surroundings), None, Stay::Long);
+    let servers = Servers::new(registry, pins(surroundings, Stay::Long), None, Stay::Long);
+    // The log says what goes wrong later.
+    servers.report_with(|_| {});
     runtime.block_on(attach(&servers, &config, &*chosen.model))?;
     let builder = setup(surroundings.apply(Invoker::builder(registry)));
     let invoker = servers.build(builder, &config)?;
     let hosted = hosted(&config, &servers)?;
     let guard = Guard { token, oauth };
     let served = runtime.block_on(async {
-        let (listener, note) = listen(command.addr).await?;
+        let (listener, note) = listen(wanted).await?;
         let addr = listener
             .local_addr()
             .map_err(|error| Failure::finding(&error))?;
@@ -101,7 +108,8 @@ pub(crate) fn execute(
             chosen: &chosen,
             store,
         };
-        let site = site(&command, &config, answered, guard, addr)?;
+        let warnings = servers.watch();
+        let site = site(&command, &config, answered, guard, addr, warnings)?;
         let url = format!("http://{}/", shown(addr));
         announce(&url, &chosen, note.as_deref(), json)?;
         for warning in servers.warnings().into_iter().chain(site.warnings()) {
@@ -117,6 +125,30 @@ pub(crate) fn execute(
     // A blocking tool that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Reads `ADDR:PORT`, or a port alone: of this machine, as `localhost` is.
+fn address(written: &str) -> Result<SocketAddr, String> {
+    if let Ok(addr) = written.parse() {
+        return Ok(addr);
+    }
+    let (host, port) = match written.rsplit_once(':') {
+        Some((host, port)) => (host, port),
+        None => ("", written),
+    };
+    if !matches!(host, "" | "localhost") {
+        return Err(format!(
+            "expected an IP address or localhost before the port: write localhost:{port}, or 0.0.0.0:{port} for every network"
+        ));
+    }
+    match port.parse() {
+        Ok(port) => Ok(SocketAddr::new(ADDR.ip(), port)),
+        Err(_) if port.is_empty() || port.contains('.') => Err(format!(
+            "the port is missing: write {ADDR}, or {} alone",
+            ADDR.port()
+        )),
+        Err(_) => Err("a port is a number from 0 to 65535".to_owned()),
+    }
 }
 
 /// Who is let in.
@@ -146,7 +178,7 @@ async fn listen(wanted: Option<SocketAddr>) -> Result<(TcpListener, Option<Strin
     if let Some(addr) = wanted {
         let listener = TcpListener::bind(addr).await;
         let listener =
-            listener.map_err(|error| Failure::told(format!("--addr {addr}: {error}")))?;
+            listener.map_err(|error| Failure::told(format!("cannot listen on {addr}: {error}")))?;
         return Ok((listener, None));
     }
     let mut trouble = None;
@@ -173,6 +205,7 @@ fn site(
     answered: Answered<'_>,
     guard: Guard,
     addr: SocketAddr,
+    warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
 ) -> Result<Site, Failure> {
     let Answered {
         invoker,
@@ -210,6 +243,7 @@ fn site(
     let mut server = Server::new(invoker, Arc::clone(&chosen.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
         .why(&*chosen.why)
+        .warnings(warnings)
         .models(names, resolve)
         .store(Arc::clone(store.store()), store.place())
         .node(holder())

@@ -45,9 +45,14 @@ pub(crate) fn execute(
                 return schema(find(name)?.spec(), dialect.as_deref());
             }
             Tools::Call {
-                name, arguments, ..
+                name,
+                arguments,
+                yes,
             } => {
                 let entry = find(name)?;
+                if *yes {
+                    servers.approve(entry.spec());
+                }
                 return call::call(runtime, &invoker, entry.spec(), arguments, json);
             }
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use toolwright_schema::nearest;
 
 mod error;
 mod file;
@@ -158,6 +159,11 @@ impl Config {
         Some(&setting.origin)
     }
 
+    /// Returns the config file that was read, if one was.
+    pub fn file(&self) -> Option<&Path> {
+        self.settings.file.as_deref()
+    }
+
     /// Returns the settings below a key, which then leave it out of theirs.
     #[must_use]
     pub fn section(&self, key: &str) -> Self {
@@ -177,6 +183,45 @@ impl Config {
         };
         let keys = self.settings.under(&self.full(key));
         keys.filter_map(|(key, _)| key.get(within..)).collect()
+    }
+
+    /// Refuses a key below a key that begins with none of the `known` names: a misspelt one would silently do nothing.
+    ///
+    /// # Errors
+    ///
+    /// For the first such key, with the place that sets it and the known name that is nearest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright::{Config, Sources};
+    ///
+    /// let sources = Sources::new().defaults([("mail.hots", "localhost")]);
+    /// let error = Config::load(sources)?.config.refuse_unknown("mail", &["host", "to"]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "setting `mail.hots` (default): there is no such setting; did you mean `host`?"
+    /// );
+    /// # Ok::<(), toolwright::ConfigError>(())
+    /// ```
+    pub fn refuse_unknown(&self, key: &str, known: &[&str]) -> Result<(), ConfigError> {
+        let section = self.section(key);
+        for below in section.keys_under("") {
+            let name = below.split('.').next().unwrap_or(below);
+            if known.contains(&name) {
+                continue;
+            }
+            let hint = match nearest(name, known.iter().copied(), 1).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", known.join(", ")),
+            };
+            return Err(ConfigError::Wrong {
+                key: section.full(below),
+                origin: section.origin(below).cloned().unwrap_or(Origin::Default),
+                problem: format!("there is no such setting; {hint}"),
+            });
+        }
+        Ok(())
     }
 
     /// Returns the groups of a name, as `MCP`, `MCP_1`, `MCP_2`…, in the order of their numbers; any may be missing.

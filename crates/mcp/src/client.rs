@@ -3,6 +3,7 @@
 //! Everything a server says is bounded and nothing of it is believed: its definitions are pinned, its hints only warn, and
 //! a server that dies, lies or floods us costs its own calls and nobody else's.
 
+mod ancestors;
 mod attach;
 mod attached;
 mod browser;

@@ -26,6 +26,7 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     pub(crate) models: Models,
+    pub(crate) warnings: Box<Warnings>,
     pub(crate) about: About,
     pub(crate) passes: Passes,
     /// Wrong tokens that were brought to sign in.
@@ -64,6 +65,9 @@ pub(crate) struct About {
     /// Why it is this one that answers.
     pub(crate) why: String,
 }
+
+/// Tells what is wrong just now, in words for the operator.
+pub(crate) type Warnings = dyn Fn() -> Vec<String> + Send + Sync;
 
 /// Makes a model of its name.
 pub(crate) type Resolve = dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync;

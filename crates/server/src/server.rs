@@ -9,7 +9,7 @@ use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
-use crate::app::{About, App, Models};
+use crate::app::{About, App, Models, Warnings};
 use crate::endpoint::{ASSISTANT, Endpoint, Live, Shared};
 use crate::http;
 use crate::limits::Limits;
@@ -37,6 +37,7 @@ pub struct Server {
     invoker: Invoker,
     model: Arc<dyn Model>,
     why: String,
+    warnings: Box<Warnings>,
     models: Models,
     store: Arc<dyn Store>,
     place: String,
@@ -78,6 +79,7 @@ impl Server {
             invoker,
             model: Arc::new(model),
             why: String::new(),
+            warnings: Box::new(Vec::new),
             models: Models::default(),
             store: Arc::new(MemoryStore::new()),
             place: "memory".to_owned(),
@@ -105,6 +107,15 @@ impl Server {
     #[must_use]
     pub fn why(mut self, why: impl Into<String>) -> Self {
         self.why = why.into();
+        self
+    }
+
+    /// Sets what tells the operator at any time what is wrong, such as a tool that an attached server has changed.
+    ///
+    /// The console shows it with the tools. Clients that may use a part of the tools only are not told.
+    #[must_use]
+    pub fn warnings(mut self, warnings: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.warnings = Box::new(warnings);
         self
     }
 
@@ -215,6 +226,7 @@ impl Server {
             limits: self.limits,
             metrics: Default::default(),
             models: self.models,
+            warnings: self.warnings,
             passes: Default::default(),
             guesses: Default::default(),
             origins: self.origins,

@@ -7,7 +7,8 @@ use tokio::sync::watch;
 use toolwright_core::Registry;
 use toolwright_mcp::{Attach, AttachError, Attached, Pins};
 
-use super::{Person, Stay, told};
+use super::{Person, Stay, hidden, told};
+use crate::print;
 
 /// How long to wait before a server is tried for the second time, and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -34,7 +35,11 @@ pub(super) struct Desk {
     person: Option<Arc<Person>>,
     servers: Mutex<Vec<(String, State)>>,
     changed: watch::Sender<()>,
+    report: Mutex<Arc<Report>>,
 }
+
+/// Shows a warning about a server while the command runs.
+pub(super) type Report = dyn Fn(&str) + Send + Sync;
 
 impl Desk {
     pub(super) fn new(
@@ -48,7 +53,35 @@ impl Desk {
             person,
             servers: Mutex::default(),
             changed: watch::Sender::new(()),
+            report: Mutex::new(Arc::new(|warning| {
+                print::aside(&format!("warning: {warning}\n"));
+            })),
         }
+    }
+
+    /// Shows later warnings in this way.
+    pub(super) fn report_with(&self, report: Arc<Report>) {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+    }
+
+    fn report(&self, warning: &str) {
+        let report = Arc::clone(&self.report.lock().unwrap_or_else(PoisonError::into_inner));
+        report(warning);
+    }
+
+    /// What is wrong with the servers, in words for a person.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let warnings = self.each(|name, state| match state {
+            State::Left => Vec::new(),
+            State::Connecting => vec![format!("server `{name}` is still connecting")],
+            State::Failed(why) => vec![why.clone()],
+            State::Attached(server) => server.status().listed.iter().filter_map(hidden).collect(),
+        });
+        warnings.concat()
+    }
+
+    pub(super) fn person(&self) -> Option<&Person> {
+        self.person.as_deref()
     }
 
     pub(super) fn registry(&self) -> &Registry {
@@ -110,9 +143,15 @@ impl Desk {
     }
 
     /// Attaches a server; while that cannot be, and the command stays, tries again.
-    pub(super) async fn keep(&self, place: usize, wanted: Attach, stay: Stay) {
+    pub(super) async fn keep(self: Arc<Self>, place: usize, wanted: Attach, stay: Stay) {
         let mut pause = FIRST_PAUSE;
-        let mut wanted = wanted.pins(Arc::clone(&self.pins));
+        let desk = Arc::downgrade(&self);
+        let wanted = wanted.pins(Arc::clone(&self.pins));
+        let mut wanted = wanted.on_hidden(move |listed| {
+            if let (Some(desk), Some(warning)) = (desk.upgrade(), hidden(listed)) {
+                desk.report(&warning);
+            }
+        });
         if let Some(person) = &self.person {
             wanted = wanted.elicit(Arc::clone(person) as _);
         }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
 use toolwright_mcp::{Answer, Elicit, Question, Wanted};
 
-use crate::approve::{Lines, Stdin};
-use crate::clean::{clean, json, one_line};
+use crate::approve::{Lines, Stdin, discard_typed};
+use crate::clean::{json, label, one_line, strict};
 
 /// More of a description is not asked with.
 const MOST: usize = 300;
@@ -18,6 +18,14 @@ const MOST: usize = 300;
 #[derive(Default)]
 pub(crate) struct Person {
     lines: OnceLock<Arc<dyn Lines>>,
+    approved: OnceLock<Approved>,
+}
+
+/// A tool that the person has approved a call of already.
+struct Approved {
+    server: String,
+    /// What its server calls it when it asks.
+    title: String,
 }
 
 impl Person {
@@ -26,11 +34,35 @@ impl Person {
         // Whoever was first has the terminal.
         let _ = self.lines.set(lines);
     }
+
+    /// Says yes where this server asks whether the tool of this title may run, and to nothing else.
+    pub(crate) fn approve(&self, server: String, title: String) {
+        // A command line names one tool.
+        let _ = self.approved.set(Approved { server, title });
+    }
+
+    fn has_approved(&self, question: &Question<'_>) -> bool {
+        let Some(approved) = self.approved.get() else {
+            return false;
+        };
+        // As a server of ours asks: nothing but yes or no, with the tool in the first line.
+        let fields = match question.wanted {
+            Wanted::Form(form) => form.get("properties").and_then(Value::as_object),
+            _ => None,
+        };
+        let asks = format!("May `{}` run?", approved.title);
+        question.server == approved.server
+            && question.message.lines().next() == Some(&asks)
+            && fields.is_some_and(Map::is_empty)
+    }
 }
 
 impl Elicit for Person {
     fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
+            if self.has_approved(&question) {
+                return Answer::Accept(Value::Object(Map::new()));
+            }
             // Who cannot see the question must not be taken to have answered it.
             if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
                 return Answer::Decline;
@@ -38,8 +70,8 @@ impl Elicit for Person {
             let lines = self.lines.get().cloned().unwrap_or_else(|| Arc::new(Stdin));
             let asks = format!(
                 "server `{}` asks: {}\n",
-                clean(question.server),
-                clean(question.message)
+                label(question.server),
+                strict(question.message).replace('\n', "\n  ")
             );
             let answering: Box<dyn FnOnce() -> io::Result<Answer> + Send> = match question.wanted {
                 Wanted::Form(form) => {
@@ -47,13 +79,17 @@ impl Elicit for Person {
                     Box::new(move || fill_in(&*lines, &asks, form))
                 }
                 Wanted::Visit(page) => {
-                    let page = clean(page).into_owned();
+                    let page = label(page).into_owned();
                     Box::new(move || visit(&*lines, &asks, &page))
                 }
                 _ => return Answer::Decline,
             };
+            let asked = move || {
+                discard_typed();
+                answering()
+            };
             // Reading a line blocks, so it is left to a thread that may.
-            match tokio::task::spawn_blocking(answering).await {
+            match tokio::task::spawn_blocking(asked).await {
                 Ok(Ok(answer)) => answer,
                 _ => Answer::Cancel,
             }

@@ -7,12 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
-use rustyline::{Cmd, Config, Editor, KeyCode, KeyEvent, Modifiers};
+use rustyline::{Cmd, Config, Editor, ExternalPrinter as _, KeyCode, KeyEvent, Modifiers};
 
 use super::interrupt::Interrupts;
 use super::typing::{Typing, read_from, unfolded};
 use crate::approve::{Lines, Stdin};
-use crate::data;
+use crate::clean::clean;
+use crate::{data, print};
 
 const PROMPT: &str = "> ";
 
@@ -30,7 +31,11 @@ pub(crate) struct Input {
     editor: Option<Mutex<Editor<Typing, DefaultHistory>>>,
     history: Option<PathBuf>,
     interrupts: Interrupts,
+    printer: Option<Mutex<Box<Printer>>>,
 }
+
+/// Shows a text above the line that is edited.
+type Printer = dyn FnMut(String) + Send;
 
 impl Input {
     /// Opens the terminal if there is one, with the history of earlier sessions.
@@ -39,6 +44,7 @@ impl Input {
             editor: None,
             history: None,
             interrupts,
+            printer: None,
         };
         if !super::is_terminal() {
             return input;
@@ -54,6 +60,11 @@ impl Input {
         if let Some(history) = &input.history {
             let _ = editor.load_history(history);
         }
+        if let Ok(mut printer) = editor.create_external_printer() {
+            // A terminal that is gone misses nothing.
+            let print = move |text| drop(printer.print(text));
+            input.printer = Some(Mutex::new(Box::new(print)));
+        }
         input.editor = Some(Mutex::new(editor));
         input
     }
@@ -61,6 +72,14 @@ impl Input {
     /// Whether somebody types here.
     pub(crate) fn is_terminal(&self) -> bool {
         self.editor.is_some()
+    }
+
+    /// Shows a line, above the one that is edited if one is.
+    pub(crate) fn show(&self, line: &str) {
+        match &self.printer {
+            Some(printer) => locked(printer)(format!("{}\n", clean(line))),
+            None => print::aside(&format!("{line}\n")),
+        }
     }
 
     /// Reads what is said next.

@@ -48,6 +48,10 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let input = Arc::new(Input::open(typing(setup)?, interrupts.clone()));
     person.through(Arc::clone(&input) as _);
+    let shown = Arc::clone(&input);
+    setup
+        .servers
+        .report_with(move |warning| shown.show(&format!("warning: {warning}")));
     let chat = setup.chat(&chosen.model, Arc::clone(&input) as _);
     let mut session = Session {
         setup,

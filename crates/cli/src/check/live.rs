@@ -12,6 +12,7 @@ use crate::attach::{Servers, Stay};
 use crate::call;
 use crate::chat::command::words;
 use crate::failure::Failure;
+use crate::print;
 
 /// Connects, lists, and leaves.
 pub(super) fn list(place: &str) -> Result<Found, Failure> {
@@ -31,7 +32,7 @@ pub(super) fn list(place: &str) -> Result<Found, Failure> {
     let source = status.implementation.unwrap_or(status.server);
     let mut found = Found::default();
     if definitions.is_empty() {
-        eprintln!("server `{source}` lists no tools");
+        print::aside(&format!("server `{source}` lists no tools\n"));
         return Ok(found);
     }
     let text = json!({ "tools": definitions }).to_string();

@@ -11,6 +11,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::set_global_default;
 use tracing::{Event, Level, Metadata, Subscriber, level_filters::LevelFilter};
 
+use crate::clean::label;
+
 /// How much is told.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(crate) enum Amount {
@@ -137,6 +139,5 @@ fn as_text(level: Level, mut fields: Map<String, Value>) -> String {
         let _ = write!(line, " {name}={value}");
     }
     // What a client sent must not pass for a line of our own.
-    let shown: String = line.chars().filter(|c| !c.is_control()).collect();
-    format!("{shown}\n")
+    format!("{}\n", label(&line))
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toolwright_core::{Registry, Secret};
 
 use super::attached::Attached;
+use super::catalogue::Listed;
 use super::elicit::Elicit;
 use super::error::AttachError;
 use super::limits::Limits;
@@ -60,7 +61,11 @@ pub struct Attach {
     pub(super) revision: Option<String>,
     pub(super) pins: Arc<dyn Pins>,
     pub(super) elicit: Option<Arc<dyn Elicit>>,
+    pub(super) on_hidden: Option<Arc<OnHidden>>,
 }
+
+/// Hears of a tool or prompt that was hidden.
+pub(super) type OnHidden = dyn Fn(&Listed) + Send + Sync;
 
 /// Where a server is.
 #[derive(Clone)]
@@ -122,6 +127,7 @@ impl Attach {
             revision: None,
             pins: Arc::new(MemoryPins::new()),
             elicit: None,
+            on_hidden: None,
         }
     }
 
@@ -195,6 +201,14 @@ impl Attach {
     /// Sets who answers its questions; unless somebody does, they are declined.
     pub fn elicit(mut self, elicit: Arc<dyn Elicit>) -> Self {
         self.elicit = Some(elicit);
+        self
+    }
+
+    /// Calls this for each tool or prompt that is hidden while the server is attached, because its definition has changed.
+    ///
+    /// What is hidden from the beginning is in the [`status`](Attached::status) only.
+    pub fn on_hidden(mut self, hears: impl Fn(&Listed) + Send + Sync + 'static) -> Self {
+        self.on_hidden = Some(Arc::new(hears));
         self
     }
 

@@ -39,6 +39,8 @@ pub(super) struct Catalogue {
     pub(super) notes: Vec<String>,
     /// What was listed last, to be looked at again when something was accepted.
     pub(super) listing: Listing,
+    /// Whether anything was listed yet.
+    is_listed: bool,
     /// Whether the server was detached: nothing is added any more.
     pub(super) is_closed: bool,
 }
@@ -61,16 +63,16 @@ impl Catalogue {
         self.held.iter().map(|held| &held.listed)
     }
 
-    /// Makes the registry show what is listed now, except what has drifted from its pin.
+    /// Makes the registry show what is listed now, except what has drifted from its pin; returns what is hidden since now.
     pub(super) fn sync(
         &mut self,
         plan: &Plan,
         link: &Arc<Link>,
         registry: &Registry,
         listing: Listing,
-    ) -> Result<(), PinError> {
+    ) -> Result<Vec<Listed>, PinError> {
         if self.is_closed {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut notes = Vec::new();
         let definitions = read(&listing, &mut notes);
@@ -112,8 +114,12 @@ impl Catalogue {
         }
         self.add(registry, added, &mut held, &mut notes);
         notes.truncate(NOTES);
+        let hidden = match std::mem::replace(&mut self.is_listed, true) {
+            true => self.newly_hidden(&held),
+            false => Vec::new(),
+        };
         (self.held, self.notes, self.listing) = (held, notes, listing);
-        Ok(())
+        Ok(hidden)
     }
 
     /// Adds a note, unless it is there already.
@@ -129,6 +135,17 @@ impl Catalogue {
         for held in self.held.drain(..) {
             remove(registry, &held.listed);
         }
+    }
+
+    /// Returns what was not hidden before, or hidden for another reason.
+    fn newly_hidden(&self, held: &[Held]) -> Vec<Listed> {
+        let known = |it: &Listed| {
+            self.listed()
+                .any(|old| (&old.name, &old.hidden) == (&it.name, &it.hidden))
+        };
+        let hidden = held.iter().map(|held| &held.listed);
+        let hidden = hidden.filter(|it| it.hidden.is_some() && !known(it));
+        hidden.cloned().collect()
     }
 
     fn shows(&self, wanted: &Held) -> bool {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 
+use super::ancestors::ITSELF;
 use super::plan::Program;
 use crate::import::short;
 
@@ -45,6 +47,8 @@ pub(super) struct Server {
     child: Child,
     /// The process group, which holds what the server starts itself.
     group: Option<u32>,
+    /// Done when all that it complained about was read.
+    complaints: Option<JoinHandle<()>>,
 }
 
 /// What a server has said beside the protocol, for the one who asks why it does not work.
@@ -69,6 +73,11 @@ impl Aside {
     /// Returns why we stopped listening, if we did.
     pub(super) fn trouble(&self) -> Option<String> {
         self.with(|heard| heard.trouble.clone())
+    }
+
+    /// Tells whether the server complained that it was started by itself.
+    pub(super) fn is_itself(&self) -> bool {
+        self.with(|heard| String::from_utf8_lossy(&heard.complaint).contains(ITSELF))
     }
 
     /// Tells all of it as the end of a sentence, or nothing.
@@ -121,9 +130,8 @@ impl Server {
         let stdin = child.stdin.take().ok_or_else(taken)?;
         let stdout = child.stdout.take().ok_or_else(taken)?;
         let aside = Aside::default();
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(overhear(stderr, aside.clone()));
-        }
+        let stderr = child.stderr.take();
+        let complaints = stderr.map(|stderr| tokio::spawn(overhear(stderr, aside.clone())));
         let listening = Listening {
             pipe: stdout,
             most,
@@ -132,7 +140,12 @@ impl Server {
             aside: aside.clone(),
         };
         let group = child.id();
-        Ok((Self { child, group }, listening, stdin, aside))
+        let server = Self {
+            child,
+            group,
+            complaints,
+        };
+        Ok((server, listening, stdin, aside))
     }
 
     /// Waits until it ends; its pipes are closed, so it should.
@@ -144,6 +157,15 @@ impl Server {
             self.signal(How::Asking);
             // What does not end now is killed when we are dropped.
             let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        }
+    }
+
+    /// Waits until it ends, and until all that it complained about was read.
+    pub(super) async fn end_heard(mut self) {
+        let complaints = self.complaints.take();
+        self.end().await;
+        if let Some(complaints) = complaints {
+            let _ = tokio::time::timeout(GRACE, complaints).await;
         }
     }
 

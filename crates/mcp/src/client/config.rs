@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toolwright_core::{Config, ConfigError, McpGroup, McpMode, Secret};
 
+use super::ancestors::{Ancestors, ITSELF, VARIABLE};
 use super::attach::{Attach, Trust};
 use super::error::AttachError;
 
@@ -26,10 +27,6 @@ const KEYS: [&str; 11] = [
     "trust",
     "revision",
 ];
-
-/// Tells a program that we start how many stand above it: one that attaches itself would start itself for ever.
-const DEPTH: &str = "TOOLWRIGHT_ATTACH_DEPTH";
-const DEEPEST: u32 = 4;
 
 impl Attach {
     /// Reads the servers of the sections `[mcp.servers.NAME]`, in the order of their names.
@@ -65,6 +62,25 @@ impl Attach {
             .into_iter()
             .map(|name| server(&section, name))
             .collect()
+    }
+
+    /// Refuses to serve where this process was started, perhaps by way of others, by the same program with the same
+    /// settings: it would start itself for ever.
+    ///
+    /// A program that serves MCP on stdio and attaches the servers of its settings calls this first. Told on stderr, the
+    /// error tells the program that started this one to leave it out.
+    ///
+    /// # Errors
+    ///
+    /// When it was.
+    pub fn refuse_itself(config: &Config) -> Result<(), AttachError> {
+        match Ancestors::read(config).include_this() {
+            false => Ok(()),
+            true => Err(AttachError::Setting {
+                key: SERVERS.to_owned(),
+                message: format!("{ITSELF}: take it out of its settings"),
+            }),
+        }
     }
 
     /// Reads the groups `MCP.*`, `MCP_1.*`… that our client attaches.
@@ -103,25 +119,18 @@ fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
         key: key(at),
         message: message.to_owned(),
     };
-    for unknown in section.keys_under("") {
-        let first = unknown.split('.').next().unwrap_or_default();
-        if !KEYS.contains(&first) {
-            return Err(wrong(
-                unknown,
-                &format!("is no setting of a server; they are {}", KEYS.join(", ")),
-            ));
-        }
-    }
+    section.refuse_unknown("", &KEYS)?;
     let mut attach = match (text(&section, "url")?, text(&section, "command")?) {
         (Some(url), None) => Attach::url(name, url),
         (None, Some(command)) => {
             let args: Vec<String> = section.get_or("args", Vec::new())?;
-            let depth = servers.variable(DEPTH);
-            let depth: u32 = depth.map_or(0, |depth| depth.expose().parse().unwrap_or(DEEPEST));
-            if depth >= DEEPEST {
-                return Err(wrong("command", "it attaches itself, again and again"));
+            let ancestors = Ancestors::read(servers);
+            if ancestors.are_too_many() {
+                let message =
+                    "programs that attach programs stand too deep here: attach it directly";
+                return Err(wrong("command", message));
             }
-            Attach::command(name, command, args).env(DEPTH, (depth + 1).to_string())
+            Attach::command(name, command, args).env(VARIABLE, ancestors.for_child())
         }
         (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
         (None, None) => {

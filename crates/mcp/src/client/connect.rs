@@ -145,7 +145,12 @@ impl Connection {
             Ok(running) => Self::of(plan, running, ears, cancel, aside, Some(server)),
             Err(error) => {
                 // What it has to say for itself comes with its end.
-                server.end().await;
+                server.end_heard().await;
+                if aside.is_itself() {
+                    return Err(AttachError::Itself {
+                        server: plan.name.to_string(),
+                    });
+                }
                 let trouble = aside.trouble().map(|trouble| format!("; {trouble}"));
                 let told = format!("{}{}", trouble.unwrap_or_default(), aside.told());
                 Err(failed(plan, &error, &told))

@@ -62,6 +62,14 @@ pub enum AttachError {
         /// What went wrong, as far as it is known.
         message: String,
     },
+    /// The server is the program that attaches it, or one that stands above that.
+    #[error(
+        "server `{server}` is this program with these settings, or one that attaches it: it is left out; take `{server}` out of the settings"
+    )]
+    Itself {
+        /// The server's name.
+        server: String,
+    },
     /// The server wants to know who asks.
     #[error(
         "server `{server}` wants authorization: {message}; give it with `.authorization(…)` or `.oauth(…)`"

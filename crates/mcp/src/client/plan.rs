@@ -12,7 +12,7 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
 use url::Url;
 
-use super::attach::{Attach, Place, Trust};
+use super::attach::{Attach, OnHidden, Place, Trust};
 use super::elicit::Elicit;
 use super::error::AttachError;
 use super::http::Wire;
@@ -46,6 +46,7 @@ pub(super) struct Plan {
     pub(super) revision: Option<ProtocolVersion>,
     pub(super) pins: Arc<dyn Pins>,
     pub(super) elicit: Option<Arc<dyn Elicit>>,
+    pub(super) on_hidden: Option<Arc<OnHidden>>,
 }
 
 pub(super) enum Target {
@@ -123,6 +124,7 @@ impl Plan {
             revision,
             pins: asked.pins,
             elicit: asked.elicit,
+            on_hidden: asked.on_hidden,
         })
     }
 }

@@ -98,10 +98,19 @@ impl Shared {
     pub(super) fn show(&self, listing: Listing) -> Result<(), AttachError> {
         let mut catalogue = self.catalogue();
         let shown = catalogue.sync(&self.plan, &self.link, &self.registry, listing);
-        shown.map_err(|source| AttachError::Pins {
+        drop(catalogue);
+        let hidden = shown.map_err(|source| AttachError::Pins {
             server: self.plan.name.to_string(),
             source,
-        })
+        })?;
+        for listed in &hidden {
+            let why = listed.hidden.as_deref().unwrap_or_default();
+            tracing::warn!(server = &*self.plan.name, "{why}");
+            if let Some(hears) = &self.plan.on_hidden {
+                hears(listed);
+            }
+        }
+        Ok(())
     }
 
     /// Lists again; what cannot be shown leaves everything as it was, with a note.

@@ -23,10 +23,13 @@ struct Pin {
 
 impl Book {
     /// Judges definitions; also tells whether the book has changed.
+    ///
+    /// With `keeps`, a definition that is what it was stays on record as changed where another process has seen it change.
     pub(super) fn check(
         &mut self,
         server: &str,
         seen: &[(String, Fingerprint)],
+        keeps: bool,
     ) -> (Vec<Verdict>, bool) {
         let mut changed = false;
         let pins = self.0.entry(server.to_owned()).or_default();
@@ -42,7 +45,7 @@ impl Book {
             Entry::Occupied(mut place) => {
                 let pin = place.get_mut();
                 let drifted = (pin.pinned != *now).then(|| now.clone());
-                if pin.drifted != drifted {
+                if pin.drifted != drifted && (drifted.is_some() || !keeps) {
                     pin.drifted = drifted;
                     changed = true;
                 }
@@ -56,6 +59,16 @@ impl Book {
         };
         let verdicts = seen.iter().map(&mut judge).collect();
         (verdicts, changed)
+    }
+
+    /// Returns the definitions of a server that were last seen to have changed, each with the parts that differ.
+    pub(super) fn drifted(&self, server: &str) -> Vec<(String, Vec<String>)> {
+        let pins = self.0.get(server).into_iter().flatten();
+        let drifted = pins.filter_map(|(name, pin)| {
+            let changed = pin.pinned.changes(pin.drifted.as_ref()?);
+            Some((name.clone(), changed))
+        });
+        drifted.collect()
     }
 
     /// Pins what a definition has become; `false` if it has not changed.

@@ -22,6 +22,7 @@ pub struct FilePins {
     path: PathBuf,
     /// Held from reading to writing.
     turn: Mutex<()>,
+    keeps_drifted: bool,
 }
 
 impl FilePins {
@@ -30,7 +31,27 @@ impl FilePins {
         Self {
             path: path.into(),
             turn: Mutex::new(()),
+            keeps_drifted: false,
         }
+    }
+
+    /// Leaves on record what another process has seen change, although it is what it was here: for a command that is over
+    /// soon, and has started a server of its own.
+    #[must_use]
+    pub fn keep_drifted(mut self) -> Self {
+        self.keeps_drifted = true;
+        self
+    }
+
+    /// Returns the definitions of a server that a process has last seen to have changed, each with the parts that differ,
+    /// such as `description`.
+    ///
+    /// # Errors
+    ///
+    /// When the pins cannot be read.
+    pub fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(self.read()?.drifted(server))
     }
 
     fn read(&self) -> Result<Book, PinError> {
@@ -90,7 +111,7 @@ impl Pins for FilePins {
     ) -> Result<Vec<Verdict>, PinError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut book = self.read()?;
-        let (verdicts, changed) = book.check(server, seen);
+        let (verdicts, changed) = book.check(server, seen, self.keeps_drifted);
         if changed {
             self.write(&book)?;
         }
@@ -156,6 +177,24 @@ mod tests {
         );
         // A server of another name has pins of its own.
         assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [Verdict::New]);
+    }
+
+    #[test]
+    fn what_another_process_saw_change_stays_on_record_for_one_that_only_looks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("toolwright.pins");
+        let (running, looking) = (FilePins::new(&path), FilePins::new(&path).keep_drifted());
+        running.check("shop", &seen("Adds.")).unwrap();
+        running.check("shop", &seen("Steals.")).unwrap();
+        let drifted = [("add".to_owned(), vec!["description".to_owned()])];
+        for _ in 0..2 {
+            let verdicts = looking.check("shop", &seen("Adds.")).unwrap();
+            assert_eq!(verdicts, [Verdict::Same]);
+            assert_eq!(looking.drifted("shop").unwrap(), drifted);
+        }
+        running.check("shop", &seen("Adds.")).unwrap();
+        assert_eq!(looking.drifted("shop").unwrap(), []);
+        assert_eq!(looking.drifted("bank").unwrap(), []);
     }
 
     #[cfg(unix)]

@@ -23,7 +23,7 @@ impl Pins for MemoryPins {
         seen: &[(String, Fingerprint)],
     ) -> Result<Vec<Verdict>, PinError> {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(book.check(server, seen).0)
+        Ok(book.check(server, seen, false).0)
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {

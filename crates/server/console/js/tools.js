@@ -29,7 +29,8 @@ export function toolsPage(app) {
     placeholder: "Find a tool…",
     autocomplete: "off",
   });
-  const master = h("div", { class: "master" }, h("div", { class: "search" }, icon("search"), search), list);
+  const warnings = h("div", { class: "fault", role: "status" });
+  const master = h("div", { class: "master" }, h("div", { class: "search" }, icon("search"), search), warnings, list);
   const detail = h("section", { class: "detail", "aria-live": "off" });
   const node = h("div", { class: "split" }, master, detail);
   let chosen = null;
@@ -54,6 +55,14 @@ export function toolsPage(app) {
         h("span", { class: "quiet" }, tool.description),
       ),
     );
+  /** Shows what is wrong with the tools just now, such as one that an attached server has changed. */
+  const warn = async () => {
+    const { warnings: told = [] } = await api.info();
+    fill(
+      warnings,
+      told.map((text) => h("p", {}, text)),
+    );
+  };
   search.addEventListener("input", draw);
 
   return {
@@ -68,6 +77,8 @@ export function toolsPage(app) {
         return void fill(detail, h("p", { class: "fault" }, error.message));
       }
       draw();
+      // What cannot be asked for now is asked for with the next look.
+      warn().catch(() => {});
       const tool = app.tools.find((it) => it.name === name);
       if (tool) fill(detail, toolView(tool, app.info));
       else

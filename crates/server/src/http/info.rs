@@ -1,5 +1,8 @@
 //! What the server is, and who answers.
 
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -7,9 +10,13 @@ use serde_json::json;
 use toolwright_schema::Dialect;
 
 use super::{Context, json as answer};
+use crate::guest::Guest;
 use crate::problem::Problem;
 
-pub(super) async fn show(State(context): State<Context>) -> Result<Response, Problem> {
+pub(super) async fn show(
+    State(context): State<Context>,
+    Extension(guest): Extension<Guest>,
+) -> Result<Response, Problem> {
     let about = &context.app.about;
     let dialects: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
     let endpoints: Vec<&str> = context
@@ -17,6 +24,11 @@ pub(super) async fn show(State(context): State<Context>) -> Result<Response, Pro
         .iter()
         .map(|live| live.template.path.as_str())
         .collect();
+    // They name tools, also to clients that may not see them.
+    let warnings = match (guest.invoker.snapshot(), context.app.invoker.snapshot()) {
+        (Ok(theirs), Ok(all)) if Arc::ptr_eq(&theirs, &all) => (context.app.warnings)(),
+        _ => Vec::new(),
+    };
     let info = json!({
         "name": about.name,
         "version": about.version,
@@ -25,6 +37,7 @@ pub(super) async fn show(State(context): State<Context>) -> Result<Response, Pro
         "store": about.store,
         "dialects": dialects,
         "endpoints": endpoints,
+        "warnings": warnings,
     });
     answer(StatusCode::OK, &info)
 }

@@ -15,6 +15,7 @@ async fn a_server_says_what_it_is_and_who_answers() {
     let server = Server::new(no_tools(), FnModel::echo())
         .name("shop", "1.2.3")
         .why("it is the only one")
+        .warnings(|| vec!["the till is hidden".to_owned()])
         .models(["one", "two"], |_| Ok(Arc::new(FnModel::new(|_| "Two."))));
     let server = serve(server).await;
     let info = server.get("/api/info").await.json();
@@ -22,6 +23,7 @@ async fn a_server_says_what_it_is_and_who_answers() {
     assert_eq!(info["model"]["why"], "it is the only one");
     assert_eq!(info["models"], json!(["one", "two"]));
     assert_eq!(info["store"], "memory");
+    assert_eq!(info["warnings"], json!(["the till is hidden"]));
     assert!(info["dialects"].as_array().unwrap().len() > 10);
     let path = "/api/conversations/c";
     let chosen = json!({ "text": "Hi", "model": "two" });

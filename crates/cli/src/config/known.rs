@@ -1,0 +1,61 @@
+//! The settings that are ours: a misspelt one is an error, and not a setting that silently does nothing.
+//!
+//! Sections that are not named here belong to tools, which read what they like. `[tools]`, `[bundles]`, `[defaults]`,
+//! `[prices]`, `[mcp.servers]` and `[mcp.oauth]` are checked by the code that reads them.
+
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use toolwright_core::schema::nearest;
+use toolwright_core::{Config, ConfigError, Origin};
+use toolwright_models::VENDORS;
+
+/// What stands outside of every section; `prices` may be a list.
+const TOP: [&str; 4] = ["model", "system", "store", "prices"];
+
+/// The sections with the keys that each has.
+const SECTIONS: [(&str, &[&str]); 3] = [
+    ("server", &["token"]),
+    ("mcp", &["servers", "oauth"]),
+    ("WebSearchTool", &["type", "city", "country", "region"]),
+];
+
+/// The keys of `[models.VENDOR]`.
+const VENDOR: [&str; 4] = ["key", "base_url", "model", "headers"];
+
+/// The keys of the groups `MCP`, `MCP_1`…
+const GROUP: [&str; 5] = ["name", "url", "description", "authorization", "mode"];
+
+/// Refuses the first setting of ours that does not exist.
+pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
+    let alone = config.keys_under("").into_iter();
+    for key in alone.filter(|key| !key.contains('.') && !TOP.contains(key)) {
+        check_alone(config, key)?;
+    }
+    for (section, keys) in SECTIONS {
+        config.refuse_unknown(section, keys)?;
+    }
+    let vendors: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
+    config.refuse_unknown("models", &vendors)?;
+    for vendor in vendors {
+        config.refuse_unknown(&format!("models.{vendor}"), &VENDOR)?;
+    }
+    for group in config.numbered("MCP") {
+        config.refuse_unknown(&group, &GROUP)?;
+    }
+    Ok(())
+}
+
+/// Refuses a key outside of every section, unless it is one itself: a list of tables, `[[mine]]`.
+fn check_alone(config: &Config, key: &str) -> Result<(), ConfigError> {
+    let hint = match nearest(key, TOP, 1).first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if config.get::<Vec<BTreeMap<String, IgnoredAny>>>(key).is_ok() => return Ok(()),
+        None => "what a tool reads goes into a section of its own, as [mine]".to_owned(),
+    };
+    Err(ConfigError::Wrong {
+        key: key.to_owned(),
+        origin: config.origin(key).cloned().unwrap_or(Origin::Default),
+        problem: format!("there is no such setting; {hint}"),
+    })
+}
