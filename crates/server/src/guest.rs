@@ -122,6 +122,11 @@ impl Guest {
         self.visitor.invoker()
     }
 
+    /// Returns true if its scopes decide which tools it may use.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.visitor.is_limited()
+    }
+
     /// The owner of the conversations that it begins.
     pub(crate) fn owner(&self) -> Owner {
         match self.visitor.subject() {
@@ -157,7 +162,7 @@ impl Guest {
         if !self.brought.is_empty() {
             ask = ask.tools(self.brought.to_vec());
         }
-        if !self.visitor.is_limited() {
+        if !self.is_limited() {
             return ask;
         }
         let (visitor, local) = (self.visitor.clone(), Arc::clone(&live.local));

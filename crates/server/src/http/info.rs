@@ -1,7 +1,5 @@
 //! What the server is, and who answers.
 
-use std::sync::Arc;
-
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -25,9 +23,9 @@ pub(super) async fn show(
         .map(|live| live.template.path.as_str())
         .collect();
     // They name tools, also to clients that may not see them.
-    let warnings = match (guest.invoker.snapshot(), context.app.invoker.snapshot()) {
-        (Ok(theirs), Ok(all)) if Arc::ptr_eq(&theirs, &all) => (context.app.warnings)(),
-        _ => Vec::new(),
+    let warnings = match guest.is_limited() {
+        true => Vec::new(),
+        false => (context.app.warnings)(),
     };
     let info = json!({
         "name": about.name,

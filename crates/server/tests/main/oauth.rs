@@ -34,6 +34,7 @@ async fn who_may_only_look_is_shown_and_called_nothing_else() {
     });
     let paid = Paid::default();
     let server = Server::new(invoker(vec![look, till(&paid)]), model);
+    let server = server.warnings(|| vec!["the tool `pay` is hidden".to_owned()]);
     let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
     let with = |method: &str, path: &str| {
         let request = server.request(method, path);
@@ -49,6 +50,8 @@ async fn who_may_only_look_is_shown_and_called_nothing_else() {
         .map(|it| &it["name"])
         .collect();
     assert_eq!(names, [&json!("look")]);
+    let info = server.send(with("GET", "/api/info"), "").await.json();
+    assert_eq!(info["warnings"], json!([]), "they name tools of others");
     let pay = r#"{"arguments":{"euros":5},"confirmed":true}"#;
     assert_eq!(
         server
