@@ -145,7 +145,8 @@ fn defaults(settings: &str, variables: &[(&str, &str)]) -> (Option<i32>, Vec<Str
         .output()
         .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let dialects = report["tools"][0]["dialects"].as_object().unwrap();
+    let dialects = report.pointer("/tools/0/dialects").unwrap();
+    let dialects = dialects.as_object().unwrap();
     (output.status.code(), dialects.keys().cloned().collect())
 }
 

@@ -260,7 +260,7 @@ impl Draft<'_> {
             _ => {}
         }
         let told = match self.chat.quirks.result_images {
-            ResultImages::After => told_around_images(&result.content).into(),
+            ResultImages::After => text_around_images(&result.content).into(),
             _ => result.told(),
         };
         match (failed, told.is_empty()) {
@@ -272,8 +272,8 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the content in words, for where its images follow in a message of their own.
-fn told_around_images(content: &[Content]) -> String {
+/// Returns the content as text, for where its images follow in a message of their own.
+fn text_around_images(content: &[Content]) -> String {
     let words = content.iter().map(|item| match image_type(item) {
         Some(kind) => format!("[an image, {kind}, which follows the results]").into(),
         None => item.told(),
