@@ -70,8 +70,11 @@ pub(crate) struct Selection {
     pub(crate) bundles: Vec<String>,
     pub(crate) excluded: Vec<String>,
     /// Whether the caller may use a tool of the chat.
-    pub(crate) allowed: Option<Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>>,
+    pub(crate) allowed: Option<Arc<ToolTest>>,
 }
+
+/// Returns true if a tool may be used.
+type ToolTest = dyn Fn(&ToolSpec) -> bool + Send + Sync;
 
 impl Ask {
     pub(crate) fn new(chat: Chat) -> Self {
