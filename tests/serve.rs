@@ -7,6 +7,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
+const TOKEN: &str = "a-token-that-nobody-guesses";
+
 /// A server as a process of its own; ended when it is dropped.
 struct Serving {
     child: Child,
@@ -56,6 +58,20 @@ impl Serving {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    /// Sends a request for a host with the origin of a page, and returns the status of the response.
+    fn status_for(&self, host: &str, origin: &str, more: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "GET /api/info HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\nconnection: close\r\n\
+             authorization: Bearer {TOKEN}\r\n{more}\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
     }
 
     /// Asks it to end, and returns its exit code and what it said since.
@@ -187,6 +203,35 @@ fn an_address_that_is_none_is_refused_with_what_to_write() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{address}: {err}");
         assert!(err.contains(said), "{address}: {err}");
+    }
+}
+
+#[test]
+fn a_page_of_a_named_host_has_to_come_from_the_port_that_it_calls() {
+    let arguments = [
+        "serve",
+        "--port",
+        "0",
+        "--token",
+        TOKEN,
+        "--host",
+        "box.example",
+    ];
+    let serving = serve(&arguments);
+    let proxied = "x-forwarded-proto: https, http\r\n";
+    for (host, origin, more, status) in [
+        ("box.example", "https://box.example", "", "200"),
+        ("box.example", "http://box.example", "", "200"),
+        ("box.example", "https://box.example", proxied, "200"),
+        ("box.example", "http://box.example", proxied, "403"),
+        ("box.example:8443", "https://box.example:8443", "", "200"),
+        ("box.example:8443", "https://box.example", "", "403"),
+        ("box.example", "https://box.example:8443", "", "403"),
+        ("localhost", "https://box.example", "", "403"),
+        (&serving.address, "https://box.example", "", "403"),
+    ] {
+        let found = serving.status_for(host, origin, more);
+        assert_eq!(found, status, "{host} {origin} {more}");
     }
 }
 

@@ -139,12 +139,10 @@ pub enum ChatError {
         reason: String,
     },
     /// Another principal was asked about the call; nothing has changed.
-    #[error("only `{subject}`, whose message led to call `{call}`, may decide about it")]
+    #[error("call `{call}`: only the principal whose message led to it may decide")]
     NotAllowed {
         /// About which call.
         call: CallId,
-        /// Who may decide.
-        subject: String,
     },
     /// The conversation is in use, and too many wait for it already.
     #[error("the conversation is busy: {reason}")]

@@ -230,16 +230,6 @@ fn site(
     if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
         hosts.push(addr.ip().to_string());
     }
-    let port = addr.port();
-    // The server's own page, under every name that it has.
-    let own = hosts.iter().flat_map(|host| {
-        [
-            format!("http://{host}:{port}"),
-            format!("https://{host}:{port}"),
-            format!("https://{host}"),
-        ]
-    });
-    let own: Vec<String> = own.collect();
     let mut server = Server::new(invoker, Arc::clone(&chosen.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
         .why(&*chosen.why)
@@ -253,7 +243,7 @@ fn site(
                 .iter()
                 .fold(chat, |chat, hosted| chat.hosted(hosted.clone()))
         })
-        .guard(move |guard| guard.allowed_hosts(hosts).allowed_origins(own))
+        .guard(move |guard| guard.allowed_hosts(hosts))
         .origins(command.origins.iter().cloned())
         .endpoint(assistant);
     if let Some(token) = guard.token {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use tokio::time::{Instant, sleep_until};
-use toolwright_chat::StoreError;
+use toolwright_chat::Owner;
 use toolwright_core::CancellationToken;
 
 use crate::endpoint::random;
+use crate::problem::Problem;
 
 /// What the cookie is called.
 const NAME: &str = "toolwright_pass";
@@ -18,13 +19,20 @@ const NAME: &str = "toolwright_pass";
 const LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// How many there are at once.
-const MOST: usize = 1024;
+const MOST: usize = 8192;
+
+/// How many the operator has, who may be many people with one token.
+const MOST_OF_OPERATOR: usize = 1024;
+
+/// How many a subject has: one for each browser.
+const MOST_OF_SUBJECT: usize = 16;
 
 /// The passes that were given out; none outlives the process.
 #[derive(Default)]
 pub(crate) struct Passes(Mutex<HashMap<String, Pass>>);
 
 struct Pass {
+    owner: Owner,
     /// The header that it stands for.
     authorization: HeaderValue,
     session: CookieSession,
@@ -53,20 +61,34 @@ impl CookieSession {
 }
 
 impl Passes {
-    /// Gives out a pass, as the cookie that carries it.
-    pub(crate) fn give(&self, mut authorization: HeaderValue) -> Result<String, StoreError> {
+    /// Gives out a pass, as the cookie that carries it; the oldest of an owner that has too many ends.
+    pub(crate) fn give(
+        &self,
+        owner: Owner,
+        mut authorization: HeaderValue,
+    ) -> Result<String, Problem> {
         authorization.set_sensitive(true);
         let name = format!("{}{}", random()?, random()?);
         let now = Instant::now();
         let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         passes.retain(|_, pass| pass.session.until > now);
-        if passes.len() >= MOST {
-            let oldest = passes.iter().min_by_key(|(_, pass)| pass.session.until);
+        let own = passes.iter().filter(|(_, pass)| pass.owner == owner);
+        let most = match &owner {
+            Owner::Operator => MOST_OF_OPERATOR,
+            _ => MOST_OF_SUBJECT,
+        };
+        if own.clone().count() >= most {
+            let oldest = own.min_by_key(|(_, pass)| pass.session.until);
             let oldest = oldest.map(|(name, _)| name.clone());
             let oldest = oldest.and_then(|name| passes.remove(&name));
             if let Some(oldest) = oldest {
                 oldest.session.ended.cancel();
             }
+        }
+        if passes.len() >= MOST {
+            return Err(Problem::busy(
+                "too many people are signed in: try again later",
+            ));
         }
         let session = CookieSession {
             until: now + LIFE,
@@ -75,6 +97,7 @@ impl Passes {
         passes.insert(
             name.clone(),
             Pass {
+                owner,
                 authorization,
                 session,
             },

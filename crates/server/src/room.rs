@@ -209,20 +209,23 @@ impl Room {
         }
     }
 
-    /// Ends the turn that runs; tells whether one did.
-    pub(crate) fn stop(self: &Arc<Self>) -> bool {
+    /// Ends the turn that runs or waits, or that an earlier process left unfinished; tells whether there was one.
+    pub(crate) async fn stop(self: &Arc<Self>) -> Result<bool, StoreError> {
+        let mut woken = self.woken.lock().await;
         let running = self.work().running.clone();
         if let Some(running) = running {
             running.cancel();
-            return true;
+            return Ok(true);
         }
-        if self.log().pending().is_empty() {
-            return false;
+        let waits = self.goes_on() || (!*woken && self.live.unfinished(&self.id).await?.is_some());
+        if !waits {
+            return Ok(false);
         }
+        *woken = true;
         // A turn that waits ends as one that runs: the journal is told, and so is everybody who reads.
         let job = Job::resume(Guest::operator(&self.live.app));
         job.cancel.cancel();
-        self.submit(job).is_ok()
+        Ok(self.submit(job).is_ok())
     }
 
     /// Resumes the turn that an earlier process left unfinished, in the name of the principal that began it.
@@ -233,12 +236,10 @@ impl Room {
         if *woken {
             return Ok(());
         }
-        let busy = self.work().running.is_some();
-        let unfinished = match busy {
-            true => None,
-            false => self.live.unfinished(&self.id).await?,
-        };
-        let Some(entries) = unfinished else {
+        if self.goes_on() {
+            return Ok(());
+        }
+        let Some(entries) = self.live.unfinished(&self.id).await? else {
             *woken = true;
             return Ok(());
         };
@@ -257,6 +258,11 @@ impl Room {
         // Too busy to go on is busy with going on.
         let _ = self.submit(job);
         Ok(())
+    }
+
+    /// Returns true if this process runs a turn of the conversation, or has one that waits for a decision.
+    fn goes_on(&self) -> bool {
+        self.work().running.is_some() || !self.log().pending().is_empty()
     }
 
     /// Waits until a turn that was resumed has asked again about the calls that wait for a decision, is over, or goes on.

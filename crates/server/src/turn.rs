@@ -20,6 +20,13 @@ pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
     let expired = job.guest.is_expired();
     let principal = job.guest.record();
     let session = Session::new(room, job.guest, job.peer, job.cancel);
+    if expired && matches!(job.what, Task::Prompt(_)) {
+        let kind = "unauthorized".to_owned();
+        let message = "the credential expired before the message could be answered: sign in and send it again";
+        let message = message.to_owned();
+        session.tell_notice(Notice::Error { kind, message });
+        return;
+    }
     session.told().settled = job.settled;
     let mut turn = Intercepted {
         message: Message::silence(),
@@ -30,10 +37,6 @@ pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
         began: Instant::now(),
     };
     let done = match job.what {
-        Task::Prompt(_) if expired => Err(Trouble::new(
-            "unauthorized",
-            "the credential expired before the message could be answered: sign in and send it again",
-        )),
         Task::Prompt(message) => {
             turn.message = message;
             answer(room, &mut turn, job.taken, principal).await

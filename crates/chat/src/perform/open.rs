@@ -119,9 +119,9 @@ impl Performance {
             if before.any(|before| before.call == decision.call) {
                 return Err(refused(&decision.call, "there are two decisions about it"));
             }
-            if let Some(subject) = self.only_decider() {
+            if !self.may_decide(&decision.call) {
                 let call = decision.call.clone();
-                return Err(ChatError::NotAllowed { call, subject });
+                return Err(ChatError::NotAllowed { call });
             }
             if let Some(reason) = self.objection(decision) {
                 return Err(refused(&decision.call, reason));
@@ -139,12 +139,13 @@ impl Performance {
         Ok(())
     }
 
-    /// The one subject that may decide about the calls of the turn, unless this prompt is its own.
-    fn only_decider(&self) -> Option<String> {
-        let subject = |principal: &PrincipalRecord| principal.subject.clone();
-        let began = PrincipalRecord::of_last_turn(&self.journal.told().entries).map(subject);
-        let decides = self.ask.principal.as_ref().map(subject);
-        (began != decides).then(|| began.unwrap_or_else(|| "operator".to_owned()))
+    /// Returns true if this prompt's principal is the one whose message began the turn, or nothing waits for a decision.
+    fn may_decide(&self, call: &CallId) -> bool {
+        let told = self.journal.told();
+        let began = PrincipalRecord::of_last_turn(&told.entries);
+        let decides = self.ask.principal.as_ref();
+        let subject = |principal: &'_ PrincipalRecord| principal.subject.clone();
+        !told.turn.is_asked(call) || began.map(subject) == decides.map(subject)
     }
 
     /// Why a decision does not count.

@@ -143,7 +143,9 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        let owned = |name: &str| Owner::split(name).0 == *owner;
+        let names = owner.subject_names();
+        let operator = *owner == Owner::Operator;
+        let owned = |name: &str| (*names.start <= *name && *name < *names.end) != operator;
         ready(Ok(self.kept().summaries(most, owned))).boxed()
     }
 

@@ -13,15 +13,18 @@ use super::bearer::{self, challenged};
 use crate::access::Visitor;
 use crate::server::McpServer;
 
-/// Headers that a proxy adds: a request with one of them may come from another machine, whatever its address says.
+/// Headers that a proxy adds, beside those that begin with [`FORWARDED`]: a request with one of them may come from another
+/// machine, whatever its address says.
 const FORWARDING: &[&str] = &[
+    "cf-connecting-ip",
     "forwarded",
+    "true-client-ip",
     "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
+    "x-client-ip",
+    "x-original-forwarded-for",
     "x-real-ip",
 ];
+const FORWARDED: &str = "x-forwarded-";
 
 /// Why a request is not let in, and what would help.
 #[derive(Clone, Debug)]
@@ -128,7 +131,10 @@ fn local(headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<(), AccessDeni
                        from: set a token, or serve the router with `into_make_service_with_connect_info::<SocketAddr>()`";
         return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
     };
-    let forwarded = FORWARDING.iter().any(|name| headers.contains_key(*name));
+    let forwarded = |name: &HeaderName| {
+        FORWARDING.contains(&name.as_str()) || name.as_str().starts_with(FORWARDED)
+    };
+    let forwarded = headers.keys().any(forwarded);
     if forwarded || !peer.ip().to_canonical().is_loopback() {
         let message = "without credentials only this machine is let in, and no proxy: set a token";
         return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
@@ -186,28 +192,27 @@ fn may_call(server: &McpServer, headers: &HeaderMap, origin: &[u8], host: &str) 
     let Some((scheme, authority)) = origin.split_once("://") else {
         return false;
     };
-    let port = |port: Option<u16>| port.or(default_port(scheme));
+    let default = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return false,
+    };
     let ((own, own_port), (theirs, their_port)) = (split_port(host), split_port(authority));
-    scheme == own_scheme(server, headers, own)
+    own_scheme(server, headers, own).is_none_or(|own| own.eq_ignore_ascii_case(scheme))
         && own.eq_ignore_ascii_case(theirs)
-        && port(own_port) == port(their_port)
+        && own_port.unwrap_or(default) == their_port.unwrap_or(default)
 }
 
-/// The scheme by which clients reach this server: a proxy in front says so, or the address that tokens are for.
-fn own_scheme<'s>(server: &'s McpServer, headers: &'s HeaderMap, host: &str) -> &'s str {
+/// The scheme by which clients reach this server: the first proxy in front says so, or the address that tokens are for; on this
+/// machine there is no proxy that hides TLS. `None` if nobody says.
+fn own_scheme<'s>(server: &'s McpServer, headers: &'s HeaderMap, host: &str) -> Option<&'s str> {
     let forwarded = headers.get("x-forwarded-proto");
-    let forwarded = forwarded.and_then(|value| value.to_str().ok());
+    let forwarded = forwarded.and_then(|value| value.to_str().ok()?.split(',').next());
     let door = server.0.door.as_ref();
     let door = door.filter(|door| door.host.eq_ignore_ascii_case(host));
-    forwarded.unwrap_or_else(|| door.map_or("http", |door| &door.scheme))
-}
-
-fn default_port(scheme: &str) -> Option<u16> {
-    match scheme {
-        "http" => Some(80),
-        "https" => Some(443),
-        _ => None,
-    }
+    let named = forwarded.map(str::trim);
+    let named = named.or(door.map(|door| door.scheme.as_str()));
+    named.or(is_this_machine(host).then_some("http"))
 }
 
 fn is_this_machine(name: &str) -> bool {

@@ -125,6 +125,11 @@ pub enum BuildError {
     /// A token would let anybody in.
     #[error("a token is blank: give one of at least 16 letters, or none")]
     BlankToken,
+    /// A caller has the name of those who share a token.
+    #[error(
+        "`token` is the name of callers who share a token: give the caller of `token_of` another one"
+    )]
+    SharedName,
     /// The protection by OAuth makes no sense.
     #[error("OAuth: {message}")]
     OAuth {

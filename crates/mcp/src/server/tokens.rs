@@ -29,6 +29,9 @@ impl Tokens {
         if token.len() < SHORTEST {
             return Err(BuildError::BlankToken);
         }
+        if caller == Some(SHARED) {
+            return Err(BuildError::SharedName);
+        }
         self.0.push(Token {
             caller: Caller::new(caller.unwrap_or(SHARED)),
             identifies: caller.is_some(),

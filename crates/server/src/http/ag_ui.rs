@@ -76,7 +76,7 @@ async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response
     room.settle().await;
     let waiting = room.log().pending().to_vec();
     let Some(task) = task(live, &room, input, &waiting).await? else {
-        return Ok(shown(live, room, input).await?);
+        return Ok(shown(live, guest, room, input).await?);
     };
     let tools = match brought::read(&input.tools, live) {
         Ok(tools) => tools,
@@ -84,7 +84,8 @@ async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response
     };
     let translator = translator(input)?.knowing(answered(&task));
     let peer = chat::peer()?;
-    let mut job = Job::new(task, guest.bringing(tools), Some(Arc::clone(&peer)));
+    let caller = guest.clone().bringing(tools);
+    let mut job = Job::new(task, caller, Some(Arc::clone(&peer)));
     let taken = job.wait();
     room.accept(job).await?;
     let after = match taken.await {
@@ -95,6 +96,7 @@ async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response
     let reader = Reader::new(room, Some(after), Some(peer));
     Ok(turn::stream(
         Told::new(reader, translator),
+        guest,
         live.heartbeat,
         [],
     ))
@@ -194,7 +196,12 @@ fn answered(task: &Task) -> Vec<CallId> {
 }
 
 /// The thread as it stands, and the turn that runs in it, if one does.
-async fn shown(live: &Live, room: Arc<Room>, input: &Input) -> Result<Response, StoreError> {
+async fn shown(
+    live: &Live,
+    guest: Guest,
+    room: Arc<Room>,
+    input: &Input,
+) -> Result<Response, StoreError> {
     let snapshot = room.snapshot().await?;
     let mut translator = translator(input)?;
     // Of a thread that is not known here, the client knows more.
@@ -206,6 +213,7 @@ async fn shown(live: &Live, room: Arc<Room>, input: &Input) -> Result<Response, 
             let reader = Reader::new(room, Some(snapshot.seq), None);
             Ok(turn::stream(
                 Told::new(reader, translator),
+                guest,
                 live.heartbeat,
                 [],
             ))

@@ -85,9 +85,9 @@ pub(super) async fn send(
 ) -> Result<Response, Problem> {
     let sent: Sent = body::read(&live.app.limits, &headers, body).await?;
     let params = params.map(|Path(params)| params).unwrap_or_default();
-    let begun = begin(&live, guest, params, sent, peer()?).await?;
+    let begun = begin(&live, guest.clone(), params, sent, peer()?).await?;
     let told = begun.told().await?;
-    Ok(stream(&live, told))
+    Ok(stream(&live, guest, told))
 }
 
 /// Somebody of whom nothing is known but that they asked.
@@ -95,12 +95,12 @@ pub(super) fn peer() -> Result<PeerId, Problem> {
     Ok(crate::endpoint::random()?.into())
 }
 
-fn stream(live: &Live, told: Told<AiSdk>) -> Response {
+fn stream(live: &Live, guest: Guest, told: Told<AiSdk>) -> Response {
     let version = (
         HeaderName::from_static("x-vercel-ai-ui-message-stream"),
         HeaderValue::from_static("v1"),
     );
-    turn::stream(told, live.heartbeat, [version])
+    turn::stream(told, guest, live.heartbeat, [version])
 }
 
 /// Has what was sent answered.
@@ -246,7 +246,7 @@ pub(super) async fn resume(
     let room = live.room(params, &guest.owner())?;
     room.wake(&guest).await?;
     match resumed(&room) {
-        Some(told) => Ok(stream(&live, told)),
+        Some(told) => Ok(stream(&live, guest, told)),
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }

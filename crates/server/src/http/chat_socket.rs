@@ -63,6 +63,11 @@ async fn talk(live: Arc<Live>, guest: Guest, params: Params, mut socket: WebSock
             () = talk.guest.ended() => break,
             () = tokio::time::sleep(heartbeat) => {
                 unanswered += 1;
+                // A token that was revoked has no end that could be waited for.
+                let Ok(renewed) = talk.guest.renewed(&talk.live.app).await else {
+                    break;
+                };
+                talk.guest = renewed;
                 socket.send(ws::Message::Ping("".into())).await
             }
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
@@ -111,7 +116,8 @@ impl Talk {
             Ok(Frame::Abort { request }) => {
                 if let Some((room, open)) = self.open.remove(&request) {
                     open.cancel();
-                    room.stop();
+                    let stopped = room.stop().await.map_err(Problem::from);
+                    return stopped.err().map(|problem| refusal(&request, &problem));
                 }
                 return None;
             }

@@ -193,6 +193,7 @@ impl Decision {
         peer: Option<PeerId>,
     ) -> Result<u64, Problem> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
+        room.wake(&guest).await?;
         let decided =
             json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
         let decided = serde_json::from_value(decided);
@@ -263,7 +264,7 @@ pub(super) async fn stop(
     Path(params): Path<Params>,
 ) -> Result<Response, Problem> {
     let room = live.room(params, &guest.owner())?;
-    let stopped = room.stop();
+    let stopped = room.stop().await?;
     answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
 }
 

@@ -6,7 +6,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// What a page may ask with.
-const HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, last-event-id");
+const HEADERS: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+);
+/// What a page may read of an answer's head.
+const EXPOSED: HeaderValue =
+    HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
 const METHODS: HeaderValue = HeaderValue::from_static("DELETE, GET, POST");
 
 /// The origin of a request, if it was named.
@@ -37,5 +42,6 @@ pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response
 /// Lets a page read the answer.
 pub(super) fn allow(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     headers.append(header::VARY, HeaderValue::from_static("origin"));
 }

@@ -22,7 +22,11 @@ pub(crate) async fn admit(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let session = app.passes.show(request.headers_mut());
+    // Clients of MCP bring tokens; a cookie would let pages in that nobody thought of there.
+    let session = match is_under(request.uri().path(), "/mcp") {
+        true => None,
+        false => app.passes.show(request.headers_mut()),
+    };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let origin = cors::named(&app.origins, request.headers());
     let mut response = answered(&app, request, session, origin.is_some(), next).await;
@@ -68,11 +72,7 @@ async fn answered(
     {
         return answer;
     }
-    let theirs = ["/mcp", "/.well-known"].iter().any(|own| {
-        let rest = path.strip_prefix(own);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    });
-    if theirs {
+    if is_under(path, "/mcp") || is_under(path, "/.well-known") {
         // The MCP server lets in whom it likes itself.
         return next.run(request).await;
     }
@@ -95,6 +95,11 @@ async fn answered(
         }
         Err(refusal) => Problem::from(refusal).into_response(),
     }
+}
+
+fn is_under(path: &str, place: &str) -> bool {
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn is_public(path: &str) -> bool {

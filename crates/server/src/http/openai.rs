@@ -55,12 +55,12 @@ pub(super) async fn complete(
     let reader = Reader::new(Arc::clone(&room), Some(room.log().newest()), None);
     let cancel = CancellationToken::new();
     let leaving = cancel.clone().drop_guard();
-    let performed = perform::perform(room, guest, wanted, cancel);
+    let performed = perform::perform(room, guest.clone(), wanted, cancel);
     live.app.turns.spawn(performed);
     let translator = OpenAi::new(id, now() / 1000, model, counted);
     let told = Told::new(reader, Leaving(translator, leaving));
     if streamed {
-        return Ok(turn::stream(told, live.heartbeat, []));
+        return Ok(turn::stream(told, guest, live.heartbeat, []));
     }
     whole_answer(told).await
 }

@@ -87,6 +87,11 @@ pub(super) async fn talk(
                 if unanswered > PATIENCE {
                     break;
                 }
+                // A token that was revoked has no end that could be waited for.
+                let Ok(renewed) = guest.renewed(&room.live.app).await else {
+                    break;
+                };
+                guest = renewed;
                 socket.send(ws::Message::Ping("".into())).await
             }
         };
@@ -120,7 +125,7 @@ async fn hear(text: &str, room: &Arc<Room>, guest: &Guest, peer: &PeerId) -> Res
         Frame::Prompt(prompted) => prompted.submit(room, guest.clone(), peer).await.map(drop),
         Frame::Decide(decision) => decision.submit(room, guest.clone(), peer).await.map(drop),
         Frame::Stop => {
-            room.stop();
+            room.stop().await?;
             Ok(())
         }
     }

@@ -24,20 +24,24 @@ pub(super) const MOST: usize = 16 << 10;
 /// Streams events in our own form, as long as somebody reads and their credential is good.
 pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
     let (silence, idle) = (reader.room.live.heartbeat, reader.room.live.idle);
-    let state = (reader, visit, Duration::ZERO, false);
-    let frames = stream::unfold(state, move |(mut reader, visit, quiet, over)| async move {
+    let credential = guest.clone();
+    let state = (reader, visit, credential, Duration::ZERO, false);
+    let frames = stream::unfold(state, move |state| async move {
+        let (mut reader, visit, credential, quiet, over) = state;
         if over || idle.is_some_and(|idle| quiet >= idle) {
             return None;
         }
         match timeout(silence, reader.next()).await {
             Err(_) => {
+                // A token that was revoked has no end that could be waited for.
+                let credential = credential.renewed(&reader.room.live.app).await.ok()?;
                 let alive = Bytes::from_static(b": still here\n\n");
-                Some((alive, (reader, visit, quiet + silence, false)))
+                Some((alive, (reader, visit, credential, quiet + silence, false)))
             }
             Ok(None) => None,
             Ok(Some(line)) => {
                 let (frames, over) = frames(&mut reader, line);
-                Some((frames, (reader, visit, Duration::ZERO, over)))
+                Some((frames, (reader, visit, credential, Duration::ZERO, over)))
             }
         }
     });

@@ -7,12 +7,13 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use bytes::Bytes;
-use futures::{FutureExt as _, stream};
+use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::sse;
 use crate::event::{Event, Notice};
+use crate::guest::Guest;
 use crate::reader::{Line, Reader};
 use crate::ui::Translator;
 
@@ -86,9 +87,10 @@ impl<T: Translator> Told<T> {
     }
 }
 
-/// Streams a turn as server-sent events.
+/// Streams a turn as server-sent events, for as long as the credential of the request is good.
 pub(crate) fn stream<T: Translator, const N: usize>(
     told: Told<T>,
+    guest: Guest,
     silence: Duration,
     headers: [(HeaderName, HeaderValue); N],
 ) -> Response {
@@ -102,5 +104,6 @@ pub(crate) fn stream<T: Translator, const N: usize>(
             }
         }
     });
-    sse::response(frames, headers)
+    let ended = async move { guest.ended().await };
+    sse::response(frames.take_until(ended), headers)
 }

@@ -10,8 +10,10 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use toolwright::Secret;
 use toolwright::chat::testing::FnModel;
+use toolwright_mcp::{Claims, TokenTable};
 use toolwright_server::{Endpoint, ServeError, Server};
 
+use crate::owners::{HERE, resource_server, token};
 use crate::scene::{Running, no_tools, serve, soon, text};
 
 const PATH: &str = "/api/conversations/c";
@@ -427,6 +429,7 @@ async fn whoever_guesses_tokens_has_to_wait() {
     }
     assert_eq!(refused.status, 429, "after {guesses}: {refused:?}");
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+    assert!(guesses <= 11, "{guesses}");
     // Even a right guess is not answered now, and who has a session keeps it.
     let right = server.post("/api/session", json!({ "token": TOKEN })).await;
     assert_eq!(right.status, 429);
@@ -434,4 +437,47 @@ async fn whoever_guesses_tokens_has_to_wait() {
         with(&server, "authorization", &format!("Bearer {TOKEN}")).await,
         202
     );
+}
+
+#[tokio::test]
+async fn guesses_that_come_all_at_once_are_counted_too() {
+    let server = serve(locked()).await;
+    let guess = json!({ "token": "wrong-token-altogether" });
+    let guesses = (0..50).map(|_| server.post("/api/session", guess.clone()));
+    let refused = futures::future::join_all(guesses).await;
+    let looked_at = refused.iter().filter(|answer| answer.status == 401).count();
+    assert_eq!(looked_at, 10);
+}
+
+#[tokio::test]
+async fn a_subject_that_signs_in_again_and_again_ends_only_its_own_sessions() {
+    let table = ["ada", "bob"]
+        .iter()
+        .fold(TokenTable::new(), |table, subject| {
+            table.token(&Secret::new(token(subject)), Claims::new(*subject, [HERE]))
+        });
+    let oauth = resource_server(table);
+    let server = serve(server().guard(|guard| guard.oauth(oauth))).await;
+    let sign_in = async |subject: &str| {
+        let token = json!({ "token": token(subject) });
+        let given = server.post("/api/session", token).await;
+        assert_eq!(given.status, 204, "{given:?}");
+        given
+            .header("set-cookie")
+            .split(';')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let ada = sign_in("ada").await;
+    let first = sign_in("bob").await;
+    for _ in 0..40 {
+        sign_in("bob").await;
+    }
+    let status = async |cookie: &str| {
+        let request = server.request("GET", "/api/info").header("cookie", cookie);
+        server.send(request, "").await.status
+    };
+    assert_eq!(status(&ada).await, 200);
+    assert_eq!(status(&first).await, 401);
 }

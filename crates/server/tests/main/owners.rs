@@ -1,12 +1,12 @@
 //! A conversation belongs to the subject that began it. For every other subject it does not exist, on any route or protocol.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{MemoryStore, Model, Store};
-use toolwright::{BoxFuture, Secret, Tool, ToolError, tool};
+use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, What};
+use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
 use toolwright_mcp::{Claims, Client, Opens, ResourceServer, TokenTable};
 use toolwright_server::{Endpoint, Server};
 
@@ -311,6 +311,10 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
                     "{who}: {protocol} {name}"
                 );
                 assert!(!tried.contains("ransom"), "{who}: {protocol} {name}");
+                assert!(
+                    !tried.starts_with("403"),
+                    "{who}: {protocol} {name}: {tried}"
+                );
                 let shown: String = tried.chars().take(90).collect();
                 let shown = shown.replace(['\n', '|'], " ");
                 println!("| {protocol} | {name} | `{shown}` |");
@@ -549,7 +553,7 @@ fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> Server {
 }
 
 /// A model that answers with the names of the tools it is offered.
-fn names_tools() -> FnModel {
+pub(crate) fn names_tools() -> FnModel {
     FnModel::new(|request| {
         let names = request
             .tools
@@ -599,11 +603,13 @@ async fn an_interrupted_turn_resumes_with_the_rights_of_the_subject_that_began_i
 #[tokio::test]
 async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject() {
     let store = Arc::<MemoryStore>::default();
-    let expiry = SystemTime::now() + Duration::from_millis(500);
-    interrupt(&store, ada().expires(expiry)).await;
-    while SystemTime::now() <= expiry {
-        tokio::task::yield_now().await;
-    }
+    let mut expired = PrincipalRecord::new("ada");
+    (expired.scopes, expired.expires) = (vec!["look".to_owned()], Some(1));
+    let content = vec![Content::text("Go.")];
+    let message = Entry::new("1", 1, What::User { content }).by(Some(expired));
+    let lease = Lease::new(ROOM, "one");
+    assert!(store.lease(&lease, Duration::from_secs(60)).await.unwrap());
+    store.append(&lease, &[message]).await.unwrap();
     let server = serve(scoped(&store, names_tools(), ada())).await;
     for _ in 0..3 {
         let shown = server.send_as("bob", "GET", ROOM, Value::Null).await.json();

@@ -105,9 +105,38 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
         let model = ScriptedModel::new().says("Bob has his money.");
         let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
         let looks = (0..4).map(|_| server.get(PATH));
-        for shown in futures::future::join_all(looks).await {
+        let stale = json!({ "call": "x", "token": { "id": "", "digest": "", "expires": 0, "signature": "" }, "verdict": "approve" });
+        let decide = format!("{PATH}/decide");
+        let (looks, refused) = tokio::join!(
+            futures::future::join_all(looks),
+            server.post(&decide, stale)
+        );
+        assert_eq!(refused.status, 409, "{refused:?}");
+        for shown in looks {
             let shown = shown.json();
             assert_eq!(shown["pending"].as_array().unwrap().len(), 1, "{shown}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
+    let store = Arc::<MemoryStore>::default();
+    interrupted(&store).await;
+    let model = ScriptedModel::new().says("A whole answer.");
+    let server = serve(kept(Server::new(no_tools(), model), &store)).await;
+    let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
+    assert_eq!(stopped.json(), json!({ "stopped": true }));
+    let mut events = server.events(PATH, None).await;
+    let mut last = events.next().await.unwrap();
+    while last["event"]["type"] != "ended"
+        && last["event"]["entries"]
+            .as_array()
+            .is_none_or(|it| it.len() < 2)
+    {
+        last = events.next().await.unwrap();
+    }
+    let kept = store.load("till").await.unwrap();
+    let end = serde_json::to_value(&kept.last().unwrap().what).unwrap();
+    assert_eq!(end, json!({ "ended": { "end": { "end": "cancelled" } } }));
 }
