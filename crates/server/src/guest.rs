@@ -94,6 +94,12 @@ impl Guest {
         })
     }
 
+    /// Returns true if the credential is not good any more; false while nobody can tell.
+    pub(crate) async fn is_revoked(&self, app: &App) -> bool {
+        let renewed = self.renewed(app).await;
+        renewed.is_err_and(|problem| !problem.is_passing())
+    }
+
     /// Waits until the credential expires, or its cookie session ends.
     pub(crate) async fn ended(&self) {
         let session = async {

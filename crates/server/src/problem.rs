@@ -77,6 +77,11 @@ impl Problem {
 }
 
 impl Problem {
+    /// Returns true if the same request may succeed a little later.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

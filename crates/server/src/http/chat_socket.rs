@@ -64,26 +64,29 @@ async fn talk(live: Arc<Live>, guest: Guest, params: Params, mut socket: WebSock
             () = tokio::time::sleep(heartbeat) => {
                 unanswered += 1;
                 // A token that was revoked has no end that could be waited for.
-                let Ok(renewed) = talk.guest.renewed(&talk.live.app).await else {
+                if talk.guest.is_revoked(&talk.live.app).await {
                     break;
-                };
-                talk.guest = renewed;
+                }
                 socket.send(ws::Message::Ping("".into())).await
             }
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
                 Some(Ok(ws::Message::Text(text))) => {
                     // Rights are those of this moment, not of when the connection was opened.
-                    talk.guest = match talk.guest.renewed(&talk.live.app).await {
-                        Ok(guest) => guest,
-                        Err(problem) => {
-                            let _ = socket.send(ws::Message::text(refusal("", &problem))).await;
-                            break;
+                    let (reply, ends) = match talk.guest.renewed(&talk.live.app).await {
+                        Ok(renewed) => {
+                            talk.guest = renewed;
+                            (talk.hear(&text).await, false)
                         }
+                        Err(problem) => (Some(refusal("", &problem)), !problem.is_passing()),
                     };
-                    match talk.hear(&text).await {
+                    let sent = match reply {
                         Some(reply) => socket.send(ws::Message::text(reply)).await,
                         None => Ok(()),
+                    };
+                    if ends {
+                        break;
                     }
+                    sent
                 }
                 Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => Ok(()),

@@ -65,17 +65,24 @@ pub(super) async fn talk(
                 Some(Ok(ws::Message::Text(text))) => {
                     quiet = Duration::ZERO;
                     // Rights are those of this moment, not of when the connection was opened.
-                    guest = match guest.renewed(&room.live.app).await {
-                        Ok(guest) => guest,
+                    let (done, ends) = match guest.renewed(&room.live.app).await {
+                        Ok(renewed) => {
+                            guest = renewed;
+                            (hear(&text, &room, &guest, &peer).await, false)
+                        }
                         Err(problem) => {
-                            let _ = socket.send(refused(&problem)).await;
-                            break;
+                            let ends = !problem.is_passing();
+                            (Err(problem), ends)
                         }
                     };
-                    match hear(&text, &room, &guest, &peer).await {
+                    let sent = match done {
                         Ok(()) => Ok(()),
                         Err(problem) => socket.send(refused(&problem)).await,
+                    };
+                    if ends {
+                        break;
                     }
+                    sent
                 }
                 Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => Ok(()),
@@ -88,10 +95,9 @@ pub(super) async fn talk(
                     break;
                 }
                 // A token that was revoked has no end that could be waited for.
-                let Ok(renewed) = guest.renewed(&room.live.app).await else {
+                if guest.is_revoked(&room.live.app).await {
                     break;
-                };
-                guest = renewed;
+                }
                 socket.send(ws::Message::Ping("".into())).await
             }
         };

@@ -34,7 +34,9 @@ pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
         match timeout(silence, reader.next()).await {
             Err(_) => {
                 // A token that was revoked has no end that could be waited for.
-                let credential = credential.renewed(&reader.room.live.app).await.ok()?;
+                if credential.is_revoked(&reader.room.live.app).await {
+                    return None;
+                }
                 let alive = Bytes::from_static(b": still here\n\n");
                 Some((alive, (reader, visit, credential, quiet + silence, false)))
             }

@@ -154,3 +154,35 @@ async fn connections_end_when_the_cookie_session_does() {
     rest(&mut ai_sdk).await;
     soon(async { while events.next().await.is_some() {} }).await;
 }
+
+#[tokio::test]
+async fn a_verifier_that_is_away_for_a_while_ends_no_connection() {
+    let away = Arc::new(Mutex::new(false));
+    let verifier = {
+        let away = Arc::clone(&away);
+        move |_: Secret| {
+            let away = *away.lock().unwrap();
+            async move {
+                match away {
+                    true => Err(Unverified::unavailable("it is away")),
+                    false => Ok(ada()),
+                }
+            }
+        }
+    };
+    let oauth = ResourceServer::new(HERE, verifier)
+        .authorization_server("https://login.example")
+        .scope("look", Opens::read_only());
+    let server = Server::new(invoker(tool("look", true)), names_tools());
+    let server = serve(server.guard(|guard| guard.oauth(oauth))).await;
+    let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
+    assert_eq!(answer(&mut socket).await, "look");
+    *away.lock().unwrap() = true;
+    socket
+        .send(json!({ "type": "prompt", "text": "Which tools?" }))
+        .await;
+    let refused = socket.next().await.unwrap();
+    assert_eq!(refused["error"]["kind"], "unavailable", "{refused}");
+    *away.lock().unwrap() = false;
+    assert_eq!(answer(&mut socket).await, "look");
+}
