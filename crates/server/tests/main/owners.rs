@@ -642,3 +642,26 @@ async fn an_interrupted_turn_resumes_within_the_rules_of_today() {
     let mut events = Events::new(server.open(request, "").await);
     assert_eq!(text(&events.turn().await), "0 tools");
 }
+
+#[tokio::test]
+async fn a_completion_over_the_openai_api_is_a_conversation_of_nobody() {
+    let server = Server::new(invoker(Vec::<Tool>::new()), FnModel::echo());
+    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let request =
+        json!({ "model": "function", "messages": [{ "role": "user", "content": "A secret." }] });
+    let completed = server
+        .send_as("ada", "POST", "/v1/chat/completions", request)
+        .await;
+    assert_eq!(completed.status, 200, "{completed:?}");
+    let id = completed.json()["id"].as_str().unwrap().to_owned();
+    for who in ["ada", "bob", "eve"] {
+        let path = format!("/api/conversations/{id}");
+        let shown = server.send_as(who, "GET", &path, Value::Null).await;
+        assert_eq!(shown.json()["entries"], json!([]), "{who}");
+        println!("| OpenAI | GET /api/conversations/ID of a completion, {who} | no entries |");
+        let listed = server
+            .send_as(who, "GET", "/api/conversations", Value::Null)
+            .await;
+        assert_eq!(listed.json(), json!([]), "{who}");
+    }
+}
