@@ -26,8 +26,8 @@
 
 mod bounds;
 mod called;
+mod excerpt;
 mod json;
-mod told;
 
 mod protocol;
 

@@ -6,7 +6,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-use crate::told::untold;
+use crate::excerpt::untold;
 
 /// Says what a refusal is about; a status below 400 stands for an error inside a stream, which brings its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {

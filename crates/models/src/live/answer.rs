@@ -16,9 +16,9 @@ use super::Shared;
 use super::body::{Body, Read};
 use super::wait::{Waits, retry_after};
 use crate::bounds::{LONGEST_REFUSAL, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::excerpt::excerpt;
 use crate::json::whole_letters;
 use crate::protocol::{Protocol, Reader};
-use crate::told::excerpt;
 use crate::transport::{WireRequest, WireResponse};
 
 /// So many pieces, and so long, are waited for after the last word.

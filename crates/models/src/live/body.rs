@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
 use crate::bounds::{LONGEST_ANSWER, LONGEST_FRAME, answer_too_long, frame_too_long};
+use crate::excerpt::excerpt;
 use crate::sse::{Decoder, Frame, Framing};
-use crate::told::excerpt;
 
 /// The mark of byte order, which some put before everything.
 const MARK: &[u8] = b"\xef\xbb\xbf";
