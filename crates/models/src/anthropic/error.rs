@@ -5,6 +5,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire;
+use crate::excerpt::truncated;
 
 /// More of a body that is no JSON is seldom worth reading.
 const LONGEST: usize = 300;
@@ -17,7 +18,7 @@ pub(super) fn error(status: u16, body: &str) -> ModelError {
     if error.message.is_empty() {
         error.message = match told.as_str() {
             Some(text) => text.to_owned(),
-            None => shortened(body),
+            None => truncated(body.trim(), LONGEST),
         };
     }
     let kind = by_status(status).or_else(|| by_type(&error.kind));
@@ -33,7 +34,7 @@ fn told_as(kind: ModelErrorKind, error: &wire::Error, status: Option<u16>) -> Mo
     let message = match (error.message.as_str(), status) {
         ("", Some(status)) => format!("the API answered with status {status}"),
         ("", None) if error.kind.is_empty() => "the API broke off the answer".to_owned(),
-        ("", None) => error.kind.clone(),
+        ("", None) => redact(&error.kind).into_owned(),
         (message, _) => redact(message).into_owned(),
     };
     ModelError::new(kind, message)
@@ -82,13 +83,4 @@ fn refined(kind: Option<ModelErrorKind>, status: u16, error: &wire::Error) -> Mo
     } else {
         ModelErrorKind::BadRequest
     }
-}
-
-fn shortened(text: &str) -> String {
-    let text = text.trim();
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }

@@ -6,7 +6,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-use crate::excerpt::untold;
+use crate::excerpt::refused;
 
 /// Says what a refusal is about; a status below 400 stands for an error inside a stream, which brings its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {
@@ -18,7 +18,7 @@ pub(super) fn error(status: u16, body: &str) -> ModelError {
     };
     let message = match &trouble.message {
         Some(message) if !message.trim().is_empty() => redact(message).into_owned(),
-        _ => untold(status, body),
+        _ => refused(status, body),
     };
     let kind = kind(status, &trouble, &message);
     ModelError::new(kind, message).retry_after(wait(&trouble))

@@ -4,7 +4,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-use crate::excerpt::untold;
+use crate::excerpt::refused;
 
 /// Says what a refusal is about; a status below 400 stands for an error inside a stream, which seldom brings its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {
@@ -15,7 +15,7 @@ pub(super) fn error(status: u16, body: &str) -> ModelError {
     };
     let message = match message(&refusal) {
         Some(message) if !message.trim().is_empty() => redact(&message).into_owned(),
-        _ => untold(status, body),
+        _ => refused(status, body),
     };
     ModelError::new(kind(status, &message), message)
 }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::schema::redact;
+
+use crate::excerpt::truncated;
 
 /// No more of a message is told: some answer with a page of HTML.
 const LONGEST: usize = 500;
@@ -74,12 +75,7 @@ fn message(said: &Value) -> String {
     if let Some(raw) = said.pointer("/metadata/raw").and_then(Value::as_str) {
         text = format!("{text}: {raw}");
     }
-    let mut text = redact(&text).into_owned();
-    if let Some((cut, _)) = text.char_indices().nth(LONGEST) {
-        text.truncate(cut);
-        text.push('…');
-    }
-    text
+    truncated(&text, LONGEST)
 }
 
 fn kind(status: u16, words: &[&str], message: &str) -> ModelErrorKind {

@@ -2,12 +2,15 @@
 
 use serde_json::value::RawValue;
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::schema::redact;
 
 use super::wire::{Frame, Trouble, as_text};
+use crate::excerpt::truncated;
 
 /// More of a message than this tells nobody more.
 const LONGEST: usize = 500;
+
+/// The longest part of a frame that is not JSON, in characters.
+const LONGEST_FRAME: usize = 40;
 
 /// Reads the body of an answer whose status is not success.
 pub(crate) fn error(status: u16, body: &str) -> ModelError {
@@ -30,7 +33,7 @@ pub(crate) fn error(status: u16, body: &str) -> ModelError {
         "" => format!("the vendor answers with status {status} and no reason"),
         body => format!("status {status}: {body}"),
     });
-    ModelError::new(kind, shortened(&message))
+    ModelError::new(kind, truncated(message.trim(), LONGEST))
 }
 
 /// Reads a frame that ends an answer with an error, or the error of a response that failed.
@@ -50,15 +53,15 @@ pub(super) fn in_stream(frame: &str, error: Option<&RawValue>) -> ModelError {
     let message = trouble.message.filter(|message| !message.trim().is_empty());
     let message = message.or(trouble.code).map_or_else(
         || "the vendor gave up without a reason".to_owned(),
-        |message| shortened(&message),
+        |message| truncated(message.trim(), LONGEST),
     );
     ModelError::new(kind, message)
 }
 
 /// A frame that cannot be read.
 pub(super) fn garbage(data: &str, error: serde_json::Error) -> ModelError {
-    let shown: String = data.chars().take(40).collect();
-    let message = format!("a frame of the answer cannot be read: `{}`", redact(&shown));
+    let excerpt = truncated(data, LONGEST_FRAME);
+    let message = format!("a frame of the answer cannot be read: `{excerpt}`");
     ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
 }
 
@@ -119,12 +122,4 @@ fn by_word(word: &str) -> Option<ModelErrorKind> {
         word if word.contains("policy") => ModelErrorKind::ContentFilter,
         _ => return None,
     })
-}
-
-fn shortened(message: &str) -> String {
-    let message = redact(message.trim());
-    match message.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
-        None => message.into_owned(),
-    }
 }
