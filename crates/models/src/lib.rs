@@ -2,7 +2,8 @@
 //!
 //! A [`Vendor`] is a row of a table, [`Connect`] makes one of its models, and a [`Transport`] carries what the model says. Each
 //! protocol is a folder with the same files: `request` (what is asked, as JSON), `stream` (frames, as events), `wire` (what the
-//! frames look like), `error` (what went wrong) and `tests`. None of them opens a connection.
+//! frames look like), `error` (where its errors have their codes and messages; one table gives their kinds) and `tests`. None of
+//! them opens a connection.
 //!
 //! ```no_run
 //! use futures::StreamExt as _;
@@ -26,8 +27,9 @@
 
 mod bounds;
 mod called;
+mod excerpt;
 mod json;
-mod told;
+mod vendor_errors;
 
 mod protocol;
 

@@ -12,8 +12,8 @@ use super::block::Block;
 use super::error::in_stream;
 use super::wire::{Delta, Frame, Usage, Whole, text};
 use crate::bounds::{MOST_ITEMS, too_many_items};
+use crate::excerpt::excerpt;
 use crate::protocol::Reader;
-use crate::told::excerpt;
 
 /// Reads one answer.
 pub(super) struct Stream {

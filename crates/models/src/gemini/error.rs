@@ -1,4 +1,4 @@
-//! A refusal's status and body in, a [`ModelError`] out.
+//! The body of an error response, or an error inside a stream in; a [`ModelError`] out.
 
 use std::time::Duration;
 
@@ -6,9 +6,10 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-use crate::told::untold;
+use crate::excerpt::refused;
+use crate::vendor_errors::{self, Report};
 
-/// Says what a refusal is about; a status below 400 stands for an error inside a stream, which brings its own.
+/// Reads the body of an error response; a status below 400 is an error inside a stream, which names its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {
     let trouble = trouble(body);
     let named = trouble.status.as_deref().map(code);
@@ -18,7 +19,7 @@ pub(super) fn error(status: u16, body: &str) -> ModelError {
     };
     let message = match &trouble.message {
         Some(message) if !message.trim().is_empty() => redact(message).into_owned(),
-        _ => untold(status, body),
+        _ => refused(status, body),
     };
     let kind = kind(status, &trouble, &message);
     ModelError::new(kind, message).retry_after(wait(&trouble))
@@ -36,37 +37,22 @@ fn trouble(body: &str) -> Trouble {
 }
 
 fn kind(status: u16, trouble: &Trouble, message: &str) -> ModelErrorKind {
-    let quotas = trouble.details.iter().flatten();
-    let mut quotas = quotas.flat_map(|detail| detail.violations.iter().flatten());
-    let mut details = trouble.details.iter().flatten();
-    // A wrong key is an invalid argument there.
-    let wrong_key = details.any(|detail| detail.reason.as_deref() == Some("API_KEY_INVALID"));
-    let message = message.to_ascii_lowercase();
-    match status {
-        401 | 403 => ModelErrorKind::Auth,
-        402 => ModelErrorKind::Quota,
-        // Quotas of a minute are renewed soon, those of a day are not.
-        429 if quotas.any(|quota| {
-            quota
-                .quota_id
-                .as_deref()
-                .is_some_and(|id| id.contains("PerDay"))
-        }) =>
-        {
-            ModelErrorKind::Quota
-        }
-        429 => ModelErrorKind::RateLimit,
-        500.. => ModelErrorKind::Overloaded,
-        400 if wrong_key || message.contains("api key not valid") => ModelErrorKind::Auth,
-        // There is no code for it: all invalid arguments look alike but for what they say.
-        400 if message.contains("token count") && message.contains("exceeds") => {
-            ModelErrorKind::ContextTooLong
-        }
-        _ => ModelErrorKind::BadRequest,
-    }
+    let details = trouble.details.iter().flatten();
+    let codes = details.flat_map(|detail| {
+        let quotas = detail.violations.iter().flatten();
+        let quotas = quotas.filter_map(|quota| quota.quota_id.as_deref());
+        detail.reason.as_deref().into_iter().chain(quotas)
+    });
+    let codes: Vec<&str> = codes.chain(trouble.status.as_deref()).collect();
+    let report = Report {
+        status,
+        codes: &codes,
+        message,
+    };
+    vendor_errors::kind(report).unwrap_or(ModelErrorKind::Overloaded)
 }
 
-/// The status code of a status that came by its name.
+/// Returns the HTTP status of a gRPC status, for an error inside a stream that has only its name.
 fn code(status: &str) -> u16 {
     match status {
         "INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE" => 400,
@@ -74,6 +60,7 @@ fn code(status: &str) -> u16 {
         "PERMISSION_DENIED" => 403,
         "NOT_FOUND" => 404,
         "RESOURCE_EXHAUSTED" => 429,
+        "DEADLINE_EXCEEDED" => 504,
         _ => 500,
     }
 }

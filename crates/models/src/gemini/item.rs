@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 use toolwright_chat::{ItemKind, Stop};
+use toolwright_core::schema::redact;
 
 use super::wire;
 
@@ -28,10 +29,11 @@ pub(super) fn blocked(feedback: &wire::Feedback) -> Option<String> {
     if matches!(reason, "" | "BLOCKED_REASON_UNSPECIFIED") {
         return None;
     }
-    Some(match &feedback.block_reason_message {
+    let message = match &feedback.block_reason_message {
         Some(message) => format!("the prompt was blocked ({reason}): {message}"),
         None => format!("the prompt was blocked ({reason})"),
-    })
+    };
+    Some(redact(&message).into_owned())
 }
 
 /// A search, if the sources tell of one: they are there but empty when nothing was looked up.

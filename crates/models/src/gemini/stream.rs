@@ -12,8 +12,8 @@ use toolwright_core::wire::Plan;
 use super::item::{blocked, hosted, reasoning, said, searched, stop};
 use super::{Gemini, error, wire};
 use crate::bounds::{LONGEST_SEED, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::excerpt::excerpt;
 use crate::protocol::{Protocol as _, Reader};
-use crate::told::excerpt;
 
 /// An answer that is being read.
 pub(super) struct Answer {

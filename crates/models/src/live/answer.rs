@@ -16,9 +16,9 @@ use super::Shared;
 use super::body::{Body, Read};
 use super::wait::{Waits, retry_after};
 use crate::bounds::{LONGEST_REFUSAL, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::excerpt::{excerpt, without_last_word};
 use crate::json::whole_letters;
 use crate::protocol::{Protocol, Reader};
-use crate::told::excerpt;
 use crate::transport::{WireRequest, WireResponse};
 
 /// So many pieces, and so long, are waited for after the last word.
@@ -253,8 +253,31 @@ async fn beginning(mut response: WireResponse, patience: Duration) -> String {
         bytes.extend_from_slice(&piece);
         if bytes.len() > LONGEST_REFUSAL {
             bytes.truncate(LONGEST_REFUSAL);
-            break;
+            let start = String::from_utf8_lossy(&bytes);
+            // The protocols redact what they show of it, and half a key is not recognised.
+            return without_last_word(&start).to_owned();
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_key_across_the_end_of_what_is_read_of_a_refusal_is_redacted() {
+        let key = format!("sk-{}", "Q7".repeat(20));
+        for place in [
+            LONGEST_REFUSAL - 8,
+            LONGEST_REFUSAL - 20,
+            LONGEST_REFUSAL + 5,
+        ] {
+            let body = format!("{}{key} end", " ".repeat(place));
+            let response = WireResponse::new(500, body);
+            let text = beginning(response, Duration::from_secs(1)).await;
+            let shown = excerpt(&text);
+            assert!(!shown.contains("Q7"), "key at {place}: {shown}");
+        }
+    }
 }

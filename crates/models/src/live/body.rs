@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
 use crate::bounds::{LONGEST_ANSWER, LONGEST_FRAME, answer_too_long, frame_too_long};
+use crate::excerpt::{excerpt, excerpt_of_start};
 use crate::sse::{Decoder, Frame, Framing};
-use crate::told::excerpt;
 
 /// The mark of byte order, which some put before everything.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -175,17 +175,25 @@ impl Body {
         if self.framed {
             return None;
         }
-        let message = match excerpt(&String::from_utf8_lossy(&self.beginning)) {
-            shown if shown.is_empty() => "the answer is empty".to_owned(),
-            shown => format!("the answer is not in the protocol: {shown}"),
+        let beginning = String::from_utf8_lossy(&self.beginning);
+        let message = if beginning.trim().is_empty() {
+            "the answer is empty".to_owned()
+        } else {
+            let excerpt = match self.total > PAGE {
+                true => excerpt_of_start(&beginning),
+                false => excerpt(&beginning),
+            };
+            format!("the answer is not in the protocol: {excerpt}")
         };
         Some(ModelError::new(ModelErrorKind::Protocol, message))
     }
 }
 
 fn page(bytes: &[u8]) -> ModelError {
-    let bytes = bytes.get(..PAGE).unwrap_or(bytes);
-    let shown = excerpt(&String::from_utf8_lossy(bytes));
+    let shown = match bytes.get(..PAGE) {
+        Some(start) => excerpt_of_start(&String::from_utf8_lossy(start)),
+        None => excerpt(&String::from_utf8_lossy(bytes)),
+    };
     let message = format!("the answer is a page, not the protocol; is the address right? {shown}");
     ModelError::new(ModelErrorKind::Protocol, message)
 }

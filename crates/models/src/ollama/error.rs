@@ -1,12 +1,13 @@
-//! A refusal's status and body in, a [`ModelError`] out.
+//! The body of an error response, or an error inside a stream in; a [`ModelError`] out.
 
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{Refusal, Trouble};
-use crate::told::untold;
+use crate::excerpt::refused;
+use crate::vendor_errors::{self, Report};
 
-/// Says what a refusal is about; a status below 400 stands for an error inside a stream, which seldom brings its own.
+/// Reads the body of an error response; a status below 400 is an error inside a stream, which seldom names its own.
 pub(super) fn error(status: u16, body: &str) -> ModelError {
     let refusal: Refusal<'_> = serde_json::from_str(body).unwrap_or_default();
     let status = match status {
@@ -15,7 +16,7 @@ pub(super) fn error(status: u16, body: &str) -> ModelError {
     };
     let message = match message(&refusal) {
         Some(message) if !message.trim().is_empty() => redact(&message).into_owned(),
-        _ => untold(status, body),
+        _ => refused(status, body),
     };
     ModelError::new(kind(status, &message), message)
 }
@@ -30,19 +31,10 @@ fn message(refusal: &Refusal<'_>) -> Option<String> {
 }
 
 fn kind(status: u16, message: &str) -> ModelErrorKind {
-    let message = message.to_ascii_lowercase();
-    // There is no code for it, and the status depends on where it was noticed.
-    let too_long = ["context length", "available context", "context size"]
-        .iter()
-        .any(|words| message.contains(words));
-    match status {
-        401 | 403 => ModelErrorKind::Auth,
-        402 => ModelErrorKind::Quota,
-        // Its cloud limits what an account uses in hours and weeks.
-        429 if message.contains("usage limit") => ModelErrorKind::Quota,
-        429 => ModelErrorKind::RateLimit,
-        400 | 413 | 500.. if too_long => ModelErrorKind::ContextTooLong,
-        500.. => ModelErrorKind::Overloaded,
-        _ => ModelErrorKind::BadRequest,
-    }
+    let report = Report {
+        status,
+        codes: &[],
+        message,
+    };
+    vendor_errors::kind(report).unwrap_or(ModelErrorKind::Overloaded)
 }

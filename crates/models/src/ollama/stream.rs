@@ -11,8 +11,8 @@ use toolwright_core::wire::Plan;
 
 use super::{Ollama, error, wire};
 use crate::bounds::{LONGEST_SEED, MOST_CALLS, too_many_calls};
+use crate::excerpt::excerpt;
 use crate::protocol::{Protocol as _, Reader};
-use crate::told::excerpt;
 
 /// An answer that is being read.
 pub(super) struct Answer {

@@ -14,8 +14,8 @@ use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
 use crate::assemble::{Assembler, Piece, Whole};
 use crate::bounds::too_many_calls;
+use crate::excerpt::excerpt;
 use crate::protocol::Reader;
-use crate::told::excerpt;
 
 /// What ends the stream.
 const DONE: &str = "[DONE]";

@@ -1,64 +1,55 @@
-//! What the API says went wrong in, a [`ModelError`] of the right kind out.
+//! The body of an error response, or an error frame in; a [`ModelError`] out.
 
 use serde_json::value::RawValue;
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::schema::redact;
 
 use super::wire::{Frame, Trouble, as_text};
+use crate::excerpt::truncated;
+use crate::vendor_errors::{self, Report};
 
-/// More of a message than this tells nobody more.
+/// The longest message, in characters: some servers answer with a page of HTML.
 const LONGEST: usize = 500;
 
-/// Reads the body of an answer whose status is not success.
+/// The longest part of a frame that is not JSON, in characters.
+const LONGEST_FRAME: usize = 40;
+
+/// Reads the body of a response whose status is not success.
 pub(crate) fn error(status: u16, body: &str) -> ModelError {
     let trouble = trouble_in(body).unwrap_or_default();
-    let kind = match status {
-        401 | 403 => ModelErrorKind::Auth,
-        402 => ModelErrorKind::Quota,
-        429 => match known(&trouble) {
-            Some(ModelErrorKind::Quota) => ModelErrorKind::Quota,
-            _ => ModelErrorKind::RateLimit,
-        },
-        _ => known(&trouble).unwrap_or(match status {
-            408 => ModelErrorKind::Timeout,
-            500.. => ModelErrorKind::Overloaded,
-            _ => ModelErrorKind::BadRequest,
-        }),
-    };
+    let kind = kind(status, &trouble).unwrap_or(ModelErrorKind::BadRequest);
     let message = trouble.message.filter(|message| !message.trim().is_empty());
     let message = message.unwrap_or_else(|| match body.trim() {
         "" => format!("the vendor answers with status {status} and no reason"),
         body => format!("status {status}: {body}"),
     });
-    ModelError::new(kind, shortened(&message))
+    ModelError::new(kind, truncated(message.trim(), LONGEST))
 }
 
 /// Reads a frame that ends an answer with an error, or the error of a response that failed.
 pub(super) fn in_stream(frame: &str, error: Option<&RawValue>) -> ModelError {
-    // The details stand in the frame itself, or one level down.
+    // The details are in the frame itself, or one level down.
     let trouble = error
         .and_then(|error| details(error.get()))
         .or_else(|| details(frame));
     let trouble = trouble.unwrap_or_default();
-    let blamed = trouble.code.is_some() || trouble.kind.as_deref() == Some("invalid_request_error");
-    let kind = known(&trouble).unwrap_or(if blamed {
-        ModelErrorKind::BadRequest
-    } else {
+    // The codes that the table does not list are about the request: a picture that cannot be read, for example.
+    let kind = kind(0, &trouble).unwrap_or(match trouble.code {
+        Some(_) => ModelErrorKind::BadRequest,
         // The request was accepted, and then something broke.
-        ModelErrorKind::Overloaded
+        None => ModelErrorKind::Overloaded,
     });
     let message = trouble.message.filter(|message| !message.trim().is_empty());
     let message = message.or(trouble.code).map_or_else(
         || "the vendor gave up without a reason".to_owned(),
-        |message| shortened(&message),
+        |message| truncated(message.trim(), LONGEST),
     );
     ModelError::new(kind, message)
 }
 
-/// A frame that cannot be read.
+/// Describes a frame that is not JSON.
 pub(super) fn garbage(data: &str, error: serde_json::Error) -> ModelError {
-    let shown: String = data.chars().take(40).collect();
-    let message = format!("a frame of the answer cannot be read: `{}`", redact(&shown));
+    let excerpt = truncated(data, LONGEST_FRAME);
+    let message = format!("a frame of the answer cannot be read: `{excerpt}`");
     ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
 }
 
@@ -70,7 +61,7 @@ fn trouble_in(body: &str) -> Option<Trouble> {
     }
 }
 
-/// An object with the details, or the message alone as text.
+/// Reads an object with the details, or the message alone as text.
 fn details(json: &str) -> Option<Trouble> {
     let raw: &RawValue = serde_json::from_str(json).ok()?;
     if let Ok(trouble) = serde_json::from_str::<Trouble>(json) {
@@ -83,48 +74,13 @@ fn details(json: &str) -> Option<Trouble> {
     })
 }
 
-/// The kind, where code, type or message give it away.
-fn known(trouble: &Trouble) -> Option<ModelErrorKind> {
-    let code = trouble.code.as_deref().unwrap_or_default();
-    let message = trouble.message.as_deref().unwrap_or_default();
-    by_word(code)
-        .or_else(|| by_word(trouble.kind.as_deref().unwrap_or_default()))
-        .or_else(|| {
-            // Servers that imitate the API often have no code for it.
-            let message = message.to_lowercase();
-            let told = ["maximum context length", "context window", "context size"]
-                .iter()
-                .any(|words| message.contains(words));
-            told.then_some(ModelErrorKind::ContextTooLong)
-        })
-}
-
-fn by_word(word: &str) -> Option<ModelErrorKind> {
-    Some(match word {
-        "context_length_exceeded" | "exceed_context_size_error" => ModelErrorKind::ContextTooLong,
-        "rate_limit_exceeded" | "rate_limit_error" => ModelErrorKind::RateLimit,
-        "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => {
-            ModelErrorKind::Quota
-        }
-        "server_error"
-        | "internal_error"
-        | "server_is_overloaded"
-        | "slow_down"
-        | "overloaded_error"
-        | "unavailable_error"
-        | "vector_store_timeout" => ModelErrorKind::Overloaded,
-        "invalid_api_key" | "authentication_error" | "permission_error" => ModelErrorKind::Auth,
-        // A prompt is invalid when it is flagged.
-        "content_filter" | "invalid_prompt" | "moderation_blocked" => ModelErrorKind::ContentFilter,
-        word if word.contains("policy") => ModelErrorKind::ContentFilter,
-        _ => return None,
+fn kind(status: u16, trouble: &Trouble) -> Option<ModelErrorKind> {
+    vendor_errors::kind(Report {
+        status,
+        codes: &[
+            trouble.code.as_deref().unwrap_or_default(),
+            trouble.kind.as_deref().unwrap_or_default(),
+        ],
+        message: trouble.message.as_deref().unwrap_or_default(),
     })
-}
-
-fn shortened(message: &str) -> String {
-    let message = redact(message.trim());
-    match message.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
-        None => message.into_owned(),
-    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::scrub::MASK;
-use crate::told::excerpt;
+use crate::excerpt::excerpt;
 
 /// Says where `sent` is not what was `recorded`, and how; the order of keys does not count, and `***` stands for any text.
 pub(super) fn difference(recorded: &Value, sent: &Value) -> Option<String> {

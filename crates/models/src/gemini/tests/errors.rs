@@ -22,7 +22,7 @@ fn every_status_has_its_kind() {
         (429, Kind::RateLimit),
         (500, Kind::Overloaded),
         (503, Kind::Overloaded),
-        (504, Kind::Overloaded),
+        (504, Kind::Timeout),
         (529, Kind::Overloaded),
     ] {
         let error = refused(status, body);

@@ -98,6 +98,26 @@ fn what_is_nothing_of_the_protocol_is_shown() {
 }
 
 #[test]
+fn a_key_across_the_end_of_what_is_kept_of_a_body_is_redacted() {
+    let key = format!("sk-{}", "Q7".repeat(20));
+    for place in PAGE - 60..=PAGE + 10 {
+        let spaces = " ".repeat(place);
+        let token = "y".repeat(place.saturating_sub(10));
+        for body in [
+            format!("{spaces}{key} end"),
+            format!("{spaces}<p>{key}</p>"),
+            format!("Bearer {token} {key} end"),
+            format!("<p>Bearer {token} {key}</p>"),
+        ] {
+            for length in [7, 10_000] {
+                let message = fails(Framing::Events, &body, length);
+                assert!(!message.contains("Q7"), "key at {place}: {message}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_answer_without_end_is_not_read_to_its_end() {
     let piece = [b' '; 1 << 20];
     let mut frames = Body::new(Framing::Events, "", true);
