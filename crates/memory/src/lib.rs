@@ -6,11 +6,11 @@
 mod open;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod codec;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod load;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod text;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod version;
+mod migrations;
 
 #[cfg(feature = "postgres")]
 mod postgres;

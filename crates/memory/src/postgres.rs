@@ -12,14 +12,14 @@ use sqlx::postgres::PgPool;
 use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::codec;
 use crate::load::Load;
-use crate::text;
 
 mod connect;
+mod error;
 mod journal;
 mod lease;
 mod schema;
-mod trouble;
 
 /// Keeps journals in a PostgreSQL database, which several nodes may share.
 ///
@@ -43,7 +43,7 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     fn trouble(&self, error: sqlx::Error) -> StoreError {
-        trouble::of(&self.place, error)
+        error::of(&self.place, error)
     }
 
     /// Does something, and again where the connection was lost on the way.
@@ -54,7 +54,7 @@ impl PostgresStore {
         // Each connection that was made before may be as lost as the first.
         for _ in 0..self.pool.size() {
             match work().await {
-                Err(error) if trouble::is_lost(&error) => {}
+                Err(error) if error::is_lost(&error) => {}
                 done => return done.map_err(|error| self.trouble(error)),
             }
         }
@@ -81,7 +81,7 @@ impl Store for PostgresStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = text::write(entries)?;
+            let texts = codec::write(entries)?;
             let added = self.surely(|| self.add(lease, entries, &texts));
             match self.load.run(added).await? {
                 true => {
@@ -105,7 +105,7 @@ impl Store for PostgresStore {
                 .await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.trouble(error))?;
-                text::read(conversation, text)
+                codec::read(conversation, text)
             });
             entries.collect()
         })
@@ -132,7 +132,7 @@ impl Store for PostgresStore {
 
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let drawn = text::key()?;
+            let drawn = codec::key()?;
             let key = self.surely(|| self.kept_key(&drawn)).await?;
             Ok(Secret::new(key))
         })

@@ -14,19 +14,19 @@ use sqlx::{Connection as _, Row as _, Sqlite};
 use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::codec;
 use crate::load::Load;
-use crate::text;
 
-mod alive;
+mod error;
 mod file;
 mod journal;
 mod lease;
+mod process_lock;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod trouble;
 
-use alive::Alive;
+use process_lock::Alive;
 
 /// How long another process that writes is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -98,7 +98,7 @@ impl SqliteStore {
     }
 
     fn trouble(&self, error: sqlx::Error) -> StoreError {
-        trouble::of(&self.path, error)
+        error::of(&self.path, error)
     }
 }
 
@@ -144,7 +144,7 @@ impl Store for SqliteStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = text::write(entries)?;
+            let texts = codec::write(entries)?;
             match self.load.run(self.add(lease, entries, &texts)).await {
                 Ok(true) => {
                     self.load.wrote();
@@ -167,7 +167,7 @@ impl Store for SqliteStore {
             let rows = rows.map_err(|error| self.trouble(error))?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.trouble(error))?;
-                text::read(conversation, text)
+                codec::read(conversation, text)
             });
             entries.collect()
         })
@@ -201,7 +201,7 @@ impl Store for SqliteStore {
 
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let key = self.kept_key(&text::key()?).await;
+            let key = self.kept_key(&codec::key()?).await;
             key.map(Secret::new).map_err(|error| self.trouble(error))
         })
     }

@@ -5,7 +5,7 @@ use sqlx::postgres::PgRow;
 use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::PostgresStore;
-use crate::text::{signed, unsigned};
+use crate::codec::{signed, unsigned};
 
 impl PostgresStore {
     /// Adds entries in one trip; `false` if the lease is not held.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolwright_chat::Lease;
 
 use super::PostgresStore;
-use crate::text::signed;
+use crate::codec::signed;
 
 /// As far ahead as a lease lasts: longer than anybody lives, and what a timestamp can hold.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);

@@ -5,7 +5,7 @@ use sqlx::{PgPool, Row as _};
 use toolwright_chat::StoreError;
 
 use super::PostgresStore;
-use crate::version;
+use crate::migrations;
 
 /// Nodes that start at the same time go one after the other: a number that nobody else locks.
 const LOCK: i64 = 0x746f_6f6c_7772_6967;
@@ -163,7 +163,7 @@ async fn bring(pool: &PgPool, place: &str, steps: &'static [&'static str]) -> Re
         .await?;
     }
     let found: i64 = one(&mut work, "SELECT max(version) FROM toolwright_version").await?;
-    for (version, step) in version::left(place, found, steps).map_err(Refusal::Said)? {
+    for (version, step) in migrations::left(place, found, steps).map_err(Refusal::Said)? {
         sqlx::raw_sql(step).execute(&mut *work).await?;
         sqlx::query("UPDATE toolwright_version SET version = $1")
             .bind(version)

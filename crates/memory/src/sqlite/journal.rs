@@ -6,7 +6,7 @@ use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::SqliteStore;
 use super::lease::held;
-use crate::text::{signed, unsigned};
+use crate::codec::{signed, unsigned};
 
 impl SqliteStore {
     /// Adds entries; `false` if the lease is not held.

@@ -1,7 +1,7 @@
 //! The holder of a conversation, in the file; the wall clock decides nothing.
 //!
 //! A lease belongs to its holder until another takes it. Another may take it when the holder's process is gone, which the lock
-//! file of [`alive`] shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
+//! file of [`process_lock`] shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
 //! meanwhile: every renewal changes `until`. So a wall clock that is set or differs takes no lease away.
 
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sqlx::{Row as _, SqliteConnection};
 use toolwright_chat::Lease;
 
-use super::{SqliteStore, alive};
-use crate::text::{signed, unsigned};
+use super::{SqliteStore, process_lock};
+use crate::codec::{signed, unsigned};
 
 /// The longest life of a lease: a century, which the column can hold.
 const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -80,7 +80,7 @@ impl SqliteStore {
         let lasts = lasts.map_or(DEFAULT_LIFE, |millis| {
             Duration::from_millis(unsigned(millis))
         });
-        let gone = process.is_some_and(|process| alive::is_gone(&self.path, &process));
+        let gone = process.is_some_and(|process| process_lock::is_gone(&self.path, &process));
         if !gone
             && !self
                 .lease_watch

@@ -7,8 +7,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tokio::time::{Duration, Instant, sleep};
 use toolwright_chat::StoreError;
 
-use super::trouble;
-use crate::version;
+use super::error;
+use crate::migrations;
 
 /// `Tool`: how a file says whose it is.
 const APPLICATION: i32 = 0x546f_6f6c;
@@ -71,11 +71,11 @@ pub(super) async fn prepare(path: &Path, options: &SqliteConnectOptions) -> Resu
             Err(Refusal::Said(error)) => return Err(error),
             // Not all that changes a file as a whole waits for others by itself.
             Err(Refusal::Driver(error))
-                if trouble::is_busy(&error) && began.elapsed() < super::PATIENCE =>
+                if error::is_busy(&error) && began.elapsed() < super::PATIENCE =>
             {
                 sleep(Duration::from_millis(20)).await;
             }
-            Err(Refusal::Driver(error)) => return Err(trouble::of(path, error)),
+            Err(Refusal::Driver(error)) => return Err(error::of(path, error)),
         }
     }
 }
@@ -111,7 +111,7 @@ async fn migrate(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let left = version::left(&format!("`{shown}`"), found, steps).map_err(Refusal::Said)?;
+    let left = migrations::left(&format!("`{shown}`"), found, steps).map_err(Refusal::Said)?;
     let mut changed = None;
     for (version, step) in left {
         sqlx::raw_sql(step).execute(&mut *work).await?;

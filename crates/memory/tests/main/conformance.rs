@@ -1,16 +1,16 @@
 //! What every store has to do: each line below is a test of each store.
 
 mod appending;
-mod forgetting;
-mod keeping;
+mod deletion;
 mod leasing;
 mod listing;
-mod talking;
+mod round_trip;
+mod turns;
 
 macro_rules! every_store {
     ($($file:ident: $($check:ident),+;)+) => {
         mod memory {
-            use crate::place::Place;
+            use crate::backend::Place;
             $($(#[tokio::test]
             async fn $check() {
                 super::$file::$check(&Place::memory()).await;
@@ -19,7 +19,7 @@ macro_rules! every_store {
 
         #[cfg(feature = "sqlite")]
         mod sqlite {
-            use crate::place::Place;
+            use crate::backend::Place;
             $($(#[tokio::test]
             async fn $check() {
                 super::$file::$check(&Place::sqlite()).await;
@@ -28,7 +28,7 @@ macro_rules! every_store {
 
         #[cfg(feature = "postgres")]
         mod postgres {
-            use crate::place::Place;
+            use crate::backend::Place;
             $($(#[tokio::test]
             async fn $check() {
                 if let Some(place) = Place::postgres().await {
@@ -48,7 +48,7 @@ every_store! {
         one_conversation_is_told_from_many_tasks,
         ten_thousand_entries_are_kept,
         a_tail_is_read_page_by_page;
-    keeping:
+    round_trip:
         json_stays_as_it_was_written,
         names_and_ids_may_be_anything,
         the_key_stays_the_same,
@@ -65,10 +65,10 @@ every_store! {
         the_latest_conversation_comes_first,
         an_owner_is_shown_its_own_conversations_only,
         a_title_is_the_beginning_of_what_was_said_first;
-    forgetting:
+    deletion:
         a_forgotten_conversation_is_gone_and_others_stay,
         only_its_holder_forgets_a_conversation;
-    talking:
+    turns:
         a_conversation_goes_on_where_it_was_left,
         an_approval_that_waits_survives_a_restart,
         an_approval_is_for_the_arguments_it_was_asked_for,

@@ -8,12 +8,12 @@
     reason = "helpers of tests"
 )]
 
+mod backend;
 mod conformance;
+mod fixtures;
 mod opening;
-mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod scene;
 #[cfg(feature = "postgres")]
 mod server;
 #[cfg(feature = "sqlite")]

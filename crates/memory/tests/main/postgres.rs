@@ -4,10 +4,10 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use toolwright::chat::Store as _;
 use toolwright_memory::PostgresStore;
 
-use crate::scene::{several, tell, texts};
+use crate::fixtures::{several, tell, texts};
 use crate::server;
 
-mod losing;
+mod connection_loss;
 
 async fn run(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();

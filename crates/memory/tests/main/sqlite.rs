@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use toolwright::chat::{Lease, Store as _};
 use toolwright_memory::SqliteStore;
 
-use crate::scene::{LONG, hold, said, several, tell, texts};
+use crate::fixtures::{LONG, hold, said, several, tell, texts};
 
-mod damage;
 mod leases;
+mod unusable_files;
 
 fn place() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use toolwright::chat::What;
 
-use crate::place::Place;
-use crate::scene::{hold, ids, said, several, tell, texts};
+use crate::backend::Place;
+use crate::fixtures::{hold, ids, said, several, tell, texts};
 
 pub(crate) async fn entries_come_back_in_the_order_they_were_told(place: &Place) {
     let store = place.open().await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use toolwright::chat::{Lease, Store};
 
-use crate::place::Place;
-use crate::scene::{LONG, ids, said};
+use crate::backend::Place;
+use crate::fixtures::{LONG, ids, said};
 
 /// So short that it is over when somebody looks again.
 const SHORT: Duration = Duration::from_millis(1);

@@ -3,8 +3,8 @@
 use toolwright::Content;
 use toolwright::chat::{Entry, Owner, What};
 
-use crate::place::Place;
-use crate::scene::{said, several, tell};
+use crate::backend::Place;
+use crate::fixtures::{said, several, tell};
 
 pub(crate) async fn the_latest_conversation_comes_first(place: &Place) {
     let store = place.open().await;

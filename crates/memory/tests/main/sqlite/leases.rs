@@ -8,7 +8,7 @@ use toolwright::chat::{Lease, Store as _};
 use toolwright_memory::SqliteStore;
 
 use super::{place, run};
-use crate::scene::{LONG, hold, several};
+use crate::fixtures::{LONG, hold, several};
 
 #[tokio::test]
 async fn a_clock_that_jumps_takes_no_lease_from_its_holder() {

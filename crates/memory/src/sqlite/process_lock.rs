@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toolwright_chat::StoreError;
 
 use super::file;
-use crate::text;
+use crate::codec;
 
 /// What the file with the lock is called after that of the database.
 const SIGN: &str = "-alive-";
@@ -29,7 +29,7 @@ impl Alive {
     pub(super) fn begin(database: &Path) -> Result<Self, StoreError> {
         sweep(database);
         loop {
-            let name: String = text::key()?.chars().take(16).collect();
+            let name: String = codec::key()?.chars().take(16).collect();
             let path = sign(database, &name);
             let file = file::open(&path).map_err(|error| file::trouble(&path, error))?;
             // Somebody who sweeps may have been faster.

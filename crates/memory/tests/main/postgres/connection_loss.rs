@@ -8,7 +8,7 @@ use toolwright::{Tool, ToolError};
 use toolwright_memory::PostgresStore;
 
 use super::run;
-use crate::scene::{Log, chat, hold, ids, several, tell};
+use crate::fixtures::{Log, chat, hold, ids, several, tell};
 use crate::server::{self, Server};
 
 const END_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

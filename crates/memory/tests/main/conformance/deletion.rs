@@ -2,8 +2,8 @@
 
 use toolwright::chat::Lease;
 
-use crate::place::Place;
-use crate::scene::{hold, ids, several, tell};
+use crate::backend::Place;
+use crate::fixtures::{hold, ids, several, tell};
 
 pub(crate) async fn a_forgotten_conversation_is_gone_and_others_stay(place: &Place) {
     let store = place.open().await;

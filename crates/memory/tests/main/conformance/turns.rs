@@ -3,8 +3,8 @@
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Entry, Message, What};
 
-use crate::place::Place;
-use crate::scene::{Log, chat, pay, tell};
+use crate::backend::Place;
+use crate::fixtures::{Log, chat, pay, tell};
 
 pub(crate) async fn a_conversation_goes_on_where_it_was_left(place: &Place) {
     let log = Log::default();

@@ -6,7 +6,7 @@ use toolwright::chat::Store as _;
 use toolwright_memory::SqliteStore;
 
 use super::{place, refused, run};
-use crate::scene::{hold, several, tell};
+use crate::fixtures::{hold, several, tell};
 
 #[tokio::test]
 async fn a_directory_is_no_file() {
@@ -112,7 +112,10 @@ async fn a_file_that_may_only_be_read_says_so() {
         _ => Command::new(&test),
     };
     let output = command
-        .args(["--exact", "sqlite::damage::somebody_who_may_only_read"])
+        .args([
+            "--exact",
+            "sqlite::unusable_files::somebody_who_may_only_read",
+        ])
         .current_dir("/")
         .env("TOOLWRIGHT_TEST_FILE", &file)
         .output()

@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 use toolwright::ToolCall;
 use toolwright::chat::{CallFacts, Entry, Item, ModelId, Step, Stop, Usage, Verdict, What};
 
-use crate::place::Place;
-use crate::scene::{hold, ids, said, tell, texts};
+use crate::backend::Place;
+use crate::fixtures::{hold, ids, said, tell, texts};
 
 /// JSON that whoever reads and writes it again would change.
 const ODD: &[&str] = &[
@@ -78,7 +78,7 @@ pub(crate) async fn names_and_ids_may_be_anything(place: &Place) {
     let store = place.open().await;
     for name in names {
         let lease = toolwright::chat::Lease::new(name, name);
-        assert!(store.lease(&lease, crate::scene::LONG).await.unwrap());
+        assert!(store.lease(&lease, crate::fixtures::LONG).await.unwrap());
         let entries = names.map(|id| said(id, 1, name));
         store.append(&lease, &entries).await.unwrap();
     }
@@ -90,7 +90,7 @@ pub(crate) async fn names_and_ids_may_be_anything(place: &Place) {
         let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
         assert_eq!(ids(&before), ["", " ", "\0"]);
         let other = toolwright::chat::Lease::new(name, "other");
-        assert!(!store.lease(&other, crate::scene::LONG).await.unwrap());
+        assert!(!store.lease(&other, crate::fixtures::LONG).await.unwrap());
     }
     let mut expected = names.map(str::to_owned);
     expected.sort();
