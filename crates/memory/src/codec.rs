@@ -1,9 +1,9 @@
-//! Entries in, the text that is kept of them out; and back.
+//! Entries and integers as the databases store them, and random keys.
 
 use toolwright_chat::{Entry, StoreError};
 
-/// Writes entries, each once: the text is what is kept.
-pub(crate) fn write(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
+/// Encodes each entry as JSON; the store keeps this text unchanged.
+pub(crate) fn encode(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
     let texts = entries.iter().map(|entry| {
         serde_json::to_string(entry).map_err(|error| {
             let id = &entry.id;
@@ -13,8 +13,8 @@ pub(crate) fn write(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
     texts.collect()
 }
 
-/// Reads an entry.
-pub(crate) fn read(conversation: &str, text: &str) -> Result<Entry, StoreError> {
+/// Decodes an entry of a conversation.
+pub(crate) fn decode(conversation: &str, text: &str) -> Result<Entry, StoreError> {
     serde_json::from_str(text).map_err(|error| {
         StoreError::new(format!(
             "conversation `{conversation}` has an entry that cannot be read: it is damaged, or of a newer Toolwright"
@@ -23,21 +23,21 @@ pub(crate) fn read(conversation: &str, text: &str) -> Result<Entry, StoreError> 
     })
 }
 
-/// What databases count with.
-pub(crate) fn signed(number: impl TryInto<i64>) -> i64 {
+/// Converts to the integer type of SQL; a greater number becomes [`i64::MAX`].
+pub(crate) fn to_sql(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// What everybody else counts with.
-pub(crate) fn unsigned(number: i64) -> u64 {
+/// Converts from the integer type of SQL; a negative number becomes 0.
+pub(crate) fn from_sql(number: i64) -> u64 {
     number.try_into().unwrap_or_default()
 }
 
-/// A key that nobody has seen.
-pub(crate) fn key() -> Result<String, StoreError> {
-    let mut drawn = [0; 32];
-    getrandom::fill(&mut drawn).map_err(|error| {
+/// Returns 32 random bytes as hexadecimal digits.
+pub(crate) fn random_key() -> Result<String, StoreError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
         StoreError::new("the system has no random numbers to give").with_source(error.to_string())
     })?;
-    Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

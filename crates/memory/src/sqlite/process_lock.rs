@@ -1,7 +1,7 @@
-//! A process in, whether it is still there out: each holds a lock for as long as it lives.
+//! A lock file per process, which shows other processes whether it still runs.
 //!
-//! Without it, whoever starts again after a crash would wait until the leases of the crashed process are over. A file system
-//! that knows no locks keeps everybody alive, and then that is what happens.
+//! A process that restarts after a crash thus takes over the leases of the crashed one at once, instead of waiting for them
+//! to expire. On a file system without locks every process seems to run, and leases have to expire.
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError, remove_file};
@@ -13,26 +13,26 @@ use toolwright_chat::StoreError;
 use super::file;
 use crate::codec;
 
-/// What the file with the lock is called after that of the database.
-const SIGN: &str = "-alive-";
+/// What the name of a lock file has after the name of the database; the name of the process follows.
+const LOCK_SUFFIX: &str = "-alive-";
 
-/// The sign that this process lives.
-pub(super) struct Alive {
+/// The lock that this process holds while a store is open.
+pub(super) struct ProcessLock {
     name: String,
     path: PathBuf,
-    /// Unlocked when it is closed, however the process ends.
+    /// Closing the file releases the lock, however the process ends.
     _file: File,
 }
 
-impl Alive {
-    /// Shows that this process lives, and removes the signs of those that do not.
-    pub(super) fn begin(database: &Path) -> Result<Self, StoreError> {
-        sweep(database);
+impl ProcessLock {
+    /// Creates and locks a file with a random name, and removes the lock files of processes that are gone.
+    pub(super) fn acquire(database: &Path) -> Result<Self, StoreError> {
+        remove_stale_locks(database);
         loop {
-            let name: String = codec::key()?.chars().take(16).collect();
-            let path = sign(database, &name);
-            let file = file::open(&path).map_err(|error| file::trouble(&path, error))?;
-            // Somebody who sweeps may have been faster.
+            let name: String = codec::random_key()?.chars().take(16).collect();
+            let path = lock_path(database, &name);
+            let file = file::open(&path).map_err(|error| file::store_error(&path, error))?;
+            // Between the two calls another process may have taken the file for a stale one and removed it.
             let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if locked && path.exists() {
                 return Ok(Self {
@@ -44,53 +44,56 @@ impl Alive {
         }
     }
 
-    pub(super) fn name(&self) -> &str {
+    /// The name of this process in the leases it holds.
+    pub(super) fn process_name(&self) -> &str {
         &self.name
     }
 }
 
-impl Drop for Alive {
+impl Drop for ProcessLock {
     fn drop(&mut self) {
         let _ = remove_file(&self.path);
     }
 }
 
-/// Whether the process of this name is gone; what is no name of ours names no file, either.
-pub(super) fn is_gone(database: &Path, name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_hexdigit()) && is_left(&sign(database, name))
+/// Returns true if the process of this name no longer runs. Anything but hexadecimal digits is no process name and no part
+/// of a path.
+pub(super) fn is_process_gone(database: &Path, name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && remove_if_unlocked(&lock_path(database, name))
 }
 
-/// Whether nobody holds a sign any more; then it is removed.
-fn is_left(sign: &Path) -> bool {
-    match File::open(sign) {
+/// Removes a lock file that no process holds; returns true if it was unlocked or did not exist.
+fn remove_if_unlocked(lock: &Path) -> bool {
+    match File::open(lock) {
         Ok(file) => {
-            let left = file.try_lock().is_ok();
-            if left {
-                let _ = remove_file(sign);
+            let unlocked = file.try_lock().is_ok();
+            if unlocked {
+                let _ = remove_file(lock);
             }
-            left
+            unlocked
         }
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
-fn sweep(database: &Path) {
+fn remove_stale_locks(database: &Path) {
     let directory = database.parent().filter(|it| !it.as_os_str().is_empty());
-    let signs = directory.unwrap_or(Path::new(".")).read_dir();
-    let ours = sign(database, "");
-    let Some(ours) = ours.file_name().map(|name| name.as_encoded_bytes()) else {
+    let files = directory.unwrap_or(Path::new(".")).read_dir();
+    let prefix = lock_path(database, "");
+    let Some(prefix) = prefix.file_name().map(|name| name.as_encoded_bytes()) else {
         return;
     };
-    for beside in signs.into_iter().flatten().flatten() {
-        if beside.file_name().as_encoded_bytes().starts_with(ours) {
-            is_left(&beside.path());
+    for file in files.into_iter().flatten().flatten() {
+        if file.file_name().as_encoded_bytes().starts_with(prefix) {
+            remove_if_unlocked(&file.path());
         }
     }
 }
 
-fn sign(database: &Path, name: &str) -> PathBuf {
+fn lock_path(database: &Path, name: &str) -> PathBuf {
     let mut path = OsString::from(database);
-    path.push(SIGN);
+    path.push(LOCK_SUFFIX);
     path.push(name);
     path.into()
 }
