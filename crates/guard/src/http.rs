@@ -13,14 +13,14 @@ use tokio::time::timeout;
 use toolwright_core::{CallContext, Param, ToolError};
 
 mod address;
-mod build;
+mod builder;
 mod connect;
 mod error;
 mod exchange;
 mod policy;
 mod resolve;
 
-pub use build::SafeHttpBuilder;
+pub use builder::SafeHttpBuilder;
 pub use error::{FetchError, SetupError};
 pub use exchange::Page;
 pub use resolve::{Resolver, SystemResolver};

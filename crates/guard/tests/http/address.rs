@@ -4,7 +4,7 @@ use std::net::{IpAddr, TcpListener};
 
 use toolwright_guard::{FetchError, SafeHttp};
 
-use super::names::Names;
+use super::resolver::Names;
 use super::site::{Site, ok};
 use super::{LOOPBACK, assert_refused, client, is_address, nowhere};
 

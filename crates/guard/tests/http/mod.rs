@@ -5,14 +5,14 @@ use std::net::{IpAddr, Ipv4Addr};
 use toolwright_guard::{FetchError, Page, SafeHttp, SafeHttpBuilder};
 
 mod address;
-mod answer;
 mod host;
-mod names;
 mod redirect;
-mod secure;
+mod resolver;
+mod response;
 mod site;
+mod tls;
 
-use names::Names;
+use resolver::Names;
 use site::Site;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use toolwright_guard::FetchError;
 
-use super::names::Names;
+use super::resolver::Names;
 use super::site::{Site, ok, redirect};
 use super::{Check, LOOPBACK, assert_refused, client, is_address};
 
