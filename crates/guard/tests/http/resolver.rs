@@ -1,4 +1,4 @@
-//! A resolver that answers as it is told, and remembers what it was asked.
+//! A resolver with scripted results, which records its queries.
 
 use std::io;
 use std::net::IpAddr;
@@ -7,36 +7,36 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use toolwright_guard::Resolver;
 
-/// Its answers, in turn; the last one is repeated.
+/// Returns its results in order, and repeats the last one.
 #[derive(Clone)]
-pub(crate) struct Names {
-    answers: Arc<[Vec<IpAddr>]>,
-    asked: Arc<Mutex<Vec<String>>>,
+pub(crate) struct ScriptedResolver {
+    results: Arc<[Vec<IpAddr>]>,
+    queries: Arc<Mutex<Vec<String>>>,
 }
 
-impl Names {
-    pub(crate) fn always(answer: &[IpAddr]) -> Self {
-        Self::in_turn(&[answer])
+impl ScriptedResolver {
+    pub(crate) fn always(result: &[IpAddr]) -> Self {
+        Self::in_order(&[result])
     }
 
-    pub(crate) fn in_turn(answers: &[&[IpAddr]]) -> Self {
+    pub(crate) fn in_order(results: &[&[IpAddr]]) -> Self {
         Self {
-            answers: answers.iter().map(|answer| answer.to_vec()).collect(),
-            asked: Arc::default(),
+            results: results.iter().map(|result| result.to_vec()).collect(),
+            queries: Arc::default(),
         }
     }
 
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn queries(&self) -> Vec<String> {
+        self.queries.lock().unwrap().clone()
     }
 }
 
-impl Resolver for Names {
+impl Resolver for ScriptedResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
-        let mut asked = self.asked.lock().unwrap();
-        let turn = asked.len().min(self.answers.len() - 1);
-        asked.push(host.to_owned());
-        let answer = self.answers[turn].clone();
-        Box::pin(async move { Ok(answer) })
+        let mut queries = self.queries.lock().unwrap();
+        let index = queries.len().min(self.results.len() - 1);
+        queries.push(host.to_owned());
+        let result = self.results[index].clone();
+        Box::pin(async move { Ok(result) })
     }
 }
