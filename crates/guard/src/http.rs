@@ -1,8 +1,8 @@
-//! A URL as the model wrote it in, a page out.
+//! Fetches a URL that the model wrote, from the public internet only.
 //!
-//! Every hop goes check URL → resolve → check addresses → connect to those → exchange, and each step
-//! is a file. hyper is used without a connector or pool of its own, so there is no second place
-//! that looks a name up, follows a redirect or reads the environment for a proxy.
+//! Every hop checks the URL, resolves the host, checks the addresses, connects to one of them and
+//! exchanges a request; each step is a file. hyper is used without its connectors and pools, so no
+//! other code resolves a name, follows a redirect or reads the environment for a proxy.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,33 +13,33 @@ use tokio::time::timeout;
 use toolwright_core::{CallContext, Param, ToolError};
 
 mod address;
-mod build;
+mod builder;
 mod connect;
 mod error;
 mod exchange;
 mod policy;
 mod resolve;
 
-pub use build::SafeHttpBuilder;
+pub use builder::SafeHttpBuilder;
 pub use error::{FetchError, SetupError};
 pub use exchange::Page;
 pub use resolve::{Resolver, SystemResolver};
 
 use connect::Connector;
-use exchange::Answer;
+use exchange::HopResult;
 use policy::{Policy, Target};
 
-/// How many redirects are followed.
+/// The maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
 /// An HTTP client that reaches the public internet and nothing else; cheap to clone.
 ///
 /// As a parameter of a tool it is the client given to the invoker with `.state(http)`, else one with
-/// everything as it is by default: http and https on ports 80 and 443, public addresses only, at
+/// the defaults: http and https on ports 80 and 443, public addresses only, at
 /// most 5 redirects, 1 MiB and 20 seconds. It sends no cookies, credentials or `Referer`, uses no
-/// proxy, and unpacks nothing.
+/// proxy, and decompresses nothing.
 ///
-/// The address that was checked is the address that is connected to: a name is looked up once per
+/// The address that was checked is the address that is connected to: a name is resolved once per
 /// hop, and a name with even one forbidden address is refused, because a public site has none.
 ///
 /// # Examples
@@ -65,7 +65,7 @@ struct Shared {
 }
 
 impl SafeHttp {
-    /// Makes a client with everything as it is by default.
+    /// Creates a client with the defaults.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl SafeHttp {
         Self::builder().build()
     }
 
-    /// Starts a client.
+    /// Returns a builder with the defaults.
     pub fn builder() -> SafeHttpBuilder {
         SafeHttpBuilder::new()
     }
@@ -83,7 +83,7 @@ impl SafeHttp {
     ///
     /// # Errors
     ///
-    /// When the URL, a redirect or an address is not allowed, or there is no answer.
+    /// When the URL, a redirect or an address is not allowed, or there is no complete response.
     ///
     /// # Cancellation
     ///
@@ -92,7 +92,7 @@ impl SafeHttp {
         self.fetch(Method::GET, url).await
     }
 
-    /// Asks about a page without fetching it: the body is empty.
+    /// Sends a `HEAD` request: the body of the page is empty.
     ///
     /// # Errors
     ///
@@ -113,9 +113,9 @@ impl SafeHttp {
         let mut target = self.0.policy.target(url)?;
         for _ in 0..=MAX_REDIRECTS {
             match self.hop(method, &target).await? {
-                Answer::Page(page) => return Ok(page),
-                Answer::Redirect(location) => {
-                    target = self.0.policy.redirected(&target, &location)?;
+                HopResult::Page(page) => return Ok(page),
+                HopResult::Redirect(location) => {
+                    target = self.0.policy.redirect_target(&target, &location)?;
                 }
             }
         }
@@ -124,10 +124,11 @@ impl SafeHttp {
         })
     }
 
-    async fn hop(&self, method: &Method, target: &Target) -> Result<Answer, FetchError> {
+    async fn hop(&self, method: &Method, target: &Target) -> Result<HopResult, FetchError> {
         let shared = &self.0;
-        let addresses = resolve::pin(&*shared.resolver, &shared.policy, target).await?;
-        let stream = connect::reach(&addresses, target).await?;
+        let addresses =
+            resolve::checked_addresses(&*shared.resolver, &shared.policy, target).await?;
+        let stream = connect::connect(&addresses, target).await?;
         if target.is_https() {
             let stream = shared.connector.secure(stream, target).await?;
             exchange::exchange(stream, method, target, shared.max_bytes).await
@@ -149,17 +150,17 @@ impl Param for SafeHttp {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         match cx.setup().state::<SafeHttp>() {
             Some(http) => Ok(SafeHttp::clone(&http)),
-            None => usual().map_err(ToolError::fatal),
+            None => default_client().map_err(ToolError::fatal),
         }
     }
 }
 
-/// The client of tools that were given none: its certificates are read once.
-fn usual() -> Result<SafeHttp, SetupError> {
-    static USUAL: Mutex<Option<SafeHttp>> = Mutex::new(None);
-    let mut usual = USUAL.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*usual {
+/// Returns the client for invokers without one; it is created once, because that parses certificates.
+fn default_client() -> Result<SafeHttp, SetupError> {
+    static DEFAULT: Mutex<Option<SafeHttp>> = Mutex::new(None);
+    let mut client = DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*client {
         Some(http) => Ok(http.clone()),
-        None => Ok(usual.insert(SafeHttp::new()?).clone()),
+        None => Ok(client.insert(SafeHttp::new()?).clone()),
     }
 }

@@ -1,8 +1,8 @@
-//! A path as the model wrote it in, a handle inside the jail out.
+//! Resolves paths that the model wrote, within one directory only.
 //!
-//! Nothing here compares path texts to decide what is inside: every lookup starts at an open handle
-//! of the jail's directory and the operating system, or `cap-std` component by component where the
-//! system cannot, refuses to resolve beyond it. A link swapped in half-way therefore changes nothing.
+//! No check compares the text of paths: every lookup starts at an open handle of the jail's directory,
+//! and the operating system, or `cap-std` component by component where the system cannot, refuses to
+//! resolve beyond it. A link that is swapped in during a lookup therefore changes nothing.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,21 +22,20 @@ pub use list::{Entry, EntryKind, Listing};
 pub use read::FileText;
 pub use write::WriteMode;
 
-/// How many bytes of a file are read or written at most, unless told otherwise.
+/// The default maximum of bytes that are read from or written to a file.
 const MAX_BYTES: usize = 1 << 20;
-/// How many entries of a directory are listed at most, unless told otherwise.
+/// The default maximum of entries that are listed of a directory.
 const MAX_ENTRIES: usize = 1_000;
-/// The longest path that is looked up; longer ones are not even echoed.
+/// The maximum length of a path in bytes; the error for a longer one does not repeat it.
 const MAX_PATH: usize = 4_096;
 
 /// A directory that paths cannot leave, symbolic links included; cheap to clone.
 ///
 /// As a parameter of a tool it is the jail given to the invoker with `.state(Jail::new(dir)?)`, else
-/// the project directory. Paths are relative to it; `..` and links are fine as long as they stay
-/// inside. All methods block: write `#[tool(blocking)]`, or call them on a thread that may.
+/// the project directory. Paths are relative to it; `..` and links are allowed as long as they stay
+/// inside. All methods block: write `#[tool(blocking)]`, or call them on a thread that may block.
 ///
-/// Hard links and mount points inside the directory belong to it: whoever can make those is not the
-/// model.
+/// Hard links and mount points inside the directory belong to it: the model cannot create them.
 ///
 /// # Examples
 ///
@@ -53,14 +52,14 @@ const MAX_PATH: usize = 4_096;
 #[derive(Clone)]
 pub struct Jail {
     dir: Arc<Dir>,
-    /// The directory's names on the host, to understand absolute paths; no check relies on them.
+    /// The directory's paths on the host, to parse absolute paths; no check relies on them.
     roots: Arc<[PathBuf]>,
     max_bytes: usize,
     max_entries: usize,
 }
 
 impl Jail {
-    /// Makes a jail of a directory that exists.
+    /// Creates a jail from an existing directory.
     ///
     /// # Errors
     ///
@@ -81,40 +80,40 @@ impl Jail {
         })
     }
 
-    /// Sets how many bytes of a file are read, and how many may be written; 1 MiB by default.
+    /// Sets the maximum of bytes that are read from or written to a file; 1 MiB by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets how many entries of a directory are listed; 1,000 by default.
+    /// Sets the maximum of entries that are listed of a directory; 1,000 by default.
     #[must_use]
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// Returns where a path leads: relative to the jail, without `..` or links.
+    /// Returns the canonical path, relative to the jail and without `..` or links.
     ///
-    /// The answer is for people and for comparing. By the time it is used the file may be another
-    /// one; to touch it, ask the jail again.
+    /// The result is for display and comparison. The file may be replaced meanwhile, so do not open it
+    /// by this path on the host; use the methods of the jail.
     ///
     /// # Errors
     ///
-    /// When nothing is there, or it is neither file nor directory, or it is outside.
+    /// When the path does not exist, is neither file nor directory, or leads outside.
     pub fn resolve(&self, path: &str) -> Result<PathBuf, JailError> {
-        let asked = self.asked(path)?;
-        let found = asked.look(&self.dir)?;
-        if !found.is_file() && !found.is_dir() {
-            return Err(asked.not_a_file());
+        let target = self.parse_path(path)?;
+        let metadata = target.metadata(&self.dir)?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(target.not_a_file());
         }
-        let resolved = self.dir.canonicalize(asked.path);
-        resolved.map_err(|error| asked.refused(error))
+        let resolved = self.dir.canonicalize(target.path);
+        resolved.map_err(|error| target.io_error(error))
     }
 
-    /// Understands a path; whether it stays inside is found out by following it.
-    fn asked<'a>(&self, path: &'a str) -> Result<Asked<'a>, JailError> {
+    /// Parses a path without resolving it; only the lookup detects links that lead outside.
+    fn parse_path<'a>(&self, path: &'a str) -> Result<JailPath<'a>, JailError> {
         let reason = match path {
             "" => Some("is empty"),
             _ if path.len() > MAX_PATH => Some("is longer than 4096 bytes"),
@@ -126,15 +125,15 @@ impl Jail {
         }
         let given = Path::new(path);
         if !given.has_root() {
-            return Ok(Asked { path: given });
+            return Ok(JailPath { path: given });
         }
         let inside = |root: &PathBuf| given.strip_prefix(root).ok();
         match self.roots.iter().find_map(inside) {
-            Some(rest) if rest.as_os_str().is_empty() => Ok(Asked {
+            Some(rest) if rest.as_os_str().is_empty() => Ok(JailPath {
                 path: Path::new("."),
             }),
-            Some(rest) => Ok(Asked { path: rest }),
-            None => Err(Asked { path: given }.outside()),
+            Some(rest) => Ok(JailPath { path: rest }),
+            None => Err(JailPath { path: given }.outside()),
         }
     }
 }
@@ -149,15 +148,15 @@ impl fmt::Debug for Jail {
 
 impl Param for Jail {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        of_setup(cx.setup())
+        jail_from_setup(cx.setup())
     }
 
     fn check(setup: &Setup) -> Result<(), ToolError> {
-        of_setup(setup).map(drop)
+        jail_from_setup(setup).map(drop)
     }
 }
 
-fn of_setup(setup: &Setup) -> Result<Jail, ToolError> {
+fn jail_from_setup(setup: &Setup) -> Result<Jail, ToolError> {
     if let Some(jail) = setup.state::<Jail>() {
         return Ok(Jail::clone(&jail));
     }
@@ -170,15 +169,16 @@ fn of_setup(setup: &Setup) -> Result<Jail, ToolError> {
     Jail::new(dir).map_err(ToolError::fatal)
 }
 
-/// A path relative to the jail, which is also how errors name it.
+/// A path relative to the jail; error messages show it in this form.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct JailPath<'a> {
     path: &'a Path,
 }
 
-impl Asked<'_> {
-    /// Says what is there, before anything is opened: opening a device can already do something.
-    fn look(self, dir: &Dir) -> Result<Metadata, JailError> {
-        dir.metadata(self.path).map_err(|error| self.refused(error))
+impl JailPath<'_> {
+    /// Returns the metadata, which callers check before they open anything: opening a device can have side effects.
+    fn metadata(self, dir: &Dir) -> Result<Metadata, JailError> {
+        dir.metadata(self.path)
+            .map_err(|error| self.io_error(error))
     }
 }

@@ -1,8 +1,8 @@
-//! Extractors for tools that touch the world: **a path cannot leave its jail, a URL cannot reach your network.**
+//! Tool parameters that restrict access: **a path cannot leave its jail, a URL cannot reach your network.**
 //!
-//! What a tool is asked to read comes from a model, and what a model asks may come from a page it
-//! has read. A tool that takes a [`Jail`] or a [`SafeHttp`] as parameter need not trust either: the
-//! model never sees the parameter, the host decides what is behind it.
+//! The paths and URLs that a tool receives come from a model, which may follow instructions in a page
+//! that it has read. A tool that takes a [`Jail`] or a [`SafeHttp`] as a parameter need not trust either:
+//! the model never sees the parameter, and the host configures what it allows.
 //!
 //! ```
 //! use toolwright::{Invoker, Registry, ToolCall, ToolError, tool};

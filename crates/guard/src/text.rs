@@ -1,11 +1,11 @@
-//! Bytes in, text out.
+//! Decodes bytes as UTF-8.
 
-/// Makes text of bytes, replacing what is not UTF-8.
+/// Decodes bytes as UTF-8; invalid sequences are replaced by `U+FFFD`.
 ///
-/// A character that was `cut` in two at the end is left out, not replaced.
-pub(crate) fn lossy(mut bytes: Vec<u8>, cut: bool) -> String {
-    if cut {
-        bytes.truncate(whole_characters(&bytes));
+/// If the bytes were truncated, an incomplete character at the end is dropped, not replaced.
+pub(crate) fn decode_lossy(mut bytes: Vec<u8>, truncated: bool) -> String {
+    if truncated {
+        bytes.truncate(complete_len(&bytes));
     }
     match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -13,15 +13,15 @@ pub(crate) fn lossy(mut bytes: Vec<u8>, cut: bool) -> String {
     }
 }
 
-/// How many bytes there are before a character that is only begun.
-fn whole_characters(bytes: &[u8]) -> usize {
+/// The length of the bytes without an incomplete character at the end.
+fn complete_len(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     let rest = last.map_or(&[][..], |chunk| chunk.invalid());
-    let begun = match std::str::from_utf8(rest) {
+    let incomplete = match std::str::from_utf8(rest) {
         Err(error) if error.error_len().is_none() => rest.len(),
         _ => 0,
     };
-    bytes.len() - begun
+    bytes.len() - incomplete
 }
 
 #[cfg(test)]
@@ -29,16 +29,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_cut_in_two_is_left_out() {
-        assert_eq!(lossy("a€".as_bytes()[..3].to_vec(), true), "a");
-        assert_eq!(lossy("a€".as_bytes().to_vec(), true), "a€");
-        assert_eq!(lossy(Vec::new(), true), "");
+    fn an_incomplete_character_at_the_end_is_dropped() {
+        assert_eq!(decode_lossy("a€".as_bytes()[..3].to_vec(), true), "a");
+        assert_eq!(decode_lossy("a€".as_bytes().to_vec(), true), "a€");
+        assert_eq!(decode_lossy(Vec::new(), true), "");
     }
 
     #[test]
-    fn what_is_not_utf_8_is_replaced() {
-        assert_eq!(lossy(b"caf\xe9!".to_vec(), false), "caf\u{fffd}!");
-        assert_eq!(lossy(b"caf\xe9!".to_vec(), true), "caf\u{fffd}!");
-        assert_eq!(lossy("€".as_bytes()[..2].to_vec(), false), "\u{fffd}");
+    fn invalid_utf_8_is_replaced() {
+        assert_eq!(decode_lossy(b"caf\xe9!".to_vec(), false), "caf\u{fffd}!");
+        assert_eq!(decode_lossy(b"caf\xe9!".to_vec(), true), "caf\u{fffd}!");
+        assert_eq!(
+            decode_lossy("€".as_bytes()[..2].to_vec(), false),
+            "\u{fffd}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What the guards refuse, one attack per test; and what they let through.
+//! What the guards refuse, one attack per test, and what they allow.
 
 #![expect(
     clippy::indexing_slicing,

@@ -1,16 +1,16 @@
-//! Conversations that outlive the process: journals in a SQLite file, or in PostgreSQL for many nodes.
+//! Durable conversation stores: journals in a SQLite file, or in PostgreSQL for many nodes.
 //!
-//! Both keep an entry as the JSON text it was written as, add it in one transaction with the check of the lease, and bring
-//! their tables up to date when they are opened.
+//! Both store an entry as its JSON text, byte for byte, append it in the transaction that checks the lease, and migrate
+//! their tables when they are opened.
 
 mod open;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod codec;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod load;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod text;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod version;
+mod migrations;
 
 #[cfg(feature = "postgres")]
 mod postgres;

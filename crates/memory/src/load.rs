@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use toolwright_chat::StoreError;
 
-/// How long a new write may have to wait before new work is refused: a third of the life that a lease has by default.
-/// It is renewed after another third, so a renewal that waits in the longest queue is still in time.
+/// How long a new write may have to wait before new work is refused: a third of the default life of a lease. A lease is
+/// renewed after another third, so a renewal is in time even if it waits in the longest queue.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// How long the result of a write that succeeded, or of a probe that failed, is reused.
@@ -27,8 +27,11 @@ pub(crate) struct Load {
 struct Measurements {
     /// The moving average of the time between two completed writes, while writes wait.
     interval: Duration,
-    done: Option<Instant>,
+    /// When the last write completed, successful or not.
+    completed: Option<Instant>,
+    /// When the last write succeeded; `None` after one that failed.
     written: Option<Instant>,
+    /// When the last probe failed, and its message.
     failed: Option<(Instant, String)>,
 }
 
@@ -40,54 +43,56 @@ impl Load {
     ) -> Result<T, E> {
         let _pending = PendingWrite::begin(&self.pending);
         let began = Instant::now();
-        let done = write.await;
+        let result = write.await;
         let mut measured = self.measured();
         measured.add(began);
-        if done.is_err() {
+        if result.is_err() {
             measured.written = None;
         }
-        done
+        result
     }
 
     /// Records that a write was committed.
-    pub(crate) fn wrote(&self) {
+    pub(crate) fn record_write(&self) {
         let mut measured = self.measured();
         measured.written = Some(Instant::now());
         measured.failed = None;
     }
 
-    /// Returns an error if too many writes wait, or if nothing was written lately and `probe` cannot write, either.
+    /// Returns an error if too many writes wait, or if nothing was written recently and `probe` cannot write either.
+    ///
+    /// `label` names the store in the error message.
     pub(crate) async fn check(
         &self,
-        place: impl FnOnce() -> String,
+        label: impl FnOnce() -> String,
         probe: impl Future<Output = Result<(), StoreError>>,
     ) -> Result<(), StoreError> {
         let wait = self.wait();
         if wait > MAX_WAIT {
             let message = format!(
                 "{} cannot keep up: a write waits for about {} seconds",
-                place(),
+                label(),
                 wait.as_secs()
             );
             return Err(StoreError::overloaded(message, wait - MAX_WAIT));
         }
-        if let Some(known) = self.known() {
-            return known;
+        if let Some(result) = self.cached_result() {
+            return result;
         }
-        let _one = self.probing.lock().await;
-        if let Some(known) = self.known() {
-            return known;
+        let _guard = self.probing.lock().await;
+        if let Some(result) = self.cached_result() {
+            return result;
         }
         let probed = self.run(probe).await;
         match &probed {
-            Ok(()) => self.wrote(),
+            Ok(()) => self.record_write(),
             Err(error) => self.measured().failed = Some((Instant::now(), error.to_string())),
         }
         probed
     }
 
     /// The result of the last write or probe, if it is recent enough to be reused.
-    fn known(&self) -> Option<Result<(), StoreError>> {
+    fn cached_result(&self) -> Option<Result<(), StoreError>> {
         let measured = self.measured();
         let is_recent = |at: &Instant| at.elapsed() < CACHE_TIME;
         if measured.written.as_ref().is_some_and(is_recent) {
@@ -113,14 +118,16 @@ impl Measurements {
     /// Adds a completed write to the average.
     fn add(&mut self, began: Instant) {
         let now = Instant::now();
-        // Idle time says nothing about how fast the store is.
-        let since = self.done.map_or(began, |done| done.max(began));
+        // Idle time does not count: it is no measure of the store's speed.
+        let since = self
+            .completed
+            .map_or(began, |completed| completed.max(began));
         let interval = now.saturating_duration_since(since);
-        self.interval = match self.done {
+        self.interval = match self.completed {
             Some(_) => (self.interval * 15 + interval) / 16,
             None => interval,
         };
-        self.done = Some(now);
+        self.completed = Some(now);
     }
 }
 
@@ -151,14 +158,14 @@ mod tests {
         ready(Ok(()))
     }
 
-    fn place() -> String {
+    fn label() -> String {
         "it".to_owned()
     }
 
     #[tokio::test]
-    async fn a_store_with_too_long_a_queue_of_writers_takes_on_no_more() {
+    async fn a_store_whose_write_queue_is_too_long_refuses_new_work() {
         let load = Load::default();
-        load.check(place, written()).await.unwrap();
+        load.check(label, written()).await.unwrap();
         load.measured().interval = Duration::from_millis(200);
         let mut writers: Vec<_> = (0..60)
             .map(|_| Box::pin(load.run(pending::<Result<(), StoreError>>())))
@@ -166,28 +173,32 @@ mod tests {
         for writer in &mut writers {
             assert!(writer.as_mut().now_or_never().is_none());
         }
-        let refused = load.check(place, written()).await.unwrap_err();
+        let error = load.check(label, written()).await.unwrap_err();
         assert_eq!(
-            refused.to_string(),
+            error.to_string(),
             "it cannot keep up: a write waits for about 12 seconds"
         );
-        assert_eq!(refused.retry_after(), Some(Duration::from_secs(2)));
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
         writers.truncate(40);
-        load.check(place, written()).await.unwrap();
+        load.check(label, written()).await.unwrap();
     }
 
     #[tokio::test]
-    async fn what_was_written_lately_is_not_probed_and_what_failed_is() {
+    async fn a_store_is_probed_after_a_failed_write_and_not_after_a_recent_one() {
         let load = Load::default();
         let fails = || ready(Err::<(), _>(StoreError::new("the disk is full")));
-        load.wrote();
-        load.check(place, pending()).await.unwrap();
+        load.record_write();
+        load.check(label, pending()).await.unwrap();
         load.run(fails()).await.unwrap_err();
-        let refused = load.check(place, fails()).await.unwrap_err();
-        assert_eq!(refused.to_string(), "the disk is full");
-        let refused = load.check(place, pending()).await.unwrap_err();
-        assert_eq!(refused.to_string(), "the disk is full", "known for a while");
-        load.wrote();
-        load.check(place, pending()).await.unwrap();
+        let error = load.check(label, fails()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the disk is full");
+        let error = load.check(label, pending()).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the disk is full",
+            "the failure is cached"
+        );
+        load.record_write();
+        load.check(label, pending()).await.unwrap();
     }
 }

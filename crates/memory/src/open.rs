@@ -1,4 +1,4 @@
-//! Where conversations are kept, in one line, in; the store out.
+//! Opens a store by its URL.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use toolwright_chat::{MemoryStore, Store, StoreError};
 
 /// Opens the store that a URL names: `memory:`, `sqlite:FILE` or `postgres://USER@HOST/DATABASE`.
 ///
-/// What is missing is made: the file, its directory, the tables.
+/// Creates what is missing: the file, its directory, the tables.
 ///
 /// # Errors
 ///
-/// When nobody knows the scheme, or the store cannot be opened; what to do about it. A password in the URL is not repeated.
+/// When the scheme is unknown or the store cannot be opened. The message states the remedy and omits a password in the URL.
 ///
 /// # Examples
 ///
@@ -35,13 +35,13 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
-/// Opens a store as [`open`] does, unless it is a file that is not there: for programs that only look at what is stored.
+/// Opens a store as [`open`] does, but creates no file: for programs that only read.
 ///
 /// # Errors
 ///
-/// As [`open`], and when there is no such file.
+/// As [`open`], and when the file of a SQLite store does not exist.
 pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    if let Some(file) = url.strip_prefix("sqlite:").map(path)
+    if let Some(file) = url.strip_prefix("sqlite:").map(file_path)
         && !file.is_empty()
         && !std::path::Path::new(file).exists()
     {
@@ -52,20 +52,20 @@ pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     open(url).await
 }
 
-/// The path after `sqlite:`; `sqlite://FILE` is how others write it.
-fn path(file: &str) -> &str {
+/// The path after `sqlite:`; also accepts `sqlite://FILE`, which other programs use.
+fn file_path(file: &str) -> &str {
     file.strip_prefix("//").unwrap_or(file)
 }
 
 #[cfg(feature = "sqlite")]
 async fn sqlite(file: &str) -> Result<Arc<dyn Store>, StoreError> {
-    let file = path(file);
+    let file = file_path(file);
     match file {
         "" => Err(StoreError::new(
             "`sqlite:` names no file: write `sqlite:FILE`",
         )),
         ":memory:" => Err(StoreError::new(
-            "what is kept in memory needs no SQLite: write `memory:`",
+            "SQLite in memory is not supported: write `memory:` for a store in memory",
         )),
         _ => Ok(Arc::new(crate::SqliteStore::open(file).await?)),
     }
@@ -78,16 +78,16 @@ async fn postgres(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 
 #[cfg(not(feature = "sqlite"))]
 async fn sqlite(_: &str) -> Result<Arc<dyn Store>, StoreError> {
-    Err(left_out("sqlite"))
+    Err(missing_feature("sqlite"))
 }
 
 #[cfg(not(feature = "postgres"))]
 async fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
-    Err(left_out("postgres"))
+    Err(missing_feature("postgres"))
 }
 
 #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
-fn left_out(feature: &str) -> StoreError {
+fn missing_feature(feature: &str) -> StoreError {
     StoreError::new(format!(
         "this program was built without `{feature}:`; build it with the feature `{feature}` of toolwright"
     ))
@@ -97,12 +97,12 @@ fn left_out(feature: &str) -> StoreError {
 mod tests {
     #[tokio::test]
     async fn a_missing_feature_is_one_of_the_crate_that_programs_depend_on() {
-        let refused = super::open("postgres://localhost/x").await;
-        let told = refused.err().map(|error| error.to_string());
-        let told = told.unwrap_or_default();
+        let opened = super::open("postgres://localhost/x").await;
+        let message = opened.err().map(|error| error.to_string());
+        let message = message.unwrap_or_default();
         assert!(
-            told.ends_with("the feature `postgres` of toolwright"),
-            "{told}"
+            message.ends_with("the feature `postgres` of toolwright"),
+            "{message}"
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Journals in PostgreSQL, for many nodes.
 //!
-//! A lease lasts by the clock of the database, so nodes need not agree on the time. Everything that is asked here can be asked
-//! twice, and is, when the connection it was asked over is lost.
+//! Leases expire by the clock of the database, so the clocks of the nodes may differ. Every operation is idempotent, and is
+//! retried when its connection is lost.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use sqlx::postgres::PgPool;
 use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::codec;
 use crate::load::Load;
-use crate::text;
 
 mod connect;
+mod error;
 mod journal;
 mod lease;
 mod schema;
-mod trouble;
 
-/// Keeps journals in a PostgreSQL database, which several nodes may share.
+/// Stores journals in a PostgreSQL database, which several nodes may share.
 ///
-/// The tables are called `toolwright_…` and are in the first schema of the search path.
+/// The tables are named `toolwright_…` and are in the first schema of the search path.
 ///
 /// # Examples
 ///
@@ -36,29 +36,29 @@ mod trouble;
 /// ```
 pub struct PostgresStore {
     pool: PgPool,
-    /// Which database, without secrets.
-    place: String,
+    /// Names the database in error messages, without the password.
+    label: String,
     load: Load,
 }
 
 impl PostgresStore {
-    fn trouble(&self, error: sqlx::Error) -> StoreError {
-        trouble::of(&self.place, error)
+    fn store_error(&self, error: sqlx::Error) -> StoreError {
+        error::store_error(&self.label, error)
     }
 
-    /// Does something, and again where the connection was lost on the way.
-    async fn surely<T, F>(&self, work: impl Fn() -> F) -> Result<T, StoreError>
+    /// Runs an operation, and retries it while its connection is lost.
+    async fn with_retry<T, F>(&self, operation: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        // Each connection that was made before may be as lost as the first.
+        // Every pooled connection may be lost, not only the first.
         for _ in 0..self.pool.size() {
-            match work().await {
-                Err(error) if trouble::is_lost(&error) => {}
-                done => return done.map_err(|error| self.trouble(error)),
+            match operation().await {
+                Err(error) if error::is_lost(&error) => {}
+                result => return result.map_err(|error| self.store_error(error)),
             }
         }
-        work().await.map_err(|error| self.trouble(error))
+        operation().await.map_err(|error| self.store_error(error))
     }
 }
 
@@ -68,11 +68,14 @@ impl Store for PostgresStore {
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.load.run(self.surely(move || self.take(lease, life))))
+        Box::pin(
+            self.load
+                .run(self.with_retry(move || self.acquire_lease(lease, life))),
+        )
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.load.run(self.surely(|| self.give_back(lease))))
+        Box::pin(self.load.run(self.with_retry(|| self.release_lease(lease))))
     }
 
     fn append<'a>(
@@ -81,11 +84,11 @@ impl Store for PostgresStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = text::write(entries)?;
-            let added = self.surely(|| self.add(lease, entries, &texts));
-            match self.load.run(added).await? {
+            let texts = codec::encode(entries)?;
+            let append = self.with_retry(|| self.append_entries(lease, entries, &texts));
+            match self.load.run(append).await? {
                 true => {
-                    self.load.wrote();
+                    self.load.record_write();
                     Ok(())
                 }
                 false => Err(StoreError::taken(lease)),
@@ -97,57 +100,60 @@ impl Store for PostgresStore {
         &'a self,
         conversation: &'a str,
         before: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         Box::pin(async move {
             let rows = self
-                .surely(|| self.texts(conversation, before, most))
+                .with_retry(|| self.entry_rows(conversation, before, limit))
                 .await?;
             let entries = rows.iter().rev().map(|row| {
-                let text = row.try_get(0).map_err(|error| self.trouble(error))?;
-                text::read(conversation, text)
+                let text = row.try_get(0).map_err(|error| self.store_error(error))?;
+                codec::decode(conversation, text)
             });
             entries.collect()
         })
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        Box::pin(self.surely(move || self.summaries(None, most)))
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+        Box::pin(self.with_retry(move || self.summaries(None, limit)))
     }
 
     fn list_of<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        Box::pin(self.surely(move || self.summaries(Some(owner), most)))
+        Box::pin(self.with_retry(move || self.summaries(Some(owner), limit)))
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let forgotten = self.load.run(self.surely(|| self.drop_all(lease))).await?;
-            forgotten.ok_or_else(|| StoreError::taken(lease))
+            let delete = self.with_retry(|| self.delete_conversation(lease));
+            let deleted = self.load.run(delete).await?;
+            deleted.ok_or_else(|| StoreError::taken(lease))
         })
     }
 
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let drawn = text::key()?;
-            let key = self.surely(|| self.kept_key(&drawn)).await?;
+            let new_key = codec::random_key()?;
+            let key = self
+                .with_retry(|| self.load_or_insert_key(&new_key))
+                .await?;
             Ok(Secret::new(key))
         })
     }
 
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let probe = self.surely(|| self.probe());
-            self.load.check(|| self.place.clone(), probe).await
+            let probe = self.with_retry(|| self.probe());
+            self.load.check(|| self.label.clone(), probe).await
         })
     }
 }
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PostgresStore").field(&self.place).finish()
+        f.debug_tuple("PostgresStore").field(&self.label).finish()
     }
 }

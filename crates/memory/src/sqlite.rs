@@ -1,7 +1,7 @@
 //! Journals in one SQLite file.
 //!
-//! Writers of this process wait for one connection and are served in order; readers have others. Other processes may use the
-//! same file: their leases are in it, too, and those of one that is gone are free.
+//! All writes of this process queue for one connection and are served in order; reads use a separate pool. Other processes
+//! may use the same file: their leases are stored in it, too, and the leases of a process that is gone are free.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,31 +14,31 @@ use sqlx::{Connection as _, Row as _, Sqlite};
 use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
+use crate::codec;
 use crate::load::Load;
-use crate::text;
 
-mod alive;
+mod error;
 mod file;
 mod journal;
 mod lease;
+mod process_lock;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod trouble;
 
-use alive::Alive;
+use process_lock::ProcessLock;
 
-/// How long another process that writes is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for another process that is writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to wait for a connection of this process. What was accepted has to be written however long the queue is;
-/// [`Load`] keeps it short, not this timeout.
+/// How long to wait for a connection of this process. An accepted message has to be written however long the queue is;
+/// [`Load`] keeps the queue short, not this timeout.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// How many may read at the same time.
-const READERS: u32 = 4;
+/// The maximum number of concurrent reads.
+const MAX_READERS: u32 = 4;
 
-/// Keeps journals in one SQLite file, which several processes of one machine may use.
+/// Stores journals in one SQLite file, which several processes of one machine may share.
 ///
 /// # Examples
 ///
@@ -55,34 +55,34 @@ pub struct SqliteStore {
     path: PathBuf,
     writer: SqlitePool,
     readers: SqlitePool,
-    alive: Alive,
+    process_lock: ProcessLock,
     lease_watch: lease::LeaseWatch,
     load: Load,
 }
 
 impl SqliteStore {
-    /// Opens a file; one that is not there yet is made, for its owner's eyes only.
+    /// Opens a file. Creates it if it does not exist, readable and writable by its owner only.
     ///
     /// # Errors
     ///
-    /// When the file cannot be made, read or written, is something else, or was written by a newer version.
+    /// When the file cannot be created, read or written, is not a database of Toolwright, or has tables of a newer version.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_as(path.as_ref(), |options| options).await
+        Self::open_with(path.as_ref(), |options| options).await
     }
 
-    /// Opens a file with other options, as a test needs them.
-    async fn open_as(
+    /// Opens a file with other connection options, which tests use to limit its size.
+    async fn open_with(
         path: &Path,
         change: impl FnOnce(SqliteConnectOptions) -> SqliteConnectOptions,
     ) -> Result<Self, StoreError> {
-        file::make(path)?;
+        file::create(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(false)
-            .busy_timeout(PATIENCE)
-            // An entry is on the disk when it is told, not only in the system's hands.
+            .busy_timeout(BUSY_TIMEOUT)
+            // An append returns when the entry is on the disk, not only in the page cache.
             .synchronous(SqliteSynchronous::Full)
-            // What is forgotten is overwritten.
+            // Deleted conversations are overwritten with zeros.
             .pragma("secure_delete", "on");
         let options = change(options);
         schema::prepare(path, &options).await?;
@@ -90,30 +90,30 @@ impl SqliteStore {
         Ok(Self {
             path: path.to_owned(),
             writer: pool(1).connect_lazy_with(options),
-            readers: pool(READERS).connect_lazy_with(readers),
-            alive: Alive::begin(path)?,
+            readers: pool(MAX_READERS).connect_lazy_with(readers),
+            process_lock: ProcessLock::acquire(path)?,
             lease_watch: lease::LeaseWatch::default(),
             load: Load::default(),
         })
     }
 
-    fn trouble(&self, error: sqlx::Error) -> StoreError {
-        trouble::of(&self.path, error)
+    fn store_error(&self, error: sqlx::Error) -> StoreError {
+        error::store_error(&self.path, error)
     }
 }
 
-fn pool(most: u32) -> PoolOptions<Sqlite> {
+fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
     PoolOptions::new()
-        .max_connections(most)
+        .max_connections(max_connections)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
         .after_release(|connection: &mut SqliteConnection, _| {
             Box::pin(async move {
-                // Rolling back waits in line before this.
+                // A pending rollback of this connection runs before the ping.
                 connection.ping().await?;
-                // SQLite rolls back by itself when the disk is full, and then the driver still believes in the transaction.
+                // SQLite itself rolls back when the disk is full; the driver then still counts a transaction as open.
                 Ok(!connection.is_in_transaction())
             })
         })
@@ -126,15 +126,15 @@ impl Store for SqliteStore {
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let taken = self.load.run(self.take(lease, life)).await;
-            taken.map_err(|error| self.trouble(error))
+            let acquired = self.load.run(self.acquire_lease(lease, life)).await;
+            acquired.map_err(|error| self.store_error(error))
         })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let back = self.load.run(self.give_back(lease)).await;
-            back.map_err(|error| self.trouble(error))
+            let released = self.load.run(self.release_lease(lease)).await;
+            released.map_err(|error| self.store_error(error))
         })
     }
 
@@ -144,14 +144,18 @@ impl Store for SqliteStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = text::write(entries)?;
-            match self.load.run(self.add(lease, entries, &texts)).await {
+            let texts = codec::encode(entries)?;
+            match self
+                .load
+                .run(self.append_entries(lease, entries, &texts))
+                .await
+            {
                 Ok(true) => {
-                    self.load.wrote();
+                    self.load.record_write();
                     Ok(())
                 }
                 Ok(false) => Err(StoreError::taken(lease)),
-                Err(error) => Err(self.trouble(error)),
+                Err(error) => Err(self.store_error(error)),
             }
         })
     }
@@ -160,57 +164,58 @@ impl Store for SqliteStore {
         &'a self,
         conversation: &'a str,
         before: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         Box::pin(async move {
-            let rows = self.texts(conversation, before, most).await;
-            let rows = rows.map_err(|error| self.trouble(error))?;
+            let rows = self.entry_rows(conversation, before, limit).await;
+            let rows = rows.map_err(|error| self.store_error(error))?;
             let entries = rows.iter().rev().map(|row| {
-                let text = row.try_get(0).map_err(|error| self.trouble(error))?;
-                text::read(conversation, text)
+                let text = row.try_get(0).map_err(|error| self.store_error(error))?;
+                codec::decode(conversation, text)
             });
             entries.collect()
         })
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let summaries = self.summaries(None, most).await;
-            summaries.map_err(|error| self.trouble(error))
+            let summaries = self.summaries(None, limit).await;
+            summaries.map_err(|error| self.store_error(error))
         })
     }
 
     fn list_of<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
         Box::pin(async move {
-            let summaries = self.summaries(Some(owner), most).await;
-            summaries.map_err(|error| self.trouble(error))
+            let summaries = self.summaries(Some(owner), limit).await;
+            summaries.map_err(|error| self.store_error(error))
         })
     }
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let forgotten = self.load.run(self.drop_all(lease)).await;
-            let forgotten = forgotten.map_err(|error| self.trouble(error))?;
-            forgotten.ok_or_else(|| StoreError::taken(lease))
+            let deleted = self.load.run(self.delete_conversation(lease)).await;
+            let deleted = deleted.map_err(|error| self.store_error(error))?;
+            deleted.ok_or_else(|| StoreError::taken(lease))
         })
     }
 
     fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let key = self.kept_key(&text::key()?).await;
-            key.map(Secret::new).map_err(|error| self.trouble(error))
+            let key = self.load_or_insert_key(&codec::random_key()?).await;
+            key.map(Secret::new)
+                .map_err(|error| self.store_error(error))
         })
     }
 
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let probe = async { self.probe().await.map_err(|error| self.trouble(error)) };
-            let place = || format!("`{}`", self.path.display());
-            self.load.check(place, probe).await
+            let probe = async { self.probe().await.map_err(|error| self.store_error(error)) };
+            let label = || format!("`{}`", self.path.display());
+            self.load.check(label, probe).await
         })
     }
 }

@@ -1,48 +1,48 @@
-//! Why spans do not go out.
+//! Why spans are not exported.
 
 use std::error::Error as StdError;
 use std::time::Duration;
 
-/// Why spans cannot be sent, or did not arrive.
+/// Why spans cannot be exported, or were lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A variable asks for what is not possible here.
+    /// An environment variable has an unsupported value.
     #[error("`{variable}` is `{value}`; only {possible} is possible here")]
     Variable {
         /// The variable's name.
         variable: &'static str,
-        /// What it says.
+        /// The variable's value.
         value: String,
-        /// What it may say.
+        /// The supported values.
         possible: &'static str,
     },
-    /// The collector's address is none; it is not shown, because it may carry a key.
+    /// The collector's URL is invalid; the message omits it, because it may contain a key.
     #[error("the collector's address is not an `http://` or `https://` URL")]
     Endpoint,
-    /// The way to the collector could not be prepared.
-    #[error("cannot prepare the way to the collector")]
+    /// The exporter cannot be set up.
+    #[error("cannot set up the exporter of spans")]
     #[non_exhaustive]
     Setup {
-        /// What is behind it.
+        /// The cause.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// The program has a subscriber, and there can be only one.
+    /// The program already has a global subscriber; there can be only one.
     #[error("the program has a tracing subscriber already; give it what `layer` returns")]
     Occupied,
-    /// Some spans did not arrive.
+    /// Some spans did not reach the collector.
     #[error("spans that did not reach the collector: {spans}")]
     #[non_exhaustive]
     Lost {
-        /// How many.
+        /// The number of lost spans.
         spans: usize,
-        /// What happened to the last of them.
+        /// The error of the last failed request.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// The collector did not answer in time, and the program did not wait longer.
+    /// The collector did not respond in time when the export was closed.
     #[error("the collector did not answer within {wait:?}; the last spans are lost")]
     Late {
-        /// How long the program waited.
+        /// How long closing waited.
         wait: Duration,
     },
 }

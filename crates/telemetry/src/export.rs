@@ -1,4 +1,4 @@
-//! A batch of spans in, one HTTP request out; what did not arrive is counted.
+//! Sends batches of spans as HTTP requests, and counts those that are lost.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,11 +15,11 @@ use reqwest::{Url, redirect};
 use crate::error::Error;
 use crate::settings::Settings;
 
-/// OpenTelemetry's exporter, watched.
+/// Wraps OpenTelemetry's exporter to count lost spans.
 #[derive(Debug)]
 pub(crate) struct Exporter {
     inner: SpanExporter,
-    tally: Arc<Tally>,
+    lost_spans: Arc<LostSpans>,
 }
 
 impl Exporter {
@@ -39,22 +39,22 @@ impl Exporter {
             .map_err(Error::setup)?;
         Ok(Self {
             inner,
-            tally: Arc::default(),
+            lost_spans: Arc::default(),
         })
     }
 
-    pub(crate) fn tally(&self) -> Arc<Tally> {
-        Arc::clone(&self.tally)
+    pub(crate) fn lost_spans(&self) -> Arc<LostSpans> {
+        Arc::clone(&self.lost_spans)
     }
 }
 
 impl Export for Exporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
         let spans = batch.len();
-        batch.iter_mut().for_each(mark);
+        batch.iter_mut().for_each(set_error_status);
         let sent = self.inner.export(batch).await;
         if let Err(error) = &sent {
-            self.tally.lose(spans, error);
+            self.lost_spans.record(spans, error);
         }
         sent
     }
@@ -64,12 +64,12 @@ impl Export for Exporter {
     }
 }
 
-/// What did not arrive.
+/// The number of lost spans, and the last error.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(Mutex<Option<(usize, String)>>);
+pub(crate) struct LostSpans(Mutex<Option<(usize, String)>>);
 
-impl Tally {
-    fn lose(&self, spans: usize, error: &OTelSdkError) {
+impl LostSpans {
+    fn record(&self, spans: usize, error: &OTelSdkError) {
         let mut lost = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = lost.as_ref().map_or(0, |(spans, _)| *spans);
         let reason = match error {
@@ -79,8 +79,8 @@ impl Tally {
         *lost = Some((before + spans, reason));
     }
 
-    /// An error if anything was lost.
-    pub(crate) fn verdict(&self) -> Result<(), Error> {
+    /// Returns an error if any spans were lost, and resets the count.
+    pub(crate) fn take_result(&self) -> Result<(), Error> {
         let mut lost = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lost.take() {
             None => Ok(()),
@@ -92,8 +92,8 @@ impl Tally {
     }
 }
 
-/// A span with `error.type` has failed: OpenTelemetry wants that in its status too, where alarms look.
-fn mark(span: &mut SpanData) {
+/// Sets the status of a span with an `error.type` to error, as OpenTelemetry requires; alerts use the status.
+fn set_error_status(span: &mut SpanData) {
     let mut attributes = span.attributes.iter();
     if let Some(kind) = attributes.find(|it| it.key.as_str() == "error.type")
         && span.status == Status::Unset
@@ -103,17 +103,17 @@ fn mark(span: &mut SpanData) {
 }
 
 fn client(url: &Url, settings: &Settings) -> Result<Client, Error> {
-    // Another part of the program may have chosen already: any of them will do.
+    // Fails if the program has installed a provider already; any provider is suitable.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
         .connect_timeout(settings.timeout)
         .timeout(settings.timeout)
-        // Headers carry keys, which are for this collector only.
+        // The headers contain keys, which must not be sent to another host.
         .redirect(redirect::Policy::none());
-    if is_here(url) {
+    if is_local(url) {
         client = client.no_proxy();
     }
-    // A blocking client refuses to be made on a thread of an async runtime, where we may well be.
+    // A blocking client cannot be built on a thread of an async runtime, and this may be one.
     let client = thread::Builder::new()
         .spawn(move || client.build())
         .map_err(Error::setup)?
@@ -122,8 +122,8 @@ fn client(url: &Url, settings: &Settings) -> Result<Client, Error> {
     client.map_err(Error::setup)
 }
 
-/// A collector on this machine is not reached through a proxy.
-fn is_here(url: &Url) -> bool {
+/// Returns true if the collector is on this machine, so that no proxy is used.
+fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse();
     host == "localhost" || address.is_ok_and(|it: IpAddr| it.is_loopback())

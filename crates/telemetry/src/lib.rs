@@ -1,4 +1,4 @@
-//! Spans in, OTLP out: what Toolwright records of tools and models goes to an OpenTelemetry collector.
+//! Exports Toolwright's spans of tools and models to an OpenTelemetry collector, over OTLP.
 //!
 //! ```no_run
 //! fn main() -> Result<(), toolwright_telemetry::Error> {
@@ -8,17 +8,17 @@
 //! }
 //! ```
 //!
-//! [`install`] reads the variables that every OpenTelemetry program reads, and does nothing unless one of
+//! [`install`] reads the standard environment variables of OpenTelemetry, and does nothing unless one of
 //! them names a collector:
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `OTEL_EXPORTER_OTLP_ENDPOINT` | the collector; `/v1/traces` is added |
-//! | `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` | the whole address, taken as it is |
+//! | `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` | the complete URL, used unchanged |
 //! | `OTEL_EXPORTER_OTLP_HEADERS`, `…_TRACES_HEADERS` | `name=value,…`, sent with every request |
-//! | `OTEL_EXPORTER_OTLP_TIMEOUT`, `…_TRACES_TIMEOUT` | milliseconds for one request |
-//! | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | who is speaking; `toolwright` if nothing is said |
-//! | `OTEL_TRACES_EXPORTER=none`, `OTEL_SDK_DISABLED=true` | switch it off |
+//! | `OTEL_EXPORTER_OTLP_TIMEOUT`, `…_TRACES_TIMEOUT` | the timeout of one request, in milliseconds |
+//! | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | the name and attributes of the service; the default name is `toolwright` |
+//! | `OTEL_TRACES_EXPORTER=none`, `OTEL_SDK_DISABLED=true` | disable the export |
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -42,31 +42,31 @@ pub use error::Error;
 pub use settings::Settings;
 pub use tracing_subscriber::filter::Targets;
 
-use export::{Exporter, Tally};
+use export::{Exporter, LostSpans};
 
-/// The name of the service and of the instrumentation, where the user gives no other.
+/// The name of the instrumentation, and the default name of the service.
 const NAME: &str = "toolwright";
 
-/// A layer that may stand in any subscriber with a registry.
-type Spans<S> = Box<dyn Layer<S> + Send + Sync>;
+/// A layer for any subscriber that contains a registry.
+type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
 
-/// Sends spans where the environment says, from now until the returned guard is dropped.
+/// Exports spans to the collector that the environment names, until the returned guard is dropped.
 ///
 /// # Errors
 ///
-/// If a variable asks for what is not possible here, or the program has a subscriber already.
+/// If a variable has an unsupported value, or the program already has a global subscriber.
 pub fn install() -> Result<Telemetry, Error> {
     install_with(Settings::from_env()?)
 }
 
-/// Sends spans as `settings` say, from now until the returned guard is dropped.
+/// Exports spans according to `settings`, until the returned guard is dropped.
 ///
 /// # Errors
 ///
-/// If the collector's address is none, or the program has a subscriber already.
+/// If the collector's URL is invalid, or the program already has a global subscriber.
 pub fn install_with(settings: Settings) -> Result<Telemetry, Error> {
     let (layer, telemetry) = layer(settings)?;
-    // Without a collector the place stays free, and a span costs nothing.
+    // Without a collector no subscriber is installed, and a span costs nothing.
     if let Some(layer) = layer {
         tracing::subscriber::set_global_default(Registry::default().with(layer))
             .map_err(|_| Error::Occupied)?;
@@ -74,11 +74,11 @@ pub fn install_with(settings: Settings) -> Result<Telemetry, Error> {
     Ok(telemetry)
 }
 
-/// Makes a layer for a program that has a subscriber of its own; no layer if there is no collector.
+/// Returns a layer for a program with its own subscriber; `None` if there is no collector.
 ///
 /// # Errors
 ///
-/// If the collector's address is none.
+/// If the collector's URL is invalid.
 ///
 /// # Examples
 ///
@@ -92,7 +92,7 @@ pub fn install_with(settings: Settings) -> Result<Telemetry, Error> {
 /// telemetry.close()?;
 /// # Ok::<(), toolwright_telemetry::Error>(())
 /// ```
-pub fn layer<S>(settings: Settings) -> Result<(Option<Spans<S>>, Telemetry), Error>
+pub fn layer<S>(settings: Settings) -> Result<(Option<BoxedLayer<S>>, Telemetry), Error>
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
@@ -100,12 +100,12 @@ where
         return Ok((None, Telemetry(None)));
     };
     let exporter = Exporter::new(endpoint, &settings)?;
-    let tally = exporter.tally();
+    let lost_spans = exporter.lost_spans();
     let provider = SdkTracerProvider::builder()
         .with_resource(resource(settings.service))
         .with_batch_exporter(exporter)
         .build();
-    // Where a span stands in the source and on which thread it ran is of no use to those who watch tools.
+    // The source location and the thread of a span do not help to observe tools.
     let layer = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer(NAME))
         .with_location(false)
@@ -113,15 +113,15 @@ where
         .with_threads(false)
         .with_tracked_inactivity(false)
         .with_filter(settings.spans);
-    let open = Open {
+    let pipeline = Pipeline {
         provider,
-        tally,
+        lost_spans,
         wait: settings.wait,
     };
-    Ok((Some(Box::new(layer)), Telemetry(Some(open))))
+    Ok((Some(Box::new(layer)), Telemetry(Some(pipeline))))
 }
 
-/// Who is speaking; what comes later wins.
+/// Describes the service; a later source overrides an earlier one.
 fn resource(service: Option<String>) -> Resource {
     let resource = Resource::builder_empty()
         .with_service_name(NAME)
@@ -133,52 +133,53 @@ fn resource(service: Option<String>) -> Resource {
     }
 }
 
-/// Keeps spans going out; sends what is left when it is dropped.
+/// A guard that exports spans until it is dropped, which sends the remaining ones.
 ///
-/// A collector that does not answer holds up neither the program nor, for longer than
-/// [`Settings::wait`], its end.
+/// A collector that does not respond never blocks the program, and delays its exit by at most
+/// [`Settings::wait`].
 #[derive(Debug)]
-#[must_use = "dropped at once, it sends nothing"]
-pub struct Telemetry(Option<Open>);
+#[must_use = "no spans are exported once it is dropped"]
+pub struct Telemetry(Option<Pipeline>);
 
+/// The parts that closing needs.
 #[derive(Debug)]
-struct Open {
+struct Pipeline {
     provider: SdkTracerProvider,
-    tally: Arc<Tally>,
+    lost_spans: Arc<LostSpans>,
     wait: Duration,
 }
 
 impl Telemetry {
-    /// Tells whether there is a collector to send to.
+    /// Returns true if there is a collector to export to.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Sends what is left, and tells whether everything arrived; dropping does the same in silence.
+    /// Sends the remaining spans, and returns an error if any were lost; dropping does the same but ignores errors.
     ///
     /// # Errors
     ///
-    /// If spans were lost, now or earlier, or the collector takes too long.
+    /// If spans were lost, now or earlier, or the collector does not respond in time.
     pub fn close(mut self) -> Result<(), Error> {
-        self.0.take().map_or(Ok(()), Open::close)
+        self.0.take().map_or(Ok(()), Pipeline::close)
     }
 }
 
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        // Nobody is there to be told: `close` is for those who want to know.
-        let _ = self.0.take().map(Open::close);
+        // Drop cannot return an error; `close` does.
+        let _ = self.0.take().map(Pipeline::close);
     }
 }
 
-impl Open {
+impl Pipeline {
     fn close(self) -> Result<(), Error> {
         let Self {
             provider,
-            tally,
+            lost_spans,
             wait,
         } = self;
-        // The provider's own limit does not cover everything: it joins a thread that may hang in a name server.
+        // The provider's own timeout is not sufficient: it joins a thread that may hang in a DNS lookup.
         let (closed, closing) = mpsc::channel();
         thread::Builder::new()
             .name("toolwright-telemetry".to_owned())
@@ -188,7 +189,7 @@ impl Open {
             })
             .map_err(Error::setup)?;
         match closing.recv_timeout(wait) {
-            Ok(Ok(())) => tally.verdict(),
+            Ok(Ok(())) => lost_spans.take_result(),
             Ok(Err(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 Err(Error::Late { wait })
             }

@@ -1,4 +1,4 @@
-//! Variables in, [`Settings`] out.
+//! The settings of the export, from code or environment variables.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,15 +9,15 @@ use tracing_subscriber::filter::Targets;
 
 use crate::error::Error;
 
-/// What OpenTelemetry's specification gives to one request.
+/// The default timeout of one request, from OpenTelemetry's specification.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Long enough for a collector on the other side of the world, short enough for somebody at a terminal.
+/// How long closing waits by default: enough for a distant collector, and acceptable for a user at a terminal.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// Where spans go, and which of them.
+/// The collector, and the spans that are exported to it.
 ///
-/// Headers and attributes that the `OTEL_…` variables name are added to those given here.
+/// Headers and attributes of the `OTEL_…` variables are added to those that are set here.
 #[derive(Clone)]
 pub struct Settings {
     pub(crate) endpoint: Option<String>,
@@ -29,24 +29,24 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Makes settings without a collector: nothing is sent.
+    /// Creates settings without a collector: nothing is exported.
     pub fn new() -> Self {
         Self {
             endpoint: None,
             headers: HashMap::new(),
             service: None,
-            // A prefix: `toolwright_core`, `toolwright_chat` and all the others.
+            // A prefix, which matches `toolwright_core`, `toolwright_chat` and the other crates.
             spans: Targets::new().with_target("toolwright", Level::INFO),
             timeout: TIMEOUT,
             wait: WAIT,
         }
     }
 
-    /// Reads the environment.
+    /// Reads the environment variables of the process.
     ///
     /// # Errors
     ///
-    /// If a variable asks for what is not possible here, such as gRPC.
+    /// If a variable has an unsupported value, such as gRPC.
     pub fn from_env() -> Result<Self, Error> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
@@ -55,7 +55,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// If a variable asks for what is not possible here, such as gRPC.
+    /// If a variable has an unsupported value, such as gRPC.
     ///
     /// # Examples
     ///
@@ -70,22 +70,22 @@ impl Settings {
     /// # Ok::<(), toolwright_telemetry::Error>(())
     /// ```
     pub fn from_variables(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        // The specification: an empty variable is one that is not set.
+        // The specification treats an empty variable as unset.
         let read = |name: &'static str| look_up(name).filter(|value| !value.trim().is_empty());
         let first = |names: [&'static str; 2]| {
             let found = names.into_iter().find_map(|name| Some((name, read(name)?)));
             found.map(|(name, value)| (name, value.trim().to_owned()))
         };
 
-        let off = read("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));
+        let disabled = read("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));
         let exporter = read("OTEL_TRACES_EXPORTER").unwrap_or_else(|| "otlp".to_owned());
-        let whole = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-        let base = || {
+        let traces_url = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+        let base_url = || {
             let base = read("OTEL_EXPORTER_OTLP_ENDPOINT")?;
             Some(format!("{}/v1/traces", base.trim().trim_end_matches('/')))
         };
-        let endpoint = whole.or_else(base);
-        if off || exporter == "none" || endpoint.is_none() {
+        let endpoint = traces_url.or_else(base_url);
+        if disabled || exporter == "none" || endpoint.is_none() {
             return Ok(Self::new());
         }
 
@@ -132,12 +132,12 @@ impl Settings {
         })
     }
 
-    /// Where spans are sent, if anywhere.
+    /// Returns the URL that spans are sent to, if any.
     pub fn address(&self) -> Option<&str> {
         self.endpoint.as_deref()
     }
 
-    /// Sends spans to this address, e.g. `http://localhost:4318/v1/traces`.
+    /// Sets the URL that spans are sent to, e.g. `http://localhost:4318/v1/traces`.
     #[must_use]
     pub fn endpoint(mut self, address: impl Into<String>) -> Self {
         self.endpoint = Some(address.into());
@@ -151,28 +151,28 @@ impl Settings {
         self
     }
 
-    /// Names the service that speaks, `toolwright` otherwise.
+    /// Sets the name of the service; `toolwright` by default.
     #[must_use]
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = Some(name.into());
         self
     }
 
-    /// Chooses the spans, those of Toolwright at INFO and above otherwise.
+    /// Selects the spans to export; by default those of Toolwright at INFO and above.
     #[must_use]
     pub fn spans(mut self, spans: Targets) -> Self {
         self.spans = spans;
         self
     }
 
-    /// Gives one request this long, ten seconds otherwise.
+    /// Sets the timeout of one request; ten seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Waits this long for the last spans to arrive, three seconds otherwise.
+    /// Sets how long closing waits for the last spans to be sent; three seconds by default.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
@@ -186,7 +186,7 @@ impl Default for Settings {
     }
 }
 
-/// Shows neither the address nor the headers' values: keys are in both.
+/// Omits the URL and the values of headers: both may contain keys.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")

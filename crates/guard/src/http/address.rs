@@ -1,15 +1,15 @@
-//! An address in, whether it is one of the public internet out.
+//! Decides whether an address belongs to the public internet.
 //!
 //! For IPv4 the special blocks of the IANA registry are listed and the rest is public; for IPv6 one
-//! block is public and the special ones within it are listed. `IpAddr::is_global` would say much the
-//! same, but is not stable.
+//! block is public and the special ones within it are listed. `IpAddr::is_global` is similar,
+//! but not stable.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
 /// Every IPv4 block that is not the public internet.
-const CLOSED_V4: [Ipv4Net; 16] = [
+const SPECIAL_V4: [Ipv4Net; 16] = [
     v4([0, 0, 0, 0], 8),     // this network; 0.0.0.0 is this machine
     v4([10, 0, 0, 0], 8),    // private
     v4([100, 64, 0, 0], 10), // carrier-grade NAT; some clouds' metadata
@@ -29,24 +29,24 @@ const CLOSED_V4: [Ipv4Net; 16] = [
     v4([240, 0, 0, 0], 4),     // reserved, broadcast
 ];
 
-/// The block that public IPv6 addresses are given out from.
-const OPEN_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
+/// The block of global unicast addresses, which all public IPv6 addresses belong to.
+const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
 
-/// Every block within it that is not the public internet.
+/// Every block within [`GLOBAL_V6`] that is not the public internet.
 ///
-/// 6to4 and Teredo embed an IPv4 address; they are closed as a whole, as no site is served there.
-const CLOSED_V6: [Ipv6Net; 4] = [
+/// 6to4 and Teredo embed an IPv4 address; both blocks are refused as a whole, because no site uses them.
+const SPECIAL_V6: [Ipv6Net; 4] = [
     v6([0x2001, 0, 0], 23),     // protocol assignments: Teredo, benchmarks, ORCHID
     v6([0x2001, 0xdb8, 0], 32), // documentation
     v6([0x2002, 0, 0], 16),     // 6to4
     v6([0x3fff, 0, 0], 20),     // documentation
 ];
 
-/// Where networks without IPv4 put the IPv4 internet: the last four bytes decide.
+/// The block of NAT64, which maps IPv4 addresses into networks without IPv4: the last four bytes are the IPv4 address.
 const NAT64: Ipv6Net = v6([0x64, 0xff9b, 0], 96);
 
 /// Returns the IPv4 address that an IPv6 address leads to, else the address itself.
-pub(crate) fn same(address: IpAddr) -> IpAddr {
+pub(crate) fn effective_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if NAT64.contains(&address) => {
             let [.., a, b, c, d] = address.octets();
@@ -56,18 +56,18 @@ pub(crate) fn same(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Tells whether an address belongs to the public internet.
+/// Returns true if an address belongs to the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
-    match same(address) {
+    match effective_address(address) {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => {
-            OPEN_V6.contains(&address) && !CLOSED_V6.iter().any(|block| block.contains(&address))
+            GLOBAL_V6.contains(&address) && !SPECIAL_V6.iter().any(|block| block.contains(&address))
         }
     }
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    !CLOSED_V4.iter().any(|block| block.contains(&address))
+    !SPECIAL_V4.iter().any(|block| block.contains(&address))
 }
 
 const fn v4([a, b, c, d]: [u8; 4], prefix: u8) -> Ipv4Net {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_the_internet_are_public() {
+    fn public_addresses_are_public() {
         for address in [
             "1.1.1.1",
             "9.255.255.255",
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn special_ipv4_addresses_are_not() {
+    fn special_ipv4_addresses_are_not_public() {
         for address in [
             "0.0.0.0",
             "0.1.2.3",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn special_ipv6_addresses_are_not() {
+    fn special_ipv6_addresses_are_not_public() {
         for address in [
             "::",
             "::1",
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv4_addresses_in_ipv6_dress_are_what_they_are() {
+    fn private_ipv4_addresses_embedded_in_ipv6_are_not_public() {
         for address in [
             "::ffff:127.0.0.1",
             "::ffff:a9fe:a9fe",

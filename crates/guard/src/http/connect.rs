@@ -1,4 +1,4 @@
-//! Checked addresses in, a stream out; with TLS, one that is known to end at the host.
+//! Connects to checked addresses, and verifies the host's certificate under TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,19 +10,19 @@ use tokio::time::timeout;
 use super::error::FetchError;
 use super::policy::Target;
 
-/// How many of a host's addresses are tried.
+/// The maximum number of a host's addresses that are tried.
 const MAX_ATTEMPTS: usize = 4;
-/// How long one of them may take, so that a dead one leaves time for the next.
-const ATTEMPT: Duration = Duration::from_secs(5);
+/// The timeout of one attempt, so that an unreachable address leaves time for the next.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Connects to the first address that answers.
-pub(crate) async fn reach(
+/// Connects to the first address that accepts the connection.
+pub(crate) async fn connect(
     addresses: &[SocketAddr],
     target: &Target,
 ) -> Result<TcpStream, FetchError> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for address in addresses.iter().take(MAX_ATTEMPTS) {
-        match timeout(ATTEMPT, TcpStream::connect(address)).await {
+        match timeout(ATTEMPT_TIMEOUT, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(error)) => last = error,
             Err(_) => last = io::ErrorKind::TimedOut.into(),
@@ -54,13 +54,13 @@ mod tls {
     use super::{FetchError, Target};
     use crate::http::error::SetupError;
 
-    /// Makes connections secure.
+    /// Establishes TLS over connections.
     pub(crate) struct Connector(TlsConnector);
 
     impl Connector {
         /// Trusts Mozilla's authorities, which are part of the binary, and the given certificates.
         ///
-        /// The system's are not read: what a tool may reach should not depend on where it runs.
+        /// The system's certificates are not read: what a tool may reach should not depend on where it runs.
         pub(crate) fn new(trusted: &[Vec<u8>]) -> Result<Self, SetupError> {
             let config = config(trusted).map_err(|source| SetupError::Tls { source })?;
             Ok(Self(Arc::new(config).into()))
@@ -81,9 +81,9 @@ mod tls {
         }
     }
 
-    type Failure = Box<dyn Error + Send + Sync>;
+    type BoxError = Box<dyn Error + Send + Sync>;
 
-    fn config(trusted: &[Vec<u8>]) -> Result<ClientConfig, Failure> {
+    fn config(trusted: &[Vec<u8>]) -> Result<ClientConfig, BoxError> {
         let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         for pem in trusted {
             let before = roots.len();
@@ -94,7 +94,7 @@ mod tls {
                 return Err("there is no certificate in the PEM text".into());
             }
         }
-        // Named, not the process-wide default: another crate's choice must not change ours.
+        // Explicit, not the process-wide default, which another crate may change.
         let provider = Arc::new(ring::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -104,7 +104,7 @@ mod tls {
         Ok(config)
     }
 
-    fn server_name(host: &Host<String>) -> Result<ServerName<'static>, Failure> {
+    fn server_name(host: &Host<String>) -> Result<ServerName<'static>, BoxError> {
         match host {
             Host::Domain(name) => Ok(ServerName::try_from(name.clone())?),
             Host::Ipv4(address) => Ok(ServerName::IpAddress((*address).into())),
@@ -113,7 +113,7 @@ mod tls {
     }
 }
 
-/// Stands in where TLS is not compiled in: every connection that must be secure is refused.
+/// Replaces the TLS connector where TLS is not compiled in; refuses every https connection.
 #[cfg(not(feature = "https"))]
 pub(crate) struct Connector;
 

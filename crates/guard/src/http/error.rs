@@ -1,4 +1,4 @@
-//! Why a page was not fetched, and why a client cannot be made.
+//! The errors of fetching a page and of building a client.
 
 use std::error::Error;
 use std::io;
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 /// Why a page was not fetched.
 ///
-/// The texts say what the model asked for; addresses and the reports of the system are in the fields
-/// and sources, for the host.
+/// The messages are for the model; resolved addresses and errors of the system are only in the fields
+/// and sources, for the host program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// It is no URL that could be fetched.
+    /// The URL is invalid.
     #[error("the URL {reason}")]
     Url {
         /// What is wrong with it.
@@ -27,86 +27,86 @@ pub enum FetchError {
     /// The URL carries a user name or password.
     #[error("a URL with a user name or password is not fetched: leave out what is before the `@`")]
     UserInfo,
-    /// The host's name is not one that tools may ask for.
+    /// The host is denied, a local name, or not among those that are allowed.
     #[error("the host `{host}` is not one that tools may fetch from")]
     Host {
         /// The host.
         host: String,
     },
-    /// The port is not one that tools may connect to.
+    /// The port is not allowed.
     #[error("port {port} is not one that tools may connect to")]
     Port {
         /// The port.
         port: u16,
     },
-    /// The host is, or its name leads to, an address that is not public.
+    /// The host is, or resolves to, an address that is denied or not public.
     #[error("the host `{host}` has an address that tools may not connect to")]
     Address {
         /// The host.
         host: String,
-        /// The address; for the host.
+        /// The address; for the host program.
         address: IpAddr,
     },
-    /// A page under https redirects to one without.
+    /// An https page redirects to http.
     #[error("`{host}` redirects from https to http, which is not followed")]
     Downgrade {
         /// The host that redirects.
         host: String,
     },
-    /// One redirect led to another, too often.
+    /// The page redirects too often.
     #[error("more than {limit} redirects")]
     TooManyRedirects {
-        /// How many are followed.
+        /// The maximum number of redirects that are followed.
         limit: usize,
     },
-    /// The host's name leads nowhere.
+    /// The host's name cannot be resolved.
     #[error("the host `{host}` cannot be found")]
     Unknown {
         /// The host.
         host: String,
-        /// What the resolver reports; for the host.
+        /// The resolver's error; for the host program.
         source: io::Error,
     },
-    /// Nobody answers at the host's addresses.
+    /// None of the host's addresses accepts a connection.
     #[error("`{host}` cannot be reached")]
     Unreachable {
         /// The host.
         host: String,
-        /// What the last attempt met; for the host.
+        /// The error of the last attempt; for the host program.
         source: io::Error,
     },
-    /// There is no secure connection to the host.
+    /// The TLS handshake with the host failed.
     #[error("no secure connection to `{host}` can be made")]
     Insecure {
         /// The host.
         host: String,
-        /// What is wrong with it; for the host.
+        /// The cause; for the host program.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// What the host sends is not HTTP, is broken off, or has a head without end.
+    /// The response is not HTTP or incomplete, or its head is too large.
     #[error("the answer of `{host}` cannot be read")]
     Answer {
         /// The host.
         host: String,
-        /// What is wrong with it; for the host.
+        /// The cause; for the host program.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The host sends a packed answer though none was asked for.
+    /// The response is compressed although the request did not accept that.
     #[error("the answer of `{host}` is compressed, which is not read")]
     Packed {
         /// The host.
         host: String,
     },
-    /// It took too long.
+    /// The response was not complete within the timeout.
     #[error("no complete answer within {} seconds", limit.as_secs_f32())]
     Timeout {
-        /// How long it may take, redirects included.
+        /// The timeout, redirects included.
         limit: Duration,
     },
 }
 
 impl FetchError {
-    /// Tells whether the same request may succeed later.
+    /// Returns true if the same request may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -118,11 +118,11 @@ impl FetchError {
     }
 }
 
-/// Why a client cannot be made.
+/// Why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// An allowed or denied host is no host.
+    /// An allowed or denied host is invalid.
     #[error("`{pattern}` is no host: write `example.com`, or `*.example.com` for what is below it")]
     Host {
         /// The host as given.
@@ -131,7 +131,7 @@ pub enum SetupError {
     /// TLS cannot be set up.
     #[error("https cannot be set up with these certificates")]
     Tls {
-        /// Why not.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
 }

@@ -1,4 +1,4 @@
-//! One request out, one answer in: a page, or where it went.
+//! Sends one request and reads its response: a page, or a redirect.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -15,12 +15,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::error::FetchError;
 use super::policy::Target;
 
-/// The largest head of an answer, and how many headers it may have.
+/// The maximum size of a response's head, in bytes.
 const MAX_HEAD: usize = 64 << 10;
+/// The maximum number of a response's headers.
 const MAX_HEADERS: usize = 100;
 const USER_AGENT: &str = concat!("toolwright/", env!("CARGO_PKG_VERSION"));
 
-/// What a host answered, perhaps only its beginning.
+/// A response; its body may be truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
@@ -32,37 +33,37 @@ pub struct Page {
     pub content_type: Option<String>,
     /// The body's bytes.
     pub body: Vec<u8>,
-    /// Whether the body goes on after these bytes.
+    /// True if the body was truncated.
     pub cut: bool,
 }
 
 impl Page {
-    /// Tells whether the status says that all went well.
+    /// Returns true if the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
     /// Returns the body as text; bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub fn text(&self) -> String {
-        crate::text::lossy(self.body.clone(), self.cut)
+        crate::text::decode_lossy(self.body.clone(), self.cut)
     }
 }
 
-/// What a hop ends with.
-pub(crate) enum Answer {
+/// The result of one hop.
+pub(crate) enum HopResult {
     Page(Page),
     /// The `Location` as the host wrote it.
     Redirect(String),
 }
 
-/// Asks for the target over a connection that serves no other request.
+/// Requests the target over a connection that serves no other request.
 pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     method: &Method,
     target: &Target,
     max_bytes: usize,
-) -> Result<Answer, FetchError> {
-    let broken = |error| broken(target, error);
+) -> Result<HopResult, FetchError> {
+    let failed = |error| response_error(target, error);
     let request = request(method, target)?;
     let (mut sender, connection) = http1::Builder::new()
         .max_headers(MAX_HEADERS)
@@ -70,15 +71,15 @@ pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
         .max_buf_size(MAX_HEAD)
         .handshake(TokioIo::new(stream))
         .await
-        .map_err(broken)?;
-    let answer = pin!(async {
-        let response = sender.send_request(request).await.map_err(broken)?;
+        .map_err(failed)?;
+    let response = pin!(async {
+        let response = sender.send_request(request).await.map_err(failed)?;
         read(response, method, target, max_bytes).await
     });
     // The connection is driven here and not in a task of its own, so that it ends with this future.
-    match select(answer, pin!(connection)).await {
-        Either::Left((answer, _)) => answer,
-        Either::Right((_, answer)) => answer.await,
+    match select(response, pin!(connection)).await {
+        Either::Left((page, _)) => page,
+        Either::Right((_, response)) => response.await,
     }
 }
 
@@ -102,40 +103,41 @@ async fn read(
     method: &Method,
     target: &Target,
     max_bytes: usize,
-) -> Result<Answer, FetchError> {
+) -> Result<HopResult, FetchError> {
     let (head, mut incoming) = response.into_parts();
-    if let (301 | 302 | 303 | 307 | 308, Some(location)) =
-        (head.status.as_u16(), value(&head.headers, header::LOCATION))
-    {
-        return Ok(Answer::Redirect(location.into_owned()));
+    if let (301 | 302 | 303 | 307 | 308, Some(location)) = (
+        head.status.as_u16(),
+        header_value(&head.headers, header::LOCATION),
+    ) {
+        return Ok(HopResult::Redirect(location.into_owned()));
     }
-    let packed = value(&head.headers, header::CONTENT_ENCODING)
+    let compressed = header_value(&head.headers, header::CONTENT_ENCODING)
         .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
-    if packed && method != Method::HEAD {
+    if compressed && method != Method::HEAD {
         return Err(FetchError::Packed {
             host: target.name().to_owned(),
         });
     }
     let mut body = Vec::new();
     let mut cut = false;
-    while !cut && let Some(bytes) = next(&mut incoming, target).await? {
-        let room = max_bytes - body.len();
-        cut = bytes.len() > room;
-        body.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+    while !cut && let Some(bytes) = next_chunk(&mut incoming, target).await? {
+        let remaining = max_bytes - body.len();
+        cut = bytes.len() > remaining;
+        body.extend_from_slice(bytes.get(..remaining).unwrap_or(&bytes));
     }
-    Ok(Answer::Page(Page {
+    Ok(HopResult::Page(Page {
         url: target.url().to_owned(),
         status: head.status.as_u16(),
-        content_type: value(&head.headers, header::CONTENT_TYPE).map(Cow::into_owned),
+        content_type: header_value(&head.headers, header::CONTENT_TYPE).map(Cow::into_owned),
         body,
         cut,
     }))
 }
 
-/// The next piece of a body; trailers are passed over.
-async fn next(body: &mut Incoming, target: &Target) -> Result<Option<Bytes>, FetchError> {
+/// Returns the next chunk of a body; skips trailers.
+async fn next_chunk(body: &mut Incoming, target: &Target) -> Result<Option<Bytes>, FetchError> {
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
-        let frame = frame.map_err(|error| broken(target, error))?;
+        let frame = frame.map_err(|error| response_error(target, error))?;
         if let Ok(bytes) = frame.into_data() {
             return Ok(Some(bytes));
         }
@@ -143,12 +145,12 @@ async fn next(body: &mut Incoming, target: &Target) -> Result<Option<Bytes>, Fet
     Ok(None)
 }
 
-fn value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
+fn header_value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     let value = headers.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()))
 }
 
-fn broken(target: &Target, error: hyper::Error) -> FetchError {
+fn response_error(target: &Target, error: hyper::Error) -> FetchError {
     FetchError::Answer {
         host: target.name().to_owned(),
         source: error.into(),

@@ -1,45 +1,47 @@
-//! A URL in, a target that may be asked out; an address in, yes or no out.
+//! Checks URLs and addresses against what the client allows.
 
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 use url::{Host, Position, Url};
 
-use super::address::{is_public, same};
+use super::address::{effective_address, is_public};
 use super::error::FetchError;
 
 /// The longest URL that is fetched.
 const MAX_URL: usize = 8_192;
 
-/// Names that mean this machine or its neighbours, with all that is below them.
+/// Names of this machine and its local network; their subdomains are local, too.
 const LOCAL_NAMES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 
-/// What may be asked.
+/// The hosts, ports and addresses that a client allows and denies.
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) ports: Vec<u16>,
-    /// Empty: every host that is not denied.
+    /// If empty, every host that is not denied is allowed.
     pub(crate) allowed: Vec<Pattern>,
     pub(crate) denied: Vec<Pattern>,
-    /// As [`same`] writes them.
+    /// In the form that [`effective_address`] returns.
     pub(crate) denied_addresses: Vec<IpAddr>,
+    /// Allowed even if they are not public.
     pub(crate) addresses: Vec<SocketAddr>,
+    /// Allowed even if they are not public.
     pub(crate) networks: Vec<IpNet>,
 }
 
-/// A host, or all hosts below a name.
+/// A host, or all subdomains of one.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Pattern {
     Exact(String),
-    /// With a leading dot.
-    Below(String),
+    /// A suffix with a leading dot.
+    Subdomains(String),
 }
 
 impl Pattern {
-    fn covers(&self, host: &str) -> bool {
+    fn matches(&self, host: &str) -> bool {
         match self {
             Self::Exact(name) => host == name,
-            Self::Below(suffix) => host.ends_with(suffix),
+            Self::Subdomains(suffix) => host.ends_with(suffix),
         }
     }
 }
@@ -48,7 +50,7 @@ impl Pattern {
 #[derive(Debug)]
 pub(crate) struct Target {
     url: Url,
-    /// Without the dot that a full name may end in.
+    /// Without the trailing dot of a fully qualified name.
     host: Host<String>,
     /// The host as text, an IPv6 address in brackets.
     name: String,
@@ -80,7 +82,7 @@ impl Target {
         &self.url[Position::BeforePath..Position::AfterQuery]
     }
 
-    /// The URL without its fragment, which no server is told.
+    /// The URL without its fragment, which is not sent.
     pub(crate) fn url(&self) -> &str {
         &self.url[..Position::AfterQuery]
     }
@@ -95,11 +97,15 @@ impl Policy {
         let url = Url::parse(url).map_err(|_| FetchError::Url {
             reason: "is not one: write it in full, with `https://` and a host",
         })?;
-        self.checked(url)
+        self.check(url)
     }
 
-    /// Checks where a redirect leads, as strictly as if the model had asked for it.
-    pub(crate) fn redirected(&self, from: &Target, location: &str) -> Result<Target, FetchError> {
+    /// Checks the target of a redirect as strictly as a URL of the model.
+    pub(crate) fn redirect_target(
+        &self,
+        from: &Target,
+        location: &str,
+    ) -> Result<Target, FetchError> {
         let url = from.url.join(location).map_err(|_| FetchError::Url {
             reason: "that the page redirects to is not one",
         })?;
@@ -108,10 +114,10 @@ impl Policy {
                 host: from.name.clone(),
             });
         }
-        self.checked(url)
+        self.check(url)
     }
 
-    fn checked(&self, url: Url) -> Result<Target, FetchError> {
+    fn check(&self, url: Url) -> Result<Target, FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(FetchError::Scheme {
                 scheme: url.scheme().to_owned(),
@@ -134,11 +140,11 @@ impl Policy {
         };
         let port = url.port_or_known_default().ok_or(no_host)?;
         let name = host.to_string();
-        if !self.admits_host(&host, &name) {
+        if !self.allows_host(&host, &name) {
             return Err(FetchError::Host { host: name });
         }
-        let named = |address: &SocketAddr| address.port() == port;
-        if !self.ports.contains(&port) && !self.addresses.iter().any(named) {
+        let has_port = |address: &SocketAddr| address.port() == port;
+        if !self.ports.contains(&port) && !self.addresses.iter().any(has_port) {
             return Err(FetchError::Port { port });
         }
         Ok(Target {
@@ -149,9 +155,9 @@ impl Policy {
         })
     }
 
-    fn admits_host(&self, host: &Host<String>, name: &str) -> bool {
+    fn allows_host(&self, host: &Host<String>, name: &str) -> bool {
         let is_denied = match host {
-            Host::Domain(_) => self.denied.iter().any(|pattern| pattern.covers(name)),
+            Host::Domain(_) => self.denied.iter().any(|pattern| pattern.matches(name)),
             Host::Ipv4(address) => self.denies((*address).into()),
             Host::Ipv6(address) => self.denies((*address).into()),
         };
@@ -159,29 +165,33 @@ impl Policy {
             return false;
         }
         if !self.allowed.is_empty() {
-            return self.allowed.iter().any(|pattern| pattern.covers(name));
+            return self.allowed.iter().any(|pattern| pattern.matches(name));
         }
         match host {
             Host::Domain(name) => !is_local(name),
-            // What addresses may be is decided when they are connected to.
+            // `check_address` decides, before the connection is made.
             Host::Ipv4(_) | Host::Ipv6(_) => true,
         }
     }
 
-    /// Returns true if a connection to the address is denied, however it is written.
+    /// Returns true if a connection to the address is denied, in any notation.
     fn denies(&self, address: IpAddr) -> bool {
-        self.denied_addresses.contains(&same(address))
+        self.denied_addresses.contains(&effective_address(address))
     }
 
-    /// Checks one address that a connection could be made to.
-    pub(crate) fn admit(&self, target: &Target, address: IpAddr) -> Result<SocketAddr, FetchError> {
+    /// Checks one address of the target's host.
+    pub(crate) fn check_address(
+        &self,
+        target: &Target,
+        address: IpAddr,
+    ) -> Result<SocketAddr, FetchError> {
         let address = SocketAddr::new(address.to_canonical(), target.port);
         let ip = address.ip();
         let refused = || FetchError::Address {
             host: target.name.clone(),
             address: ip,
         };
-        // A name may lead to an address that is denied.
+        // A name may resolve to an address that is denied.
         if self.denies(ip) {
             return Err(refused());
         }
@@ -191,7 +201,7 @@ impl Policy {
         if !is_public(ip) && !self.networks.iter().any(|network| network.contains(&ip)) {
             return Err(refused());
         }
-        // The port was let through for another address.
+        // `check` accepted the port because another address is allowed on it.
         if !self.ports.contains(&target.port) {
             return Err(FetchError::Port { port: target.port });
         }
@@ -199,13 +209,13 @@ impl Policy {
     }
 }
 
-/// Whether a name is local by its form. One without a dot is completed by the host's search domains.
+/// Returns true if a name is local by its form. The resolver appends search domains to a name without a dot.
 fn is_local(name: &str) -> bool {
-    let is_below = |local: &str| {
+    let is_under = |local: &str| {
         name.strip_suffix(local)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    !name.contains('.') || LOCAL_NAMES.into_iter().any(is_below)
+    !name.contains('.') || LOCAL_NAMES.into_iter().any(is_under)
 }
 
 fn too_long() -> FetchError {

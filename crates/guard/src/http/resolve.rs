@@ -1,4 +1,4 @@
-//! A target in, the addresses to connect to out: looked up once, checked, then never again.
+//! Resolves a host once and checks all its addresses; the connection is made to these.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,9 +9,9 @@ use url::Host;
 use super::error::FetchError;
 use super::policy::{Policy, Target};
 
-/// Looks host names up.
+/// Resolves host names.
 ///
-/// What it answers is not trusted: every address is checked.
+/// Its results are not trusted: every address is checked.
 ///
 /// # Examples
 ///
@@ -22,7 +22,7 @@ use super::policy::{Policy, Target};
 /// use futures::future::BoxFuture;
 /// use toolwright_guard::{Resolver, SafeHttp};
 ///
-/// /// Knows one host only.
+/// /// Resolves every host to one address.
 /// struct Pinned(IpAddr);
 ///
 /// impl Resolver for Pinned {
@@ -52,11 +52,11 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Returns the addresses that the connection is made to, all of them checked.
+/// Returns the addresses of a target's host, all of them checked.
 ///
-/// One forbidden address among them refuses the host: leaving it out would be as safe here, but a
-/// name with public and private answers is an attack or a mistake, and either should be seen.
-pub(crate) async fn pin(
+/// One forbidden address among them is an error for the host. Skipping it would be as safe, but a name
+/// with public and private addresses is an attack or a mistake, and either should be noticed.
+pub(crate) async fn checked_addresses(
     resolver: &dyn Resolver,
     policy: &Policy,
     target: &Target,
@@ -66,8 +66,8 @@ pub(crate) async fn pin(
         Host::Ipv6(address) => vec![IpAddr::from(*address)],
         Host::Domain(name) => look_up(resolver, name).await?,
     };
-    let admit = |address| policy.admit(target, address);
-    found.into_iter().map(admit).collect()
+    let check = |address| policy.check_address(target, address);
+    found.into_iter().map(check).collect()
 }
 
 async fn look_up(resolver: &dyn Resolver, name: &str) -> Result<Vec<IpAddr>, FetchError> {

@@ -1,14 +1,14 @@
-//! Why a jail refuses: told in the model's own words, never in the host's.
+//! The errors of a jail; their messages name paths as the model wrote them, never paths of the host.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use super::Asked;
+use super::JailPath;
 
 /// Why a path cannot be used.
 ///
-/// The texts name paths as the model gave them; what only the host should know is in the fields and
-/// sources.
+/// The messages are for the model and name paths as it wrote them; paths and errors of the host are in
+/// the fields and sources.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JailError {
@@ -18,19 +18,19 @@ pub enum JailError {
         /// The path.
         path: String,
     },
-    /// No such path can exist.
+    /// The path is invalid.
     #[error("the path {reason}")]
     Malformed {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("`{path}` does not exist")]
     Missing {
         /// The path.
         path: String,
     },
-    /// Something is there that must not be overwritten.
+    /// The file exists and must not be overwritten.
     #[error("`{path}` exists already")]
     Exists {
         /// The path.
@@ -42,54 +42,54 @@ pub enum JailError {
         /// The path.
         path: String,
     },
-    /// A directory is wanted, on the way or at the end.
+    /// The path, or a part of it that has to be a directory, is something else.
     #[error("`{path}` is not a directory")]
     NotADirectory {
         /// The path.
         path: String,
     },
-    /// The file's bytes are no text.
+    /// The file contains NUL bytes, so it is no text.
     #[error("`{path}` is not a text file")]
     NotText {
         /// The path.
         path: String,
     },
-    /// There is too much to write.
+    /// The text to write is too long.
     #[error("`{path}` cannot take {bytes} bytes: at most {limit} may be written")]
     TooLong {
         /// The path.
         path: String,
-        /// How many bytes were given.
+        /// The length of the text in bytes.
         bytes: usize,
-        /// How many may be given.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// The host does not permit it.
+    /// The operating system denies access.
     #[error("`{path}` may not be used: permission denied")]
     Denied {
         /// The path.
         path: String,
     },
-    /// Anything else the operating system reports.
+    /// Any other error of the operating system.
     #[error("`{path}` cannot be used")]
     Io {
         /// The path.
         path: String,
-        /// What it reports; for the host.
+        /// The error; for the host program.
         source: io::Error,
     },
     /// The jail's own directory cannot be opened.
     #[error("the directory that tools may use cannot be opened")]
     Root {
-        /// The directory; for the host.
+        /// The directory; for the host program.
         dir: PathBuf,
-        /// What the operating system reports; for the host.
+        /// The error of the operating system; for the host program.
         source: io::Error,
     },
 }
 
-impl Asked<'_> {
-    /// The path for people.
+impl JailPath<'_> {
+    /// The path as error messages show it.
     pub(super) fn name(self) -> String {
         self.path.display().to_string()
     }
@@ -102,15 +102,15 @@ impl Asked<'_> {
         JailError::NotAFile { path: self.name() }
     }
 
-    /// Sorts an error of the operating system.
-    pub(super) fn refused(self, source: io::Error) -> JailError {
+    /// Converts an error of the operating system.
+    pub(super) fn io_error(self, source: io::Error) -> JailError {
         let path = self.name();
         match source.kind() {
             ErrorKind::NotFound => JailError::Missing { path },
             ErrorKind::AlreadyExists => JailError::Exists { path },
             ErrorKind::IsADirectory => JailError::NotAFile { path },
             ErrorKind::NotADirectory => JailError::NotADirectory { path },
-            // `cap-std` reports a way out as this kind, but with no code of the system's.
+            // `cap-std` reports a path that leads outside as this kind, but without an OS error code.
             ErrorKind::PermissionDenied if source.raw_os_error().is_none() => {
                 JailError::Outside { path }
             }

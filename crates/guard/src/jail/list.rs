@@ -1,4 +1,4 @@
-//! A path in, the names in that directory out.
+//! Lists directories.
 
 use std::fmt;
 use std::io;
@@ -7,29 +7,29 @@ use cap_std::fs::{DirEntry, FileType};
 
 use super::{Jail, JailError};
 
-/// What a directory holds, perhaps only a part of it.
+/// The entries of a directory, perhaps only a part of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
     /// The entries, sorted by name.
     pub entries: Vec<Entry>,
-    /// Whether the directory holds more; which part is listed is then up to the file system.
+    /// True if the directory has more entries; the file system then determines which are listed.
     pub cut: bool,
 }
 
-/// One name in a directory.
+/// One entry of a directory.
 ///
-/// Its text is the name, a directory's with `/` at its end, a link's with `@`.
+/// It displays as its name, followed by `/` for a directory and by `@` for a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The name; characters that are not UTF-8 are replaced.
+    /// The name; bytes that are not UTF-8 are replaced.
     pub name: String,
-    /// What it names.
+    /// The kind of file.
     pub kind: EntryKind,
 }
 
-/// What a name in a directory stands for.
+/// The kind of a directory's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -37,7 +37,7 @@ pub enum EntryKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link; where it leads is not looked at.
+    /// A symbolic link; it is not followed.
     Link,
     /// A pipe, a socket, a device.
     Other,
@@ -45,7 +45,7 @@ pub enum EntryKind {
 
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A line break in a name would read as a name of its own.
+        // Escaped, because the model would read a line break in a name as the start of another name.
         for c in self.name.chars() {
             match c.is_control() {
                 true => write!(f, "{}", c.escape_default())?,
@@ -63,18 +63,18 @@ impl fmt::Display for Entry {
 impl Jail {
     /// Lists a directory, up to the jail's [`max_entries`](Jail::max_entries); `.` is the jail itself.
     ///
-    /// A directory with more is not read to its end, however large it is.
+    /// Entries beyond the limit are not read.
     ///
     /// # Errors
     ///
-    /// When nothing is there, it is no directory, or it is outside.
+    /// When the path does not exist, is no directory, or leads outside.
     pub fn list(&self, path: &str) -> Result<Listing, JailError> {
-        let asked = self.asked(path)?;
-        let failed = |error| asked.refused(error);
-        let mut found = self.dir.read_dir(asked.path).map_err(failed)?;
+        let target = self.parse_path(path)?;
+        let failed = |error| target.io_error(error);
+        let mut found = self.dir.read_dir(target.path).map_err(failed)?;
         let mut entries = Vec::new();
         for entry in found.by_ref().take(self.max_entries) {
-            entries.push(entry.and_then(|entry| described(&entry)).map_err(failed)?);
+            entries.push(entry.and_then(|entry| describe(&entry)).map_err(failed)?);
         }
         entries.sort_unstable();
         Ok(Listing {
@@ -84,9 +84,9 @@ impl Jail {
     }
 }
 
-fn described(entry: &DirEntry) -> io::Result<Entry> {
+fn describe(entry: &DirEntry) -> io::Result<Entry> {
     let mut kind = kind_of(entry.file_type()?);
-    // Some file systems do not say the kind with the name.
+    // Some file systems do not return the kind with the name.
     if let (EntryKind::Other, Ok(found)) = (kind, entry.metadata()) {
         kind = kind_of(found.file_type());
     }

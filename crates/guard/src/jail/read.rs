@@ -1,11 +1,11 @@
-//! A path in, the text of a regular file out.
+//! Opens and reads regular files.
 
 use std::fs::File;
 use std::io::Read;
 
 use cap_std::fs::OpenOptions;
 
-use super::{Asked, Jail, JailError};
+use super::{Jail, JailError, JailPath};
 
 /// The text of a file, perhaps only its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ use super::{Asked, Jail, JailError};
 pub struct FileText {
     /// The text; bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub text: String,
-    /// Whether the file goes on after the text.
+    /// True if the text was truncated.
     pub cut: bool,
-    /// How many bytes the whole file had when it was opened.
+    /// The size of the whole file in bytes, when it was opened.
     pub size: u64,
 }
 
@@ -24,23 +24,23 @@ impl Jail {
     ///
     /// # Errors
     ///
-    /// When nothing is there, it is no regular file, or it is outside.
+    /// When the path does not exist, is no regular file, or leads outside.
     pub fn open(&self, path: &str) -> Result<File, JailError> {
-        let asked = self.asked(path)?;
-        self.open_file(asked)
+        let target = self.parse_path(path)?;
+        self.open_file(target)
     }
 
     /// Reads a text file, up to the jail's [`max_bytes`](Jail::max_bytes).
     ///
     /// # Errors
     ///
-    /// As [`open`](Jail::open); also when the file holds NUL bytes, which no text does.
+    /// As [`open`](Jail::open); also when the file contains NUL bytes, so that it is no text.
     pub fn read(&self, path: &str) -> Result<FileText, JailError> {
-        let asked = self.asked(path)?;
-        let file = self.open_file(asked)?;
-        let failed = |error| asked.refused(error);
+        let target = self.parse_path(path)?;
+        let file = self.open_file(target)?;
+        let failed = |error| target.io_error(error);
         let size = file.metadata().map_err(failed)?.len();
-        // One byte more than may be kept tells whether there is more.
+        // Reads one byte more than the limit, to detect a longer file.
         let limit = u64::try_from(self.max_bytes).unwrap_or(u64::MAX);
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1))
@@ -49,36 +49,38 @@ impl Jail {
         let cut = bytes.len() > self.max_bytes;
         bytes.truncate(self.max_bytes);
         if bytes.contains(&0) {
-            return Err(JailError::NotText { path: asked.name() });
+            return Err(JailError::NotText {
+                path: target.name(),
+            });
         }
         Ok(FileText {
-            text: crate::text::lossy(bytes, cut),
+            text: crate::text::decode_lossy(bytes, cut),
             cut,
             size,
         })
     }
 
-    fn open_file(&self, asked: Asked<'_>) -> Result<File, JailError> {
-        if !asked.look(&self.dir)?.is_file() {
-            return Err(asked.not_a_file());
+    fn open_file(&self, target: JailPath<'_>) -> Result<File, JailError> {
+        if !target.metadata(&self.dir)?.is_file() {
+            return Err(target.not_a_file());
         }
         let file = self
             .dir
-            .open_with(asked.path, &reading())
-            .map_err(|error| asked.refused(error))?
+            .open_with(target.path, &read_options())
+            .map_err(|error| target.io_error(error))?
             .into_std();
-        // The look was at a path, which may mean something else by now; this is what was opened.
+        // The first check was of the path, which may be another file by now; this one is of the open file.
         match file.metadata() {
             Ok(found) if found.is_file() => Ok(file),
-            Ok(_) => Err(asked.not_a_file()),
-            Err(error) => Err(asked.refused(error)),
+            Ok(_) => Err(target.not_a_file()),
+            Err(error) => Err(target.io_error(error)),
         }
     }
 }
 
-/// Opening never waits for a pipe's other end, and never adopts a terminal.
+/// Options with which opening neither blocks on a pipe nor acquires a controlling terminal.
 #[cfg(unix)]
-fn reading() -> OpenOptions {
+fn read_options() -> OpenOptions {
     use cap_std::fs::OpenOptionsExt;
     use rustix::fs::OFlags;
 
@@ -89,7 +91,7 @@ fn reading() -> OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn reading() -> OpenOptions {
+fn read_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
     options

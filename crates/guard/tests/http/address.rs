@@ -1,17 +1,17 @@
-//! Addresses that may not be connected to, and names that lead to them.
+//! Private addresses, and names that resolve to them, are refused.
 
 use std::net::{IpAddr, TcpListener};
 
 use toolwright_guard::{FetchError, SafeHttp};
 
-use super::names::Names;
+use super::resolver::ScriptedResolver;
 use super::site::{Site, ok};
-use super::{LOOPBACK, assert_refused, client, is_address, nowhere};
+use super::{LOOPBACK, assert_refused, client, client_without_site, is_address};
 
 #[tokio::test]
 async fn the_port_of_an_allowed_address_is_not_allowed_elsewhere() {
-    let site = Site::open(|_| ok("")).await;
-    let http = client(&site).resolver(Names::always(&[[1, 1, 1, 1].into()]));
+    let site = Site::start(|_| ok("")).await;
+    let http = client(&site).resolver(ScriptedResolver::always(&[[1, 1, 1, 1].into()]));
     let fetched = http
         .build()
         .unwrap()
@@ -21,8 +21,8 @@ async fn the_port_of_an_allowed_address_is_not_allowed_elsewhere() {
 }
 
 #[tokio::test]
-async fn an_address_is_refused_however_it_is_spelled() {
-    let (http, names) = nowhere();
+async fn a_private_address_is_refused_in_every_notation() {
+    let (http, resolver) = client_without_site();
     for host in [
         "127.0.0.1",
         "127.0.0.1.",
@@ -50,12 +50,12 @@ async fn an_address_is_refused_however_it_is_spelled() {
         let error = http.get(&format!("http://{host}/")).await.unwrap_err();
         assert!(is_address(&error), "{host}: {error:?}");
     }
-    assert!(names.asked().is_empty(), "{:?}", names.asked());
+    assert!(resolver.queries().is_empty(), "{:?}", resolver.queries());
 }
 
 #[tokio::test]
-async fn an_ipv6_address_is_refused_in_every_form() {
-    let (http, _) = nowhere();
+async fn a_private_ipv6_address_is_refused_in_every_notation() {
+    let (http, _) = client_without_site();
     for host in [
         "::",
         "::1",
@@ -88,7 +88,7 @@ async fn a_name_for_a_private_address_is_refused() {
         "fd00::1",
     ] {
         let address: IpAddr = address.parse().unwrap();
-        let http = SafeHttp::builder().resolver(Names::always(&[address]));
+        let http = SafeHttp::builder().resolver(ScriptedResolver::always(&[address]));
         let error = http
             .build()
             .unwrap()
@@ -102,13 +102,13 @@ async fn a_name_for_a_private_address_is_refused() {
 
 #[tokio::test]
 async fn a_name_with_one_private_address_among_others_is_refused() {
-    let site = Site::open(|_| ok("")).await;
+    let site = Site::start(|_| ok("")).await;
     for others in [
         [LOOPBACK, [10, 0, 0, 1].into()],
         [[10, 0, 0, 1].into(), LOOPBACK],
     ] {
         let http = client(&site)
-            .resolver(Names::always(&others))
+            .resolver(ScriptedResolver::always(&others))
             .build()
             .unwrap();
         assert_refused(
@@ -120,14 +120,14 @@ async fn a_name_with_one_private_address_among_others_is_refused() {
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_address_is_asked_once() {
-    let site = Site::open(|_| ok("hello")).await;
-    let names = Names::in_turn(&[&[LOOPBACK], &[[10, 0, 0, 1].into()]]);
-    let http = client(&site).resolver(names.clone()).build().unwrap();
+async fn a_name_that_changes_its_address_is_resolved_once_per_hop() {
+    let site = Site::start(|_| ok("hello")).await;
+    let resolver = ScriptedResolver::in_order(&[&[LOOPBACK], &[[10, 0, 0, 1].into()]]);
+    let http = client(&site).resolver(resolver.clone()).build().unwrap();
     let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
     assert_eq!(page.text(), "hello");
-    assert_eq!(names.asked(), ["site.test"]);
-    // The next page is checked anew.
+    assert_eq!(resolver.queries(), ["site.test"]);
+    // The next page is resolved and checked again.
     assert_refused(
         http.get(&site.url("http", "site.test", "/")).await,
         is_address,
@@ -135,21 +135,21 @@ async fn a_name_that_changes_its_address_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a_name_that_gets_better_later_is_refused_now() {
-    let site = Site::open(|_| ok("hello")).await;
-    let names = Names::in_turn(&[&[[10, 0, 0, 1].into()], &[LOOPBACK]]);
-    let http = client(&site).resolver(names.clone()).build().unwrap();
+async fn a_name_that_becomes_public_later_is_refused_now() {
+    let site = Site::start(|_| ok("hello")).await;
+    let resolver = ScriptedResolver::in_order(&[&[[10, 0, 0, 1].into()], &[LOOPBACK]]);
+    let http = client(&site).resolver(resolver.clone()).build().unwrap();
     assert_refused(
         http.get(&site.url("http", "site.test", "/")).await,
         is_address,
     );
-    assert_eq!(names.asked().len(), 1);
+    assert_eq!(resolver.queries().len(), 1);
 }
 
 #[tokio::test]
 async fn a_name_without_addresses_is_unknown() {
     let http = SafeHttp::builder()
-        .resolver(Names::always(&[]))
+        .resolver(ScriptedResolver::always(&[]))
         .build()
         .unwrap();
     let error = http.get("http://site.test/").await.unwrap_err();
@@ -158,7 +158,7 @@ async fn a_name_without_addresses_is_unknown() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_listens_is_unreachable() {
+async fn an_address_without_a_listener_is_unreachable() {
     let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -171,8 +171,8 @@ async fn an_address_where_nobody_listens_is_unreachable() {
 }
 
 #[tokio::test]
-async fn an_allowed_network_keeps_to_the_allowed_ports() {
-    let site = Site::open(|_| ok("")).await;
+async fn an_allowed_network_is_limited_to_the_allowed_ports() {
+    let site = Site::start(|_| ok("")).await;
     let inside = || SafeHttp::builder().allow_network("127.0.0.0/8".parse().unwrap());
     let url = format!("http://{}/", site.address);
     let fetched = inside().build().unwrap().get(&url).await;

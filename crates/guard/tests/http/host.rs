@@ -1,13 +1,13 @@
-//! URLs, hosts and ports that may not be asked.
+//! URLs, hosts and ports that are refused.
 
 use toolwright_guard::{FetchError, SafeHttp, SetupError};
 
 use super::site::{Site, ok};
-use super::{assert_refused, client, nowhere};
+use super::{assert_refused, client, client_without_site};
 
 #[tokio::test]
 async fn an_allowed_address_is_fetched() {
-    let site = Site::open(|_| ok("hello")).await;
+    let site = Site::start(|_| ok("hello")).await;
     let http = client(&site).build().unwrap();
     let page = http
         .get(&site.url("http", "site.test", "/a?b=c#d"))
@@ -22,8 +22,8 @@ async fn an_allowed_address_is_fetched() {
 }
 
 #[tokio::test]
-async fn a_request_says_no_more_than_it_must() {
-    let site = Site::open(|_| ok("")).await;
+async fn a_request_has_only_the_necessary_headers() {
+    let site = Site::start(|_| ok("")).await;
     let http = client(&site).build().unwrap();
     http.get(&site.url("http", "site.test", "/a?b=c#d"))
         .await
@@ -48,7 +48,7 @@ async fn a_request_says_no_more_than_it_must() {
 
 #[tokio::test]
 async fn other_schemes_are_refused() {
-    let (http, _) = nowhere();
+    let (http, _) = client_without_site();
     for url in [
         "file:///etc/passwd",
         "ftp://site.test/",
@@ -63,8 +63,8 @@ async fn other_schemes_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_url_is_refused() {
-    let (http, _) = nowhere();
+async fn an_invalid_url_is_refused() {
+    let (http, _) = client_without_site();
     let long = format!("http://site.test/{}", "a".repeat(10_000));
     for url in [
         "",
@@ -82,7 +82,7 @@ async fn what_is_no_url_is_refused() {
 
 #[tokio::test]
 async fn user_names_and_passwords_are_refused() {
-    let (http, names) = nowhere();
+    let (http, resolver) = client_without_site();
     for url in [
         "http://user@site.test/",
         "http://user:password@site.test/",
@@ -93,12 +93,12 @@ async fn user_names_and_passwords_are_refused() {
             matches!(error, FetchError::UserInfo)
         });
     }
-    assert!(names.asked().is_empty());
+    assert!(resolver.queries().is_empty());
 }
 
 #[tokio::test]
 async fn other_ports_are_refused() {
-    let (http, names) = nowhere();
+    let (http, resolver) = client_without_site();
     for url in [
         "http://site.test:22/",
         "https://site.test:6379/",
@@ -108,12 +108,12 @@ async fn other_ports_are_refused() {
             matches!(error, FetchError::Port { .. })
         });
     }
-    assert!(names.asked().is_empty());
+    assert!(resolver.queries().is_empty());
 }
 
 #[tokio::test]
-async fn local_names_are_refused_unasked() {
-    let (http, names) = nowhere();
+async fn local_names_are_refused_without_a_lookup() {
+    let (http, resolver) = client_without_site();
     for host in [
         "localhost",
         "LocalHost",
@@ -132,12 +132,12 @@ async fn local_names_are_refused_unasked() {
             "{host}: {error:?}"
         );
     }
-    assert!(names.asked().is_empty(), "{:?}", names.asked());
+    assert!(resolver.queries().is_empty(), "{:?}", resolver.queries());
 }
 
 #[tokio::test]
-async fn only_allowed_hosts_are_asked_once_there_are_any() {
-    let site = Site::open(|_| ok("")).await;
+async fn only_allowed_hosts_are_fetched_if_any_are_configured() {
+    let site = Site::start(|_| ok("")).await;
     let http = client(&site)
         .allow_host("Site.test.")
         .allow_host("*.wiki.internal")
@@ -168,8 +168,8 @@ async fn only_allowed_hosts_are_asked_once_there_are_any() {
 }
 
 #[tokio::test]
-async fn denied_hosts_and_those_below_them_are_never_asked() {
-    let site = Site::open(|_| ok("")).await;
+async fn denied_hosts_and_their_subdomains_are_refused() {
+    let site = Site::start(|_| ok("")).await;
     let http = client(&site).deny_host("bad.test").build().unwrap();
     for host in ["bad.test", "BAD.test.", "a.bad.test"] {
         assert_refused(http.get(&site.url("http", host, "/")).await, |error| {
@@ -194,8 +194,8 @@ async fn denied_hosts_and_those_below_them_are_never_asked() {
 }
 
 #[tokio::test]
-async fn a_denied_address_is_denied_however_it_is_written() {
-    let site = Site::open(|_| ok("")).await;
+async fn a_denied_address_is_denied_in_every_notation() {
+    let site = Site::start(|_| ok("")).await;
     let spellings = [
         "127.0.0.1",
         "[::ffff:127.0.0.1]",
@@ -204,7 +204,7 @@ async fn a_denied_address_is_denied_however_it_is_written() {
         "2130706433",
         "0x7f.1",
         "127.0.0.1.",
-        // Its address is the denied one.
+        // Resolves to the denied address.
         "site.test",
     ];
     for denied in ["127.0.0.1", "[::ffff:127.0.0.1]", "[64:ff9b::127.0.0.1]"] {
@@ -221,7 +221,7 @@ async fn a_denied_address_is_denied_however_it_is_written() {
 }
 
 #[test]
-fn a_host_that_is_none_cannot_be_allowed_or_denied() {
+fn an_invalid_host_cannot_be_allowed_or_denied() {
     let error = SafeHttp::builder()
         .allow_host("https://site.test/")
         .build()

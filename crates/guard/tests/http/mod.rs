@@ -1,45 +1,45 @@
-//! A guarded client before a scripted site.
+//! Tests of the HTTP client against a scripted site.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use toolwright_guard::{FetchError, Page, SafeHttp, SafeHttpBuilder};
 
 mod address;
-mod answer;
 mod host;
-mod names;
 mod redirect;
-mod secure;
+mod resolver;
+mod response;
 mod site;
+mod tls;
 
-use names::Names;
+use resolver::ScriptedResolver;
 use site::Site;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A client to whom every name is the site's machine, and the site is allowed.
+/// A client that resolves every name to loopback and is allowed to connect to the site.
 fn client(site: &Site) -> SafeHttpBuilder {
     SafeHttp::builder()
         .allow_address(site.address)
-        .resolver(Names::always(&[LOOPBACK]))
+        .resolver(ScriptedResolver::always(&[LOOPBACK]))
 }
 
-/// Whether an error is the wanted one.
+/// Returns true if an error is the expected one.
 type Check = fn(&FetchError) -> bool;
 
 #[track_caller]
-fn assert_refused(fetched: Result<Page, FetchError>, as_wanted: Check) {
+fn assert_refused(fetched: Result<Page, FetchError>, is_expected: Check) {
     let error = fetched.unwrap_err();
-    assert!(as_wanted(&error), "{error:?}");
+    assert!(is_expected(&error), "{error:?}");
 }
 
 fn is_address(error: &FetchError) -> bool {
     matches!(error, FetchError::Address { .. })
 }
 
-/// A client that knows one public address for every name, and never gets to connect to it.
-fn nowhere() -> (SafeHttp, Names) {
-    let names = Names::always(&[[1, 1, 1, 1].into()]);
-    let http = SafeHttp::builder().resolver(names.clone());
-    (http.build().unwrap(), names)
+/// A client that resolves every name to one public address, for tests that fail before they connect.
+fn client_without_site() -> (SafeHttp, ScriptedResolver) {
+    let resolver = ScriptedResolver::always(&[[1, 1, 1, 1].into()]);
+    let http = SafeHttp::builder().resolver(resolver.clone());
+    (http.build().unwrap(), resolver)
 }

@@ -1,17 +1,17 @@
-//! Where a page may send its reader.
+//! Redirects are followed within the same rules as URLs.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
 use toolwright_guard::FetchError;
 
-use super::names::Names;
+use super::resolver::ScriptedResolver;
 use super::site::{Site, ok, redirect};
 use super::{Check, LOOPBACK, assert_refused, client, is_address};
 
 #[tokio::test]
 async fn a_redirect_is_followed_to_the_page() {
-    let site = Site::open(|path| match path {
+    let site = Site::start(|path| match path {
         "/a/start" => redirect("../b?c#d"),
         _ => ok("there"),
     })
@@ -26,8 +26,8 @@ async fn a_redirect_is_followed_to_the_page() {
 }
 
 #[tokio::test]
-async fn nothing_is_carried_along_a_redirect() {
-    let site = Site::open(|path| match path {
+async fn a_redirect_adds_no_headers() {
+    let site = Site::start(|path| match path {
         "/start" => "HTTP/1.1 307 Moved\r\nLocation: /end\r\nSet-Cookie: a=b\r\n\r\n".to_owned(),
         _ => ok(""),
     })
@@ -49,7 +49,7 @@ async fn a_redirect_to_a_private_address_is_refused() {
         "http://[::ffff:192.168.0.1]/",
         "http://2130706433/",
     ] {
-        let site = Site::open(move |_| redirect(location)).await;
+        let site = Site::start(move |_| redirect(location)).await;
         let http = client(&site).build().unwrap();
         assert_refused(
             http.get(&site.url("http", "site.test", "/")).await,
@@ -59,11 +59,11 @@ async fn a_redirect_to_a_private_address_is_refused() {
 }
 
 #[tokio::test]
-async fn a_redirect_never_touches_the_private_address() {
+async fn a_redirect_does_not_connect_to_the_private_address() {
     let bait = TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = bait.local_addr().unwrap();
-    let site = Site::open(move |_| redirect(&format!("http://{place}/"))).await;
-    let http = client(&site).allow_port(place.port()).build().unwrap();
+    let address = bait.local_addr().unwrap();
+    let site = Site::start(move |_| redirect(&format!("http://{address}/"))).await;
+    let http = client(&site).allow_port(address.port()).build().unwrap();
     assert_refused(
         http.get(&site.url("http", "site.test", "/")).await,
         is_address,
@@ -74,18 +74,18 @@ async fn a_redirect_never_touches_the_private_address() {
 
 #[tokio::test]
 async fn a_redirect_to_a_name_is_resolved_and_checked_again() {
-    let site = Site::open(|_| redirect("/again")).await;
-    let names = Names::in_turn(&[&[LOOPBACK], &[[10, 0, 0, 1].into()]]);
-    let http = client(&site).resolver(names.clone()).build().unwrap();
+    let site = Site::start(|_| redirect("/again")).await;
+    let resolver = ScriptedResolver::in_order(&[&[LOOPBACK], &[[10, 0, 0, 1].into()]]);
+    let http = client(&site).resolver(resolver.clone()).build().unwrap();
     assert_refused(
         http.get(&site.url("http", "site.test", "/")).await,
         is_address,
     );
-    assert_eq!((site.heads().len(), names.asked().len()), (1, 2));
+    assert_eq!((site.heads().len(), resolver.queries().len()), (1, 2));
 }
 
 #[tokio::test]
-async fn a_redirect_is_held_to_every_rule() {
+async fn every_rule_applies_to_a_redirect() {
     let rules: [(&'static str, Check); 6] = [
         ("file:///etc/passwd", |error| {
             matches!(error, FetchError::Scheme { .. })
@@ -105,7 +105,7 @@ async fn a_redirect_is_held_to_every_rule() {
         ("http://[", |error| matches!(error, FetchError::Url { .. })),
     ];
     for (location, as_wanted) in rules {
-        let site = Site::open(move |_| redirect(location)).await;
+        let site = Site::start(move |_| redirect(location)).await;
         let http = client(&site).build().unwrap();
         assert_refused(
             http.get(&site.url("http", "site.test", "/")).await,
@@ -115,8 +115,8 @@ async fn a_redirect_is_held_to_every_rule() {
 }
 
 #[tokio::test]
-async fn a_redirect_in_a_circle_ends() {
-    let site = Site::open(|_| redirect("/")).await;
+async fn a_redirect_cycle_ends() {
+    let site = Site::start(|_| redirect("/")).await;
     let http = client(&site).build().unwrap();
     let fetched = http.get(&site.url("http", "site.test", "/")).await;
     assert_refused(fetched, |error| {
@@ -127,7 +127,7 @@ async fn a_redirect_in_a_circle_ends() {
 
 #[tokio::test]
 async fn five_redirects_are_followed_and_no_sixth() {
-    let site = Site::open(|path| match path {
+    let site = Site::start(|path| match path {
         "/0" => ok("there"),
         _ => {
             let left: usize = path[1..].parse().unwrap();
@@ -144,8 +144,8 @@ async fn five_redirects_are_followed_and_no_sixth() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_leads_nowhere_is_a_page() {
-    let site = Site::open(|_| "HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhm").await;
+async fn a_redirect_without_a_location_is_a_page() {
+    let site = Site::start(|_| "HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhm").await;
     let http = client(&site).build().unwrap();
     let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
     assert_eq!((page.status, page.text().as_str()), (302, "hm"));

@@ -1,4 +1,4 @@
-//! A site on loopback that answers by a script.
+//! A site on loopback with scripted responses.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,9 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 pub(crate) enum Reply {
     /// Sends this and closes.
     Whole(Vec<u8>),
-    /// Sends the first, then the second over and over until the client is gone.
+    /// Sends the first text, then repeats the second until the client disconnects.
     Endless(&'static str, &'static str),
-    /// Sends this, then nothing more until the client is gone.
+    /// Sends this, then nothing more until the client disconnects.
     Stalled(&'static str),
 }
 
@@ -42,22 +42,22 @@ pub(crate) fn redirect(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")
 }
 
-/// The site; it lives as long as the test's runtime.
+/// A site, which serves until the test's runtime ends.
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
-    /// Opens a site whose script is given the path that is asked for.
-    pub(crate) async fn open<R: Into<Reply>>(
+    /// Starts a site; the script receives the path of each request.
+    pub(crate) async fn start<R: Into<Reply>>(
         script: impl Fn(&str) -> R + Send + Sync + 'static,
     ) -> Self {
         Self::serve(script, None).await
     }
 
-    /// Opens a site under TLS for `host`; also returns its certificate.
-    pub(crate) async fn open_secure<R: Into<Reply>>(
+    /// Starts a site with TLS for `host`; also returns its certificate.
+    pub(crate) async fn start_tls<R: Into<Reply>>(
         host: &str,
         script: impl Fn(&str) -> R + Send + Sync + 'static,
     ) -> (Self, String) {
@@ -88,10 +88,10 @@ impl Site {
                 tokio::spawn(async move {
                     let script = |path: &str| script(path).into();
                     match tls {
-                        None => answer(stream, &seen, script).await,
+                        None => respond(stream, &seen, script).await,
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => answer(stream, &seen, script).await,
-                            // The client did not like the certificate.
+                            Ok(stream) => respond(stream, &seen, script).await,
+                            // The client rejected the certificate.
                             Err(_) => None,
                         },
                     }
@@ -111,8 +111,8 @@ impl Site {
     }
 }
 
-/// Answers one request; ends early when the client is gone.
-async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+/// Responds to one request; returns early when the client disconnects.
+async fn respond<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     seen: &Mutex<Vec<String>>,
     script: impl Fn(&str) -> Reply,

@@ -1,4 +1,4 @@
-//! A jail beside a secret.
+//! Tests of the jail: a directory next to a secret file outside it.
 
 use std::fs;
 use std::hint;
@@ -17,13 +17,13 @@ mod write;
 
 const SECRET: &str = "the secret";
 
-/// A folder with `secret.txt`, and beside it the jail `yard` with `note.txt`.
-struct Prison {
+/// A folder with `secret.txt` and the jail `yard`, which contains `note.txt`.
+struct Fixture {
     folder: TempDir,
     jail: Jail,
 }
 
-impl Prison {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("secret.txt"), SECRET).unwrap();
@@ -45,15 +45,15 @@ impl Prison {
     }
 }
 
-/// Runs `visit` while another thread runs `swap`, until both have run often enough.
+/// Runs `access` while another thread runs `swap`, until both have run often enough.
 ///
-/// How often and with what pauses was tried out on a jail that checks a path and then opens it: such a
-/// one gives the secret away in nine runs of ten.
-fn race(swap: impl Fn() + Sync, mut visit: impl FnMut(usize)) {
-    /// Ends the other thread also when an assertion ends this one.
-    struct End<'a>(&'a AtomicBool);
+/// The numbers and pauses were tuned with a jail that checks a path and then opens it: the tests catch
+/// it in nine runs of ten.
+fn race(swap: impl Fn() + Sync, mut access: impl FnMut(usize)) {
+    /// Stops the other thread, also when an assertion fails in this one.
+    struct StopOnDrop<'a>(&'a AtomicBool);
 
-    impl Drop for End<'_> {
+    impl Drop for StopOnDrop<'_> {
         fn drop(&mut self) {
             self.0.store(true, Ordering::Relaxed);
         }
@@ -61,19 +61,19 @@ fn race(swap: impl Fn() + Sync, mut visit: impl FnMut(usize)) {
 
     let (swaps, done) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
-        let _end = End(&done);
+        let _stop = StopOnDrop(&done);
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 swap();
-                let count = swaps.fetch_add(1, Ordering::Relaxed);
-                for _ in 0..count * 37 % 2_000 {
+                let swapped = swaps.fetch_add(1, Ordering::Relaxed);
+                for _ in 0..swapped * 37 % 2_000 {
                     hint::spin_loop();
                 }
             }
         });
-        for visits in 0.. {
-            visit(visits);
-            if visits >= 1_000 && swaps.load(Ordering::Relaxed) >= 5_000 {
+        for count in 0.. {
+            access(count);
+            if count >= 1_000 && swaps.load(Ordering::Relaxed) >= 5_000 {
                 break;
             }
         }

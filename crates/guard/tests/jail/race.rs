@@ -1,4 +1,4 @@
-//! A directory swapped for a link that leads out, while somebody reads and writes.
+//! A directory is swapped for a link that leads outside during reads and writes.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use toolwright_guard::WriteMode;
 
-use super::{Prison, SECRET, race};
+use super::{Fixture, SECRET, race};
 
-fn while_the_door_is_swapped(prison: &Prison, visit: impl FnMut(usize)) {
-    let (door, other) = (prison.inside("door"), prison.inside("other"));
-    fs::create_dir(&door).unwrap();
-    fs::write(door.join("secret.txt"), "harmless").unwrap();
+fn while_a_directory_is_swapped(fixture: &Fixture, access: impl FnMut(usize)) {
+    let (directory, other) = (fixture.inside("directory"), fixture.inside("other"));
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("secret.txt"), "harmless").unwrap();
     symlink("..", &other).unwrap();
-    race(|| exchange(&door, &other), visit);
+    race(|| exchange(&directory, &other), access);
 }
 
-/// Swaps two names in one step, so that the door is always there and half the time leads out.
+/// Swaps two names atomically, so that the path always exists and leads outside half of the time.
 #[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -33,36 +33,36 @@ fn exchange(one: &Path, other: &Path) {
 }
 
 #[test]
-fn no_read_ever_returns_the_secret() {
-    let prison = Prison::new();
-    while_the_door_is_swapped(&prison, |_| {
-        if let Ok(found) = prison.jail.read("door/secret.txt") {
+fn no_read_returns_the_secret() {
+    let fixture = Fixture::new();
+    while_a_directory_is_swapped(&fixture, |_| {
+        if let Ok(found) = fixture.jail.read("directory/secret.txt") {
             assert_eq!(found.text, "harmless");
         }
     });
 }
 
 #[test]
-fn no_listing_ever_shows_what_is_outside() {
-    let prison = Prison::new();
-    while_the_door_is_swapped(&prison, |_| {
-        if let Ok(listing) = prison.jail.list("door") {
+fn no_listing_shows_files_outside() {
+    let fixture = Fixture::new();
+    while_a_directory_is_swapped(&fixture, |_| {
+        if let Ok(listing) = fixture.jail.list("directory") {
             assert_eq!(listing.entries.len(), 1, "{listing:?}");
         }
     });
 }
 
 #[test]
-fn no_write_ever_lands_outside() {
-    let prison = Prison::new();
-    while_the_door_is_swapped(&prison, |count| {
-        let new = format!("door/{count}.txt");
-        let _ = prison.jail.write(&new, "x", WriteMode::Create);
-        let _ = prison
+fn no_write_changes_files_outside() {
+    let fixture = Fixture::new();
+    while_a_directory_is_swapped(&fixture, |count| {
+        let new = format!("directory/{count}.txt");
+        let _ = fixture.jail.write(&new, "x", WriteMode::Create);
+        let _ = fixture
             .jail
-            .write("door/secret.txt", "x", WriteMode::Replace);
+            .write("directory/secret.txt", "x", WriteMode::Replace);
     });
-    let secret = fs::read_to_string(prison.outside("secret.txt")).unwrap();
+    let secret = fs::read_to_string(fixture.outside("secret.txt")).unwrap();
     assert_eq!(secret, SECRET);
-    assert_eq!(fs::read_dir(prison.folder.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(fixture.folder.path()).unwrap().count(), 2);
 }

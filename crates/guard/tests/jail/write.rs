@@ -1,4 +1,4 @@
-//! Writing inside a jail.
+//! Files are written inside the jail.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,45 +7,45 @@ use std::thread;
 
 use toolwright_guard::{JailError, WriteMode};
 
-use super::{Prison, SECRET};
+use super::{Fixture, SECRET};
 
 #[test]
 fn a_new_file_is_written_whole_and_no_draft_is_left() {
-    let prison = Prison::new();
-    fs::create_dir(prison.inside("a")).unwrap();
-    prison
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.inside("a")).unwrap();
+    fixture
         .jail
         .write("a/new.txt", "hello", WriteMode::Create)
         .unwrap();
-    assert_eq!(prison.jail.read("a/new.txt").unwrap().text, "hello");
-    assert_eq!(prison.jail.list("a").unwrap().entries.len(), 1);
+    assert_eq!(fixture.jail.read("a/new.txt").unwrap().text, "hello");
+    assert_eq!(fixture.jail.list("a").unwrap().entries.len(), 1);
 }
 
 #[test]
-fn what_exists_is_not_overwritten_unless_asked() {
-    let prison = Prison::new();
-    let error = prison
+fn an_existing_file_is_overwritten_only_in_replace_mode() {
+    let fixture = Fixture::new();
+    let error = fixture
         .jail
         .write("note.txt", "x", WriteMode::Create)
         .unwrap_err();
     assert!(matches!(error, JailError::Exists { .. }), "{error:?}");
-    assert_eq!(prison.jail.read("note.txt").unwrap().text, "a note");
-    prison
+    assert_eq!(fixture.jail.read("note.txt").unwrap().text, "a note");
+    fixture
         .jail
         .write("note.txt", "x", WriteMode::Replace)
         .unwrap();
-    assert_eq!(prison.jail.read("note.txt").unwrap().text, "x");
-    assert_eq!(prison.jail.list(".").unwrap().entries.len(), 1);
+    assert_eq!(fixture.jail.read("note.txt").unwrap().text, "x");
+    assert_eq!(fixture.jail.list(".").unwrap().entries.len(), 1);
 }
 
 #[test]
 fn only_one_of_many_writers_creates_the_file() {
-    let prison = Prison::new();
+    let fixture = Fixture::new();
     let created = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                if prison.jail.write("new", "x", WriteMode::Create).is_ok() {
+                if fixture.jail.write("new", "x", WriteMode::Create).is_ok() {
                     created.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -55,11 +55,11 @@ fn only_one_of_many_writers_creates_the_file() {
 }
 
 #[test]
-fn a_replaced_file_keeps_its_permissions_but_no_borrowed_rights() {
-    let prison = Prison::new();
-    let path = prison.inside("note.txt");
+fn a_replaced_file_keeps_its_permissions_without_set_user_id() {
+    let fixture = Fixture::new();
+    let path = fixture.inside("note.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
-    prison
+    fixture
         .jail
         .write("note.txt", "x", WriteMode::Replace)
         .unwrap();
@@ -69,10 +69,10 @@ fn a_replaced_file_keeps_its_permissions_but_no_borrowed_rights() {
 
 #[test]
 fn a_read_only_file_is_not_replaced() {
-    let prison = Prison::new();
-    let path = prison.inside("note.txt");
+    let fixture = Fixture::new();
+    let path = fixture.inside("note.txt");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    let error = prison
+    let error = fixture
         .jail
         .write("note.txt", "x", WriteMode::Replace)
         .unwrap_err();
@@ -81,10 +81,10 @@ fn a_read_only_file_is_not_replaced() {
 
 #[test]
 fn nothing_is_written_through_a_link() {
-    let prison = Prison::new();
-    symlink("../secret.txt", prison.inside("file")).unwrap();
-    symlink("../new.txt", prison.inside("dangling")).unwrap();
-    symlink("..", prison.inside("up")).unwrap();
+    let fixture = Fixture::new();
+    symlink("../secret.txt", fixture.inside("file")).unwrap();
+    symlink("../new.txt", fixture.inside("dangling")).unwrap();
+    symlink("..", fixture.inside("up")).unwrap();
     for mode in [WriteMode::Create, WriteMode::Replace] {
         for path in [
             "file",
@@ -93,20 +93,20 @@ fn nothing_is_written_through_a_link() {
             "up/new.txt",
             "../new.txt",
         ] {
-            assert!(prison.jail.write(path, "x", mode).is_err(), "{path}");
+            assert!(fixture.jail.write(path, "x", mode).is_err(), "{path}");
         }
     }
     assert_eq!(
-        fs::read_to_string(prison.outside("secret.txt")).unwrap(),
+        fs::read_to_string(fixture.outside("secret.txt")).unwrap(),
         SECRET
     );
-    assert!(!prison.outside("new.txt").exists());
+    assert!(!fixture.outside("new.txt").exists());
 }
 
 #[test]
-fn too_much_is_refused() {
-    let prison = Prison::new();
-    let jail = prison.jail.clone().max_bytes(3);
+fn a_text_that_is_too_long_is_refused() {
+    let fixture = Fixture::new();
+    let jail = fixture.jail.clone().max_bytes(3);
     let error = jail.write("new", "four", WriteMode::Create).unwrap_err();
     assert!(
         matches!(
@@ -122,11 +122,11 @@ fn too_much_is_refused() {
 }
 
 #[test]
-fn a_directory_is_neither_replaced_nor_made() {
-    let prison = Prison::new();
-    fs::create_dir(prison.inside("a")).unwrap();
+fn a_directory_is_neither_replaced_nor_created() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.inside("a")).unwrap();
     for path in ["a", ".", "a/..", "a/."] {
-        let error = prison
+        let error = fixture
             .jail
             .write(path, "x", WriteMode::Replace)
             .unwrap_err();
@@ -135,7 +135,7 @@ fn a_directory_is_neither_replaced_nor_made() {
             "{path}: {error:?}"
         );
     }
-    let error = prison
+    let error = fixture
         .jail
         .write("b/new", "x", WriteMode::Create)
         .unwrap_err();

@@ -54,7 +54,7 @@ fn a_tool_without_a_jail_is_refused_before_any_call() {
 }
 
 #[tokio::test]
-async fn the_model_never_reads_where_the_jail_is() {
+async fn the_model_never_reads_the_path_of_the_jail() {
     let project = tempfile::tempdir().unwrap();
     let invoker = Invoker::builder(registry(read::tool()))
         .project_dir(project.path())
@@ -72,7 +72,7 @@ async fn the_model_never_reads_where_the_jail_is() {
 }
 
 #[test]
-fn the_model_never_sees_the_guards() {
+fn the_guards_are_no_parameters_of_the_model() {
     for tool in [read::tool(), fetch::tool()] {
         let seen: Vec<String> = tool.params().into_iter().map(|param| param.name).collect();
         assert!(seen == ["path"] || seen == ["url"], "{seen:?}");
@@ -80,7 +80,7 @@ fn the_model_never_sees_the_guards() {
 }
 
 #[tokio::test]
-async fn without_a_client_of_its_own_a_tool_gets_one_that_refuses_what_is_inside() {
+async fn the_default_client_refuses_private_addresses() {
     let invoker = Invoker::new(registry(fetch::tool())).unwrap();
     let call = ToolCall::new("fetch", r#"{"url": "http://127.0.0.1/"}"#);
     let result = invoker.invoke(&call).await;

@@ -1,4 +1,4 @@
-//! A URL in, connections out.
+//! Connects to the database that a URL names.
 
 use std::str::FromStr as _;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use toolwright_chat::StoreError;
 use super::{PostgresStore, schema};
 use crate::load::Load;
 
-/// How many connections a node has at most.
-const CONNECTIONS: u32 = 8;
+/// The maximum number of connections of a node.
+const MAX_CONNECTIONS: u32 = 8;
 
-/// How long a connection is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection that was used so lately is taken to be alive; asking it costs as much as using it.
-const FRESH: Duration = Duration::from_secs(5);
+/// A connection that was idle for less is used without a ping, which would cost as much as a query.
+const IDLE_BEFORE_PING: Duration = Duration::from_secs(5);
 
 impl PostgresStore {
-    /// Connects to a database, and makes the tables that are missing.
+    /// Connects to a database, and creates the tables that are missing.
     ///
     /// # Errors
     ///
@@ -33,20 +33,20 @@ impl PostgresStore {
             .with_source(error)
         })?;
         let options = options.application_name("toolwright");
-        let place = place(&options);
+        let label = label(&options);
         let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(PATIENCE)
+            .max_connections(MAX_CONNECTIONS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(false)
             .before_acquire(|connection, meta| {
                 Box::pin(async move {
-                    let sure = meta.idle_for < FRESH;
-                    Ok(sure || connection.ping().await.is_ok())
+                    let is_fresh = meta.idle_for < IDLE_BEFORE_PING;
+                    Ok(is_fresh || connection.ping().await.is_ok())
                 })
             })
             .after_connect(|connection, _| {
                 Box::pin(async move {
-                    // An entry is on the disk when it is told; a server that asks for more than that still gets it.
+                    // An append returns when the entry is on the disk. Stricter settings of the server stay in force.
                     sqlx::query(
                         "SELECT set_config('synchronous_commit', 'on', false)
                          WHERE current_setting('synchronous_commit') = 'off'",
@@ -59,7 +59,7 @@ impl PostgresStore {
             .connect_lazy_with(options);
         let store = Self {
             pool,
-            place,
+            label,
             load: Load::default(),
         };
         schema::prepare(&store).await?;
@@ -67,8 +67,8 @@ impl PostgresStore {
     }
 }
 
-/// Which database it is, in words for a person.
-fn place(options: &PgConnectOptions) -> String {
+/// Names the database in error messages, without the password.
+fn label(options: &PgConnectOptions) -> String {
     let database = options.get_database().unwrap_or(options.get_username());
     match options.get_socket() {
         Some(socket) => format!("the database `{database}` at `{}`", socket.display()),

@@ -1,22 +1,22 @@
-//! What is in the journals: added, read, listed, forgotten.
+//! Appends to, reads, lists and deletes journals.
 
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::PostgresStore;
-use crate::text::{signed, unsigned};
+use crate::codec::{from_sql, to_sql};
 
 impl PostgresStore {
-    /// Adds entries in one trip; `false` if the lease is not held.
-    pub(super) async fn add(
+    /// Appends entries that are not stored yet, in one round trip; returns false if the lease is not held.
+    pub(super) async fn append_entries(
         &self,
         lease: &Lease,
         entries: &[Entry],
         texts: &[String],
     ) -> Result<bool, sqlx::Error> {
         let ids: Vec<&[u8]> = entries.iter().map(|entry| entry.id.as_bytes()).collect();
-        let times: Vec<i64> = entries.iter().map(|entry| signed(entry.at)).collect();
+        let times: Vec<i64> = entries.iter().map(|entry| to_sql(entry.at)).collect();
         let title = entries.first().map(title).unwrap_or_default();
         let row = sqlx::query("SELECT toolwright_append($1, $2, $3, $4, $5, $6)")
             .bind(lease.conversation.as_bytes())
@@ -30,11 +30,12 @@ impl PostgresStore {
         row.try_get(0)
     }
 
-    pub(super) async fn texts(
+    /// Returns the JSON texts of the last entries, or of the last before the entry `before`, newest first.
+    pub(super) async fn entry_rows(
         &self,
         conversation: &str,
         before: Option<&str>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<PgRow>, sqlx::Error> {
         let query = match before {
             None => sqlx::query(
@@ -56,14 +57,14 @@ impl PostgresStore {
             .bind(conversation.as_bytes())
             .bind(before.as_bytes()),
         };
-        query.bind(signed(most)).fetch_all(&self.pool).await
+        query.bind(to_sql(limit)).fetch_all(&self.pool).await
     }
 
-    /// Lists the conversations of an owner, or all without one.
+    /// Lists the conversations of an owner, or all if `owner` is `None`, latest first.
     pub(super) async fn summaries(
         &self,
         owner: Option<&Owner>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Summary>, sqlx::Error> {
         let query = match owner {
             None => {
@@ -81,7 +82,7 @@ impl PostgresStore {
                  ORDER BY last DESC, name LIMIT $1"
             }
         };
-        let mut query = sqlx::query(query).bind(signed(most));
+        let mut query = sqlx::query(query).bind(to_sql(limit));
         if let Some(names) = owner.map(Owner::subject_names) {
             query = query
                 .bind(names.start.into_bytes())
@@ -89,45 +90,48 @@ impl PostgresStore {
         }
         let rows = query.fetch_all(&self.pool).await?;
         let summaries = rows.iter().map(|row| {
-            let mut summary = Summary::of(words(row, 0)?);
-            summary.title = words(row, 1)?;
-            summary.entries = row.try_get(2).map(unsigned)?;
-            summary.began = row.try_get(3).map(unsigned)?;
-            summary.last = row.try_get(4).map(unsigned)?;
+            let mut summary = Summary::of(text_column(row, 0)?);
+            summary.title = text_column(row, 1)?;
+            summary.entries = row.try_get(2).map(from_sql)?;
+            summary.began = row.try_get(3).map(from_sql)?;
+            summary.last = row.try_get(4).map(from_sql)?;
             Ok(summary)
         });
         summaries.collect()
     }
 
-    /// Forgets; whether there was something, unless the lease is not held.
-    pub(super) async fn drop_all(&self, lease: &Lease) -> Result<Option<bool>, sqlx::Error> {
-        let mut work = self.pool.begin().await?;
-        let held = sqlx::query(
+    /// Deletes all entries of a conversation; returns false if it had none, and `None` if the lease is not held.
+    pub(super) async fn delete_conversation(
+        &self,
+        lease: &Lease,
+    ) -> Result<Option<bool>, sqlx::Error> {
+        let mut transaction = self.pool.begin().await?;
+        let leased = sqlx::query(
             "SELECT number FROM toolwright_conversations
              WHERE name = $1 AND holder = $2 FOR UPDATE",
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
-        .fetch_optional(&mut *work)
+        .fetch_optional(&mut *transaction)
         .await?;
-        let Some(held) = held else { return Ok(None) };
-        let number: i64 = held.try_get(0)?;
-        let gone = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
+        let Some(row) = leased else { return Ok(None) };
+        let number: i64 = row.try_get(0)?;
+        let deleted = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
             .bind(number)
-            .execute(&mut *work)
+            .execute(&mut *transaction)
             .await?;
         sqlx::query(
             "UPDATE toolwright_conversations SET entries = 0, title = '', began = 0, last = 0
              WHERE number = $1",
         )
         .bind(number)
-        .execute(&mut *work)
+        .execute(&mut *transaction)
         .await?;
-        work.commit().await?;
-        Ok(Some(gone.rows_affected() > 0))
+        transaction.commit().await?;
+        Ok(Some(deleted.rows_affected() > 0))
     }
 
-    /// Writes an entry of no conversation.
+    /// Writes an entry that belongs to no conversation.
     pub(super) async fn probe(&self) -> Result<(), sqlx::Error> {
         sqlx::query(
             "INSERT INTO toolwright_entries (conversation, seq, id, entry)
@@ -139,9 +143,10 @@ impl PostgresStore {
         Ok(())
     }
 
-    pub(super) async fn kept_key(&self, drawn: &str) -> Result<String, sqlx::Error> {
+    /// Returns the stored key; stores `new_key` if there is none.
+    pub(super) async fn load_or_insert_key(&self, new_key: &str) -> Result<String, sqlx::Error> {
         sqlx::query("INSERT INTO toolwright_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
-            .bind(drawn)
+            .bind(new_key)
             .execute(&self.pool)
             .await?;
         let row = sqlx::query("SELECT key FROM toolwright_key")
@@ -151,8 +156,8 @@ impl PostgresStore {
     }
 }
 
-/// Text that may contain anything: PostgreSQL's own cannot contain NUL.
-fn words(row: &PgRow, at: usize) -> Result<String, sqlx::Error> {
-    let bytes: &[u8] = row.try_get(at)?;
+/// Reads text that is stored as bytes, because PostgreSQL's text cannot contain NUL.
+fn text_column(row: &PgRow, column: usize) -> Result<String, sqlx::Error> {
+    let bytes: &[u8] = row.try_get(column)?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }

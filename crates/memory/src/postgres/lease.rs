@@ -1,36 +1,41 @@
-//! Who holds a conversation, and until when: by the clock of the database.
+//! Leases of conversations, which expire by the clock of the database.
 
 use std::time::Duration;
 
 use toolwright_chat::Lease;
 
 use super::PostgresStore;
-use crate::text::signed;
+use crate::codec::to_sql;
 
-/// As far ahead as a lease lasts: longer than anybody lives, and what a timestamp can hold.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+/// The longest life of a lease: a century, which a timestamp can hold.
+const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 impl PostgresStore {
-    pub(super) async fn take(&self, lease: &Lease, life: Duration) -> Result<bool, sqlx::Error> {
-        let taken = sqlx::query(
+    /// Acquires or renews a lease that is free, held by the same holder, or has expired.
+    pub(super) async fn acquire_lease(
+        &self,
+        lease: &Lease,
+        life: Duration,
+    ) -> Result<bool, sqlx::Error> {
+        let acquired = sqlx::query(
             "INSERT INTO toolwright_conversations AS known (name, holder, until)
              VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
              ON CONFLICT (name) DO UPDATE SET holder = excluded.holder,
-                 -- Once more: it may have waited for the row.
+                 -- Computed again: the statement may have waited for the row.
                  until = clock_timestamp() + $3 * interval '1 millisecond'
              WHERE known.holder IS NULL OR known.holder = excluded.holder
                  OR known.until <= clock_timestamp()",
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
-        .bind(signed(life.min(LONGEST).as_millis()))
+        .bind(to_sql(life.min(MAX_LIFE).as_millis()))
         .execute(&self.pool)
         .await?;
-        Ok(taken.rows_affected() > 0)
+        Ok(acquired.rows_affected() > 0)
     }
 
-    pub(super) async fn give_back(&self, lease: &Lease) -> Result<(), sqlx::Error> {
-        // A conversation in which nothing was said leaves nothing behind.
+    pub(super) async fn release_lease(&self, lease: &Lease) -> Result<(), sqlx::Error> {
+        // The row of a conversation without entries exists only for its lease.
         sqlx::query(
             "WITH empty AS (
                  DELETE FROM toolwright_conversations

@@ -1,16 +1,17 @@
-//! The tables, and how a database comes to have them.
+//! The tables of a PostgreSQL database, and the migrations that create them.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{PgPool, Row as _};
 use toolwright_chat::StoreError;
 
 use super::PostgresStore;
-use crate::version;
+use crate::migrations;
 
-/// Nodes that start at the same time go one after the other: a number that nobody else locks.
-const LOCK: i64 = 0x746f_6f6c_7772_6967;
+/// The advisory lock under which nodes that start at the same time migrate one after the other; no other program uses the
+/// number.
+const MIGRATION_LOCK: i64 = 0x746f_6f6c_7772_6967;
 
-/// What was done to the tables so far; a step that was released is never changed.
+/// The migrations, in order; a step that was released is never changed.
 const STEPS: &[&str] = &["
     CREATE TABLE toolwright_conversations (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -117,64 +118,78 @@ const STEPS: &[&str] = &["
     END $$;
 "];
 
-/// Brings a database up to date, whoever else does the same just now.
+/// Migrates a database to the current version; other nodes may do the same at the same time.
 pub(super) async fn prepare(store: &PostgresStore) -> Result<(), StoreError> {
-    bring(&store.pool, &store.place, STEPS)
+    migrate(&store.pool, &store.label, STEPS)
         .await
-        .map_err(|refusal| match refusal {
-            Refusal::Driver(error) => store.trouble(error),
-            Refusal::Said(error) => error,
+        .map_err(|error| match error {
+            PrepareError::Driver(error) => store.store_error(error),
+            PrepareError::Rejected(error) => error,
         })
 }
 
 /// Why a database cannot be used.
-enum Refusal {
+enum PrepareError {
     Driver(sqlx::Error),
-    Said(StoreError),
+    /// The store is intact, but this version must not use it.
+    Rejected(StoreError),
 }
 
-impl From<sqlx::Error> for Refusal {
+impl From<sqlx::Error> for PrepareError {
     fn from(error: sqlx::Error) -> Self {
         Self::Driver(error)
     }
 }
 
-/// Takes the steps that are left, all of them or none.
-async fn bring(pool: &PgPool, place: &str, steps: &'static [&'static str]) -> Result<(), Refusal> {
-    let mut work = pool.begin().await?;
-    let encoding: String = one(&mut work, "SHOW server_encoding").await?;
+/// Applies the pending steps in one transaction.
+async fn migrate(
+    pool: &PgPool,
+    label: &str,
+    steps: &'static [&'static str],
+) -> Result<(), PrepareError> {
+    let mut transaction = pool.begin().await?;
+    let encoding: String = fetch_scalar(&mut transaction, "SHOW server_encoding").await?;
     if encoding != "UTF8" {
-        return Err(Refusal::Said(StoreError::new(format!(
-            "{place} keeps text as {encoding}, which has not all letters: make one with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
+        return Err(PrepareError::Rejected(StoreError::new(format!(
+            "{label} has the encoding {encoding}, which cannot store all characters: create another with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
         ))));
     }
     sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(LOCK)
-        .execute(&mut *work)
+        .bind(MIGRATION_LOCK)
+        .execute(&mut *transaction)
         .await?;
-    // Whoever may only use the tables need not be allowed to make some.
-    let versioned = "SELECT to_regclass('toolwright_version') IS NOT NULL";
-    if !one::<bool>(&mut work, versioned).await? {
+    // A user without the right to create tables can use those that exist.
+    let has_version = "SELECT to_regclass('toolwright_version') IS NOT NULL";
+    if !fetch_scalar::<bool>(&mut transaction, has_version).await? {
         sqlx::raw_sql(
             "CREATE TABLE toolwright_version (version bigint NOT NULL);
              INSERT INTO toolwright_version VALUES (0)",
         )
-        .execute(&mut *work)
+        .execute(&mut *transaction)
         .await?;
     }
-    let found: i64 = one(&mut work, "SELECT max(version) FROM toolwright_version").await?;
-    for (version, step) in version::left(place, found, steps).map_err(Refusal::Said)? {
-        sqlx::raw_sql(step).execute(&mut *work).await?;
+    let current: i64 = fetch_scalar(
+        &mut transaction,
+        "SELECT max(version) FROM toolwright_version",
+    )
+    .await?;
+    for (version, step) in
+        migrations::pending(label, current, steps).map_err(PrepareError::Rejected)?
+    {
+        sqlx::raw_sql(step).execute(&mut *transaction).await?;
         sqlx::query("UPDATE toolwright_version SET version = $1")
             .bind(version)
-            .execute(&mut *work)
+            .execute(&mut *transaction)
             .await?;
     }
-    work.commit().await?;
+    transaction.commit().await?;
     Ok(())
 }
 
-async fn one<T>(connection: &mut PgConnection, query: &'static str) -> Result<T, sqlx::Error>
+async fn fetch_scalar<T>(
+    connection: &mut PgConnection,
+    query: &'static str,
+) -> Result<T, sqlx::Error>
 where
     T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
 {

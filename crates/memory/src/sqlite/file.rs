@@ -1,4 +1,4 @@
-//! A path in, a file that only its owner can read out.
+//! Creates the database file, readable and writable by its owner only.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use toolwright_chat::StoreError;
 
-/// Makes the file and its directory where they are missing; what SQLite puts beside it gets the same permissions.
-pub(super) fn make(path: &Path) -> Result<(), StoreError> {
+/// Creates the file and its directory if they do not exist. SQLite gives its log files the same permissions.
+pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let shown = path.display();
     if path.is_dir() {
         return Err(StoreError::new(format!(
@@ -18,7 +18,7 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
     if let Some(directory) = directory
         && !directory.is_dir()
     {
-        make_directory(directory).map_err(|error| {
+        create_directory(directory).map_err(|error| {
             let directory = directory.display();
             StoreError::new(format!(
                 "the directory `{directory}` cannot be made: make it, or name another file"
@@ -26,22 +26,24 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
             .with_source(error)
         })?;
     }
-    open(path).map(drop).map_err(|error| trouble(path, error))
+    open(path)
+        .map(drop)
+        .map_err(|error| store_error(path, error))
 }
 
-/// Says why a file cannot be made or opened.
-pub(super) fn trouble(path: &Path, error: io::Error) -> StoreError {
-    let (why, what) = match error.kind() {
+/// Describes why a file cannot be created or opened, and what to do about it.
+pub(super) fn store_error(path: &Path, error: io::Error) -> StoreError {
+    let (action, remedy) = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             ("written", "allow it, or name another file")
         }
         io::ErrorKind::StorageFull => ("made", "the disk is full, make room"),
         _ => ("opened", "name another file"),
     };
-    StoreError::new(format!("`{}` cannot be {why}: {what}", path.display())).with_source(error)
+    StoreError::new(format!("`{}` cannot be {action}: {remedy}", path.display())).with_source(error)
 }
 
-fn make_directory(path: &Path) -> io::Result<()> {
+fn create_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -49,7 +51,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Opens a file for its owner only, and for writing: what cannot be written is known at once.
+/// Opens a file for writing, so that a read-only one fails here; a new one is accessible to its owner only.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -1,24 +1,24 @@
-//! What is in the journals: added, read, listed, forgotten.
+//! Appends to, reads, lists and deletes journals.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
 use toolwright_chat::{Entry, Lease, Owner, Summary, title};
 
 use super::SqliteStore;
-use super::lease::held;
-use crate::text::{signed, unsigned};
+use super::lease::leased_conversation;
+use crate::codec::{from_sql, to_sql};
 
 impl SqliteStore {
-    /// Adds entries; `false` if the lease is not held.
-    pub(super) async fn add(
+    /// Appends entries that are not stored yet; returns false if the lease is not held.
+    pub(super) async fn append_entries(
         &self,
         lease: &Lease,
         entries: &[Entry],
         texts: &[String],
     ) -> Result<bool, sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        let mut work = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let Some(number) = held(&mut work, lease).await? else {
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let Some(number) = leased_conversation(&mut transaction, lease).await? else {
             return Ok(false);
         };
         let mut added: (i64, Option<&Entry>, Option<&Entry>) = (0, None, None);
@@ -30,7 +30,7 @@ impl SqliteStore {
             .bind(number)
             .bind(&entry.id)
             .bind(text)
-            .execute(&mut *work)
+            .execute(&mut *transaction)
             .await?;
             if row.rows_affected() > 0 {
                 added = (added.0 + 1, added.1.or(Some(entry)), Some(entry));
@@ -44,22 +44,23 @@ impl SqliteStore {
                  WHERE number = ?",
             )
             .bind(title(first))
-            .bind(signed(first.at))
+            .bind(to_sql(first.at))
             .bind(count)
-            .bind(signed(last.at))
+            .bind(to_sql(last.at))
             .bind(number)
-            .execute(&mut *work)
+            .execute(&mut *transaction)
             .await?;
         }
-        work.commit().await?;
+        transaction.commit().await?;
         Ok(true)
     }
 
-    pub(super) async fn texts(
+    /// Returns the JSON texts of the last entries, or of the last before the entry `before`, newest first.
+    pub(super) async fn entry_rows(
         &self,
         conversation: &str,
         before: Option<&str>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<SqliteRow>, sqlx::Error> {
         let query = match before {
             None => sqlx::query(
@@ -80,14 +81,14 @@ impl SqliteStore {
             .bind(conversation)
             .bind(before),
         };
-        query.bind(signed(most)).fetch_all(&self.readers).await
+        query.bind(to_sql(limit)).fetch_all(&self.readers).await
     }
 
-    /// Lists the conversations of an owner, or all without one.
+    /// Lists the conversations of an owner, or all if `owner` is `None`, latest first.
     pub(super) async fn summaries(
         &self,
         owner: Option<&Owner>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Summary>, sqlx::Error> {
         let query = match owner {
             None => {
@@ -103,7 +104,7 @@ impl SqliteStore {
                  AND name >= ?2 AND name < ?3 ORDER BY last DESC, name LIMIT ?1"
             }
         };
-        let mut query = sqlx::query(query).bind(signed(most));
+        let mut query = sqlx::query(query).bind(to_sql(limit));
         if let Some(names) = owner.map(Owner::subject_names) {
             query = query.bind(names.start).bind(names.end);
         }
@@ -111,40 +112,43 @@ impl SqliteStore {
         let summaries = rows.iter().map(|row| {
             let mut summary = Summary::of(row.try_get::<String, _>(0)?);
             summary.title = row.try_get(1)?;
-            summary.entries = row.try_get(2).map(unsigned)?;
-            summary.began = row.try_get(3).map(unsigned)?;
-            summary.last = row.try_get(4).map(unsigned)?;
+            summary.entries = row.try_get(2).map(from_sql)?;
+            summary.began = row.try_get(3).map(from_sql)?;
+            summary.last = row.try_get(4).map(from_sql)?;
             Ok(summary)
         });
         summaries.collect()
     }
 
-    /// Forgets; whether there was something, unless the lease is not held.
-    pub(super) async fn drop_all(&self, lease: &Lease) -> Result<Option<bool>, sqlx::Error> {
+    /// Deletes all entries of a conversation; returns false if it had none, and `None` if the lease is not held.
+    pub(super) async fn delete_conversation(
+        &self,
+        lease: &Lease,
+    ) -> Result<Option<bool>, sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        let mut work = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let Some(number) = held(&mut work, lease).await? else {
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let Some(number) = leased_conversation(&mut transaction, lease).await? else {
             return Ok(None);
         };
-        let gone = sqlx::query("DELETE FROM entries WHERE conversation = ?")
+        let deleted = sqlx::query("DELETE FROM entries WHERE conversation = ?")
             .bind(number)
-            .execute(&mut *work)
+            .execute(&mut *transaction)
             .await?;
         sqlx::query(
             "UPDATE conversations SET entries = 0, title = '', began = 0, last = 0 WHERE number = ?",
         )
         .bind(number)
-        .execute(&mut *work)
+        .execute(&mut *transaction)
         .await?;
-        work.commit().await?;
-        // What was forgotten is still in the log that precedes the file; a reader may keep it there for a while.
+        transaction.commit().await?;
+        // The write-ahead log still contains the entries; a concurrent reader may delay its truncation.
         let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
             .execute(&mut *connection)
             .await;
-        Ok(Some(gone.rows_affected() > 0))
+        Ok(Some(deleted.rows_affected() > 0))
     }
 
-    /// Writes and removes an entry of no conversation, large enough to need room on the disk.
+    /// Writes and deletes an entry that belongs to no conversation and is large enough to need space on the disk.
     pub(super) async fn probe(&self) -> Result<(), sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
         sqlx::query(
@@ -159,9 +163,10 @@ impl SqliteStore {
         Ok(())
     }
 
-    pub(super) async fn kept_key(&self, drawn: &str) -> Result<String, sqlx::Error> {
+    /// Returns the stored key; stores `new_key` if there is none.
+    pub(super) async fn load_or_insert_key(&self, new_key: &str) -> Result<String, sqlx::Error> {
         sqlx::query("INSERT INTO key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING")
-            .bind(drawn)
+            .bind(new_key)
             .execute(&self.writer)
             .await?;
         let row = sqlx::query("SELECT key FROM key")

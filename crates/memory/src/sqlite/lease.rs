@@ -1,8 +1,8 @@
-//! The holder of a conversation, in the file; the wall clock decides nothing.
+//! Leases of conversations, stored in the file; they do not depend on the wall clock.
 //!
-//! A lease belongs to its holder until another takes it. Another may take it when the holder's process is gone, which the lock
-//! file of [`alive`] shows, or when it was watched for its whole life, by a monotonic clock, and not renewed
-//! meanwhile: every renewal changes `until`. So a wall clock that is set or differs takes no lease away.
+//! A lease belongs to its holder until another holder acquires it. That is possible when the process of the first is gone,
+//! which its [`process_lock`] shows, or when the lease was watched for its whole life, by a monotonic clock, and was not
+//! renewed meanwhile: every renewal changes `until`. So a wall clock that is set or differs ends no lease.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sqlx::{Row as _, SqliteConnection};
 use toolwright_chat::Lease;
 
-use super::{SqliteStore, alive};
-use crate::text::{signed, unsigned};
+use super::{SqliteStore, process_lock};
+use crate::codec::{from_sql, to_sql};
 
 /// The longest life of a lease: a century, which the column can hold.
 const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -20,10 +20,11 @@ const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// The life of a lease that an older version wrote, without its life.
 const DEFAULT_LIFE: Duration = Duration::from_secs(60);
 
-/// How many leases of other holders are watched at most.
+/// The maximum number of leases of other holders that are watched.
 const MAX_WATCHED: usize = 4 << 10;
 
-/// Leases of other holders that this process has tried to take, by conversation, and since when they were not renewed.
+/// Leases of other holders that this process has tried to acquire, by conversation, each with the time of its last observed
+/// change.
 #[derive(Default)]
 pub(super) struct LeaseWatch(Mutex<HashMap<String, (ForeignLease, Instant)>>);
 
@@ -36,7 +37,7 @@ struct ForeignLease {
 
 impl LeaseWatch {
     /// Returns true if the lease was first seen at least its life ago, and was not renewed since.
-    fn has_run_out(&self, conversation: &str, seen: &ForeignLease, life: Duration) -> bool {
+    fn has_expired(&self, conversation: &str, seen: &ForeignLease, life: Duration) -> bool {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, since)) = watched.get(conversation)
             && before == seen
@@ -52,17 +53,21 @@ impl LeaseWatch {
         false
     }
 
-    fn forget(&self, conversation: &str) {
+    fn unwatch(&self, conversation: &str) {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         watched.remove(conversation);
     }
 }
 
 impl SqliteStore {
-    /// Takes a lease that is free, ours, of a process that is gone, or not renewed in time.
-    pub(super) async fn take(&self, lease: &Lease, life: Duration) -> Result<bool, sqlx::Error> {
+    /// Acquires or renews a lease that is free, held by the same holder or by a process that is gone, or has expired.
+    pub(super) async fn acquire_lease(
+        &self,
+        lease: &Lease,
+        life: Duration,
+    ) -> Result<bool, sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        if self.write(&mut connection, lease, life, None).await? {
+        if self.write_lease(&mut connection, lease, life, None).await? {
             return Ok(true);
         }
         let row =
@@ -76,33 +81,36 @@ impl SqliteStore {
         };
         let seen = ForeignLease { holder, until };
         let process: Option<String> = row.try_get(1)?;
-        let lasts: Option<i64> = row.try_get(3)?;
-        let lasts = lasts.map_or(DEFAULT_LIFE, |millis| {
-            Duration::from_millis(unsigned(millis))
+        let seen_life: Option<i64> = row.try_get(3)?;
+        let seen_life = seen_life.map_or(DEFAULT_LIFE, |millis| {
+            Duration::from_millis(from_sql(millis))
         });
-        let gone = process.is_some_and(|process| alive::is_gone(&self.path, &process));
+        let gone =
+            process.is_some_and(|process| process_lock::is_process_gone(&self.path, &process));
         if !gone
             && !self
                 .lease_watch
-                .has_run_out(&lease.conversation, &seen, lasts)
+                .has_expired(&lease.conversation, &seen, seen_life)
         {
             return Ok(false);
         }
-        let taken = self.write(&mut connection, lease, life, Some(&seen)).await;
-        self.lease_watch.forget(&lease.conversation);
-        taken
+        let acquired = self
+            .write_lease(&mut connection, lease, life, Some(&seen))
+            .await;
+        self.lease_watch.unwatch(&lease.conversation);
+        acquired
     }
 
-    /// Writes a lease that is free, ours, or still as it was seen.
-    async fn write(
+    /// Writes a lease that is free, held by the same holder, or still equal to `seen`; returns false otherwise.
+    async fn write_lease(
         &self,
         connection: &mut SqliteConnection,
         lease: &Lease,
         life: Duration,
         seen: Option<&ForeignLease>,
     ) -> Result<bool, sqlx::Error> {
-        let life = signed(life.min(MAX_LIFE).as_millis());
-        let taken = sqlx::query(
+        let life = to_sql(life.min(MAX_LIFE).as_millis());
+        let written = sqlx::query(
             "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET
                  holder = excluded.holder, process = excluded.process, life = excluded.life,
@@ -111,26 +119,26 @@ impl SqliteStore {
         )
         .bind(&lease.conversation)
         .bind(&lease.holder)
-        .bind(self.alive.name())
+        .bind(self.process_lock.process_name())
         .bind(now().saturating_add(life))
         .bind(life)
         .bind(seen.map(|seen| &seen.holder))
         .bind(seen.map(|seen| seen.until))
         .execute(connection)
         .await?;
-        Ok(taken.rows_affected() > 0)
+        Ok(written.rows_affected() > 0)
     }
 
-    pub(super) async fn give_back(&self, lease: &Lease) -> Result<(), sqlx::Error> {
+    pub(super) async fn release_lease(&self, lease: &Lease) -> Result<(), sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        // A conversation in which nothing was said leaves nothing behind.
-        let gone =
+        // The row of a conversation without entries exists only for its lease.
+        let deleted =
             sqlx::query("DELETE FROM conversations WHERE name = ? AND holder = ? AND entries = 0")
                 .bind(&lease.conversation)
                 .bind(&lease.holder)
                 .execute(&mut *connection)
                 .await?;
-        if gone.rows_affected() == 0 {
+        if deleted.rows_affected() == 0 {
             sqlx::query(
                 "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL
                  WHERE name = ? AND holder = ?",
@@ -144,8 +152,8 @@ impl SqliteStore {
     }
 }
 
-/// Returns the number of a conversation whose lease is held: no other has taken it, even if it has run out.
-pub(super) async fn held(
+/// Returns the number of the conversation if the lease is held: no other holder has acquired it, even if it has expired.
+pub(super) async fn leased_conversation(
     connection: &mut SqliteConnection,
     lease: &Lease,
 ) -> Result<Option<i64>, sqlx::Error> {
@@ -157,8 +165,8 @@ pub(super) async fn held(
     row.map(|row| row.try_get(0)).transpose()
 }
 
-/// Milliseconds since 1970: `until` is a time only for people, and for older versions that share the file.
+/// Milliseconds since 1970. Only people and older versions that share the file read `until` as a time.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| signed(since.as_millis()))
+    since.map_or(0, |since| to_sql(since.as_millis()))
 }

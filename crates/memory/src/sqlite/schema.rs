@@ -1,4 +1,4 @@
-//! The tables, and how a file comes to have them.
+//! The tables of a SQLite file, and the migrations that create them.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tokio::time::{Duration, Instant, sleep};
 use toolwright_chat::StoreError;
 
-use super::trouble;
-use crate::version;
+use super::error;
+use crate::migrations;
 
-/// `Tool`: how a file says whose it is.
-const APPLICATION: i32 = 0x546f_6f6c;
+/// `Tool`, SQLite's `application_id`: marks a file as one of Toolwright.
+const APPLICATION_ID: i32 = 0x546f_6f6c;
 
-/// What was done to the tables so far; a step that was released is never changed.
+/// The migrations, in order; a step that was released is never changed.
 pub(super) const STEPS: &[&str] = &[
     "
     CREATE TABLE conversations (
@@ -51,43 +51,46 @@ pub(super) const STEPS: &[&str] = &[
 ];
 
 /// Why a file cannot be used.
-pub(super) enum Refusal {
+pub(super) enum PrepareError {
     Driver(sqlx::Error),
-    Said(StoreError),
+    /// The store is intact, but this version must not use it.
+    Rejected(StoreError),
 }
 
-impl From<sqlx::Error> for Refusal {
+impl From<sqlx::Error> for PrepareError {
     fn from(error: sqlx::Error) -> Self {
         Self::Driver(error)
     }
 }
 
-/// Brings a file up to date, whoever else does the same just now.
+/// Migrates a file to the current version; other processes may do the same at the same time.
 pub(super) async fn prepare(path: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
     let began = Instant::now();
     loop {
-        match bring(path, options, STEPS).await {
+        match migrate(path, options, STEPS).await {
             Ok(()) => return Ok(()),
-            Err(Refusal::Said(error)) => return Err(error),
-            // Not all that changes a file as a whole waits for others by itself.
-            Err(Refusal::Driver(error))
-                if trouble::is_busy(&error) && began.elapsed() < super::PATIENCE =>
+            Err(PrepareError::Rejected(error)) => return Err(error),
+            // SQLite's busy timeout does not cover every operation, such as the switch to write-ahead logging.
+            Err(PrepareError::Driver(error))
+                if error::is_busy(&error) && began.elapsed() < super::BUSY_TIMEOUT =>
             {
                 sleep(Duration::from_millis(20)).await;
             }
-            Err(Refusal::Driver(error)) => return Err(trouble::of(path, error)),
+            Err(PrepareError::Driver(error)) => return Err(error::store_error(path, error)),
         }
     }
 }
 
-pub(super) async fn bring(
+/// Migrates a file, and switches it to write-ahead logging.
+pub(super) async fn migrate(
     path: &Path,
     options: &SqliteConnectOptions,
     steps: &'static [&'static str],
-) -> Result<(), Refusal> {
+) -> Result<(), PrepareError> {
     let mut connection = options.connect().await?;
-    migrate(path, &mut connection, steps).await?;
-    // Readers and a writer at the same time; the file remembers it. Where it cannot be had, one waits for the other.
+    apply_pending(path, &mut connection, steps).await?;
+    // Reads and a write can then run at the same time; the file keeps the mode. Where it is unavailable, they wait for each
+    // other.
     sqlx::query("PRAGMA journal_mode = wal")
         .fetch_one(&mut connection)
         .await?;
@@ -95,40 +98,44 @@ pub(super) async fn bring(
     Ok(())
 }
 
-/// Takes the steps that are left, all of them or none.
-async fn migrate(
+/// Applies the pending steps in one transaction.
+async fn apply_pending(
     path: &Path,
     connection: &mut SqliteConnection,
     steps: &'static [&'static str],
-) -> Result<(), Refusal> {
-    let mut work = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let application: i32 = number(&mut work, "PRAGMA application_id").await?;
-    let found: i64 = number(&mut work, "PRAGMA user_version").await?;
-    let tables: i64 = number(&mut work, "SELECT count(*) FROM sqlite_schema").await?;
+) -> Result<(), PrepareError> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let application: i32 = fetch_scalar(&mut transaction, "PRAGMA application_id").await?;
+    let current: i64 = fetch_scalar(&mut transaction, "PRAGMA user_version").await?;
+    let tables: i64 = fetch_scalar(&mut transaction, "SELECT count(*) FROM sqlite_schema").await?;
     let shown = path.display();
-    if application != APPLICATION && (application, found, tables) != (0, 0, 0) {
-        return Err(Refusal::Said(StoreError::new(format!(
+    if application != APPLICATION_ID && (application, current, tables) != (0, 0, 0) {
+        return Err(PrepareError::Rejected(StoreError::new(format!(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let left = version::left(&format!("`{shown}`"), found, steps).map_err(Refusal::Said)?;
-    let mut changed = None;
-    for (version, step) in left {
-        sqlx::raw_sql(step).execute(&mut *work).await?;
-        changed = Some(version);
+    let pending = migrations::pending(&format!("`{shown}`"), current, steps)
+        .map_err(PrepareError::Rejected)?;
+    let mut reached = None;
+    for (version, step) in pending {
+        sqlx::raw_sql(step).execute(&mut *transaction).await?;
+        reached = Some(version);
     }
-    if let Some(version) = changed {
-        let told =
-            format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {version}");
-        sqlx::raw_sql(AssertSqlSafe(told))
-            .execute(&mut *work)
+    if let Some(version) = reached {
+        let pragmas =
+            format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}");
+        sqlx::raw_sql(AssertSqlSafe(pragmas))
+            .execute(&mut *transaction)
             .await?;
     }
-    work.commit().await?;
+    transaction.commit().await?;
     Ok(())
 }
 
-async fn number<T>(connection: &mut SqliteConnection, query: &'static str) -> Result<T, sqlx::Error>
+async fn fetch_scalar<T>(
+    connection: &mut SqliteConnection,
+    query: &'static str,
+) -> Result<T, sqlx::Error>
 where
     T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
 {

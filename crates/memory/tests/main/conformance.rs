@@ -1,38 +1,38 @@
-//! What every store has to do: each line below is a test of each store.
+//! The conformance suite: each line of `every_store!` is a test of every store.
 
 mod appending;
-mod forgetting;
-mod keeping;
+mod deletion;
 mod leasing;
 mod listing;
-mod talking;
+mod round_trip;
+mod turns;
 
 macro_rules! every_store {
     ($($file:ident: $($check:ident),+;)+) => {
         mod memory {
-            use crate::place::Place;
+            use crate::backend::Backend;
             $($(#[tokio::test]
             async fn $check() {
-                super::$file::$check(&Place::memory()).await;
+                super::$file::$check(&Backend::memory()).await;
             })+)+
         }
 
         #[cfg(feature = "sqlite")]
         mod sqlite {
-            use crate::place::Place;
+            use crate::backend::Backend;
             $($(#[tokio::test]
             async fn $check() {
-                super::$file::$check(&Place::sqlite()).await;
+                super::$file::$check(&Backend::sqlite()).await;
             })+)+
         }
 
         #[cfg(feature = "postgres")]
         mod postgres {
-            use crate::place::Place;
+            use crate::backend::Backend;
             $($(#[tokio::test]
             async fn $check() {
-                if let Some(place) = Place::postgres().await {
-                    super::$file::$check(&place).await;
+                if let Some(backend) = Backend::postgres().await {
+                    super::$file::$check(&backend).await;
                 }
             })+)+
         }
@@ -41,36 +41,36 @@ macro_rules! every_store {
 
 every_store! {
     appending:
-        entries_come_back_in_the_order_they_were_told,
-        an_entry_that_is_told_again_is_the_same_one,
-        a_batch_is_kept_whole_or_not_at_all,
-        conversations_are_told_at_the_same_time,
-        one_conversation_is_told_from_many_tasks,
-        ten_thousand_entries_are_kept,
+        entries_are_loaded_in_the_order_they_were_appended,
+        an_entry_that_is_appended_again_is_stored_once,
+        a_batch_is_stored_whole_or_not_at_all,
+        many_conversations_are_appended_to_at_the_same_time,
+        one_conversation_is_appended_to_by_many_tasks,
+        ten_thousand_entries_are_stored,
         a_tail_is_read_page_by_page;
-    keeping:
-        json_stays_as_it_was_written,
+    round_trip:
+        json_is_stored_byte_for_byte,
         names_and_ids_may_be_anything,
         the_key_stays_the_same,
-        numbers_are_the_same_when_they_are_read_again;
+        numbers_survive_the_round_trip;
     leasing:
-        a_lease_is_taken_once_and_renewed_by_its_holder,
-        a_lease_ends_by_itself,
-        a_lease_that_is_given_back_is_free,
-        whoever_lost_a_lease_appends_nothing,
-        one_of_many_takes_a_lease,
-        a_lease_leaves_nothing_behind,
-        a_lease_that_ran_out_and_that_no_other_took_is_still_its_holders;
+        a_lease_is_acquired_once_and_renewed_by_its_holder,
+        a_lease_that_is_not_renewed_expires,
+        a_released_lease_is_free,
+        a_holder_that_lost_its_lease_appends_nothing,
+        one_of_many_tasks_acquires_a_lease,
+        a_lease_without_entries_leaves_no_conversation,
+        an_expired_lease_stays_with_its_holder_until_another_acquires_it;
     listing:
         the_latest_conversation_comes_first,
         an_owner_is_shown_its_own_conversations_only,
-        a_title_is_the_beginning_of_what_was_said_first;
-    forgetting:
-        a_forgotten_conversation_is_gone_and_others_stay,
-        only_its_holder_forgets_a_conversation;
-    talking:
-        a_conversation_goes_on_where_it_was_left,
-        an_approval_that_waits_survives_a_restart,
-        an_approval_is_for_the_arguments_it_was_asked_for,
-        prompts_of_two_processes_wait_for_each_other;
+        a_title_is_the_beginning_of_the_first_entry;
+    deletion:
+        a_deleted_conversation_is_gone_and_others_stay,
+        only_the_holder_of_its_lease_deletes_a_conversation;
+    turns:
+        a_conversation_continues_after_a_restart,
+        a_pending_approval_survives_a_restart,
+        an_approval_is_valid_only_for_the_arguments_it_was_requested_for,
+        messages_of_two_processes_wait_for_each_other;
 }

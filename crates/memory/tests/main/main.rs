@@ -1,4 +1,4 @@
-//! Stores as conversations meet them: one suite for all of them, and what each has of its own.
+//! One conformance suite that every store passes, and tests of what each store adds.
 
 #![expect(
     clippy::expect_used,
@@ -8,12 +8,12 @@
     reason = "helpers of tests"
 )]
 
+mod backend;
 mod conformance;
+mod fixtures;
 mod opening;
-mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod scene;
 #[cfg(feature = "postgres")]
 mod server;
 #[cfg(feature = "sqlite")]

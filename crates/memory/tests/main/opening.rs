@@ -1,8 +1,8 @@
-//! Stores by their URLs.
+//! Stores are opened by their URLs.
 
 use toolwright_memory::open;
 
-async fn refused(url: &str) -> String {
+async fn open_error(url: &str) -> String {
     open(url)
         .await
         .err()
@@ -21,11 +21,11 @@ async fn an_unknown_store_is_an_error_that_lists_those_there_are() {
         "x.db",
     ] {
         if url == "memory" {
-            // Nothing else can be meant.
+            // Accepted without its colon: it has no other meaning.
             assert!(open(url).await.is_ok());
             continue;
         }
-        let error = refused(url).await;
+        let error = open_error(url).await;
         for known in [
             "`memory:`",
             "`sqlite:FILE`",
@@ -51,6 +51,6 @@ async fn a_file_is_named_with_and_without_slashes() {
         assert!(!key.expose().is_empty(), "{url}");
     }
     assert!(file.is_file());
-    assert!(refused("sqlite:").await.contains("names no file"));
-    assert!(refused("sqlite::memory:").await.contains("`memory:`"));
+    assert!(open_error("sqlite:").await.contains("names no file"));
+    assert!(open_error("sqlite::memory:").await.contains("`memory:`"));
 }

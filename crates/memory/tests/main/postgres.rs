@@ -1,21 +1,21 @@
-//! What the PostgreSQL store has of its own: a server, and what can become of it.
+//! Tests of the PostgreSQL store's database: migrations, permissions, URLs and encodings.
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use toolwright::chat::Store as _;
 use toolwright_memory::PostgresStore;
 
-use crate::scene::{several, tell, texts};
+use crate::fixtures::{append, encode, numbered_entries};
 use crate::server;
 
-mod losing;
+mod connection_loss;
 
-async fn run(url: &str, sql: &str) {
+async fn execute(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
 }
 
-async fn refused(url: &str) -> String {
+async fn connect_error(url: &str) -> String {
     let error = PostgresStore::connect(url)
         .await
         .expect_err("it cannot be used");
@@ -23,23 +23,23 @@ async fn refused(url: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_entry_is_kept_as_the_text_it_was_written_as() {
+async fn an_entry_is_stored_as_its_json_text() {
     let Some(server) = server::shared() else {
         return;
     };
     let url = server.create_database().await;
     let store = PostgresStore::connect(&url).await.unwrap();
-    let entries = several(0, 3);
-    tell(&store, "room", &entries).await;
+    let entries = numbered_entries(0, 3);
+    append(&store, "room", &entries).await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
     let rows = sqlx::query("SELECT entry FROM toolwright_entries ORDER BY seq");
     let rows = rows.fetch_all(&mut connection).await.unwrap();
-    let kept: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(kept, texts(&entries));
+    let stored: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(stored, encode(&entries));
 }
 
 #[tokio::test]
-async fn many_nodes_start_with_an_empty_database() {
+async fn many_nodes_migrate_an_empty_database_at_the_same_time() {
     let Some(server) = server::shared() else {
         return;
     };
@@ -48,7 +48,7 @@ async fn many_nodes_start_with_an_empty_database() {
         let url = url.clone();
         tokio::spawn(async move {
             let store = PostgresStore::connect(&url).await.unwrap();
-            tell(&store, &format!("room {n}"), &several(0, 5)).await;
+            append(&store, &format!("room {n}"), &numbered_entries(0, 5)).await;
         })
     });
     for task in tasks.collect::<Vec<_>>() {
@@ -65,23 +65,23 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     };
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
-    run(&url, "UPDATE toolwright_version SET version = 99").await;
-    let error = refused(&url).await;
+    execute(&url, "UPDATE toolwright_version SET version = 99").await;
+    let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
     assert!(error.contains("up to version 2:"), "{error}");
-    run(&url, "UPDATE toolwright_version SET version = 2").await;
+    execute(&url, "UPDATE toolwright_version SET version = 2").await;
     PostgresStore::connect(&url).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_step_that_fails_changes_nothing() {
+async fn a_migration_that_fails_changes_nothing() {
     let Some(server) = server::shared() else {
         return;
     };
     let url = server.create_database().await;
-    // In the way of the step's last table.
-    run(&url, "CREATE TABLE toolwright_key (mine text)").await;
-    refused(&url).await;
+    // Conflicts with the last table of the step.
+    execute(&url, "CREATE TABLE toolwright_key (mine text)").await;
+    connect_error(&url).await;
     let mut connection = PgConnection::connect(&url).await.unwrap();
     let rows = sqlx::query("SELECT relname::text FROM pg_class WHERE relname LIKE 'toolwright%'");
     let rows = rows.fetch_all(&mut connection).await.unwrap();
@@ -90,7 +90,7 @@ async fn a_step_that_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_user_who_may_only_use_the_tables_is_enough() {
+async fn a_user_needs_no_right_to_create_tables() {
     let Some(server) = server::shared() else {
         return;
     };
@@ -98,7 +98,7 @@ async fn a_user_who_may_only_use_the_tables_is_enough() {
     drop(PostgresStore::connect(&url).await.unwrap());
     let role = url.rsplit('/').next().unwrap_or_default().len() + std::process::id() as usize;
     let role = format!("worker{role}");
-    run(
+    execute(
         &url,
         &format!(
             "CREATE ROLE {role} LOGIN;
@@ -108,30 +108,30 @@ async fn a_user_who_may_only_use_the_tables_is_enough() {
     .await;
     let worker = url.replace("user=toolwright", &format!("user={role}"));
     let store = PostgresStore::connect(&worker).await.unwrap();
-    tell(&store, "room", &several(0, 2)).await;
-    // One who may nothing is told so.
-    run(
+    append(&store, "room", &numbered_entries(0, 2)).await;
+    // Without any rights the error states the remedy.
+    execute(
         &url,
         &format!("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}"),
     )
     .await;
     let error = store.load("room").await.unwrap_err().to_string();
-    assert!(error.contains("does not allow it: grant"), "{error}");
+    assert!(error.contains("denies permission: grant"), "{error}");
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_url_is_said_without_its_password() {
+async fn errors_about_a_url_omit_its_password() {
     let Some(server) = server::shared() else {
         return;
     };
     let url = server.url("nowhere");
-    let error = refused(&url).await;
+    let error = connect_error(&url).await;
     assert!(error.contains("the database `nowhere` at "), "{error}");
     assert!(
         error.contains("is not there: make it with `createdb`"),
         "{error}"
     );
-    let url = url.replace("user=toolwright", "user=nobody&password=hunter2");
+    let url = url.replace("user=toolwright", "user=unknown&password=hunter2");
     let error = PostgresStore::connect(&url).await.unwrap_err();
     assert!(error.to_string().contains("refuses the user"), "{error}");
     assert!(!format!("{error:?}").contains("hunter2"));
@@ -149,7 +149,7 @@ async fn what_is_wrong_with_a_url_is_said_without_its_password() {
 }
 
 #[tokio::test]
-async fn a_database_that_has_not_all_letters_is_refused() {
+async fn a_database_without_unicode_is_refused() {
     let Some(server) = server::shared() else {
         return;
     };
@@ -159,6 +159,6 @@ async fn a_database_that_has_not_all_letters_is_refused() {
         .execute(&mut connection)
         .await
         .unwrap();
-    let error = refused(&server.url("latin")).await;
-    assert!(error.contains("keeps text as LATIN1"), "{error}");
+    let error = connect_error(&server.url("latin")).await;
+    assert!(error.contains("has the encoding LATIN1"), "{error}");
 }

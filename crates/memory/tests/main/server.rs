@@ -8,8 +8,8 @@ use std::sync::{Mutex, OnceLock};
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-/// Starts and ends the server as it is told, and ends it when nobody is left to tell: then its input ends.
-const KEEPER: &str = r#"
+/// Starts and stops the server by commands on its standard input; stops it at the end of input, when the tests are gone.
+const SUPERVISOR: &str = r#"
 bin=$1; dir=$2; shift 2
 "$bin/initdb" -D "$dir/data" -U toolwright -A trust -E UTF8 --locale=C --no-sync >"$dir/log" 2>&1 || exit 1
 start() {
@@ -20,12 +20,12 @@ start() {
         sleep 0.05
     done
 }
-while read -r word; do
-    case $word in
+while read -r command; do
+    case $command in
         start) start "$@" ;;
         stop) kill -INT "$pid"; wait "$pid"; pid= ;;
     esac
-    echo "$word"
+    echo "$command"
 done
 if [ -n "$pid" ]; then kill -INT "$pid"; wait "$pid"; fi
 rm -rf "$dir"
@@ -33,28 +33,28 @@ rm -rf "$dir"
 
 pub(crate) struct Server {
     directory: tempfile::TempDir,
-    keeper: Mutex<Keeper>,
+    supervisor: Mutex<Supervisor>,
     databases: AtomicUsize,
 }
 
-struct Keeper {
+struct Supervisor {
     child: Child,
     /// Closed before the child is waited for.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-/// The server that all tests share; nothing where PostgreSQL is not installed.
+/// The server that all tests share; `None` where PostgreSQL is not installed.
 pub(crate) fn shared() -> Option<&'static Server> {
     static SHARED: OnceLock<Option<Server>> = OnceLock::new();
-    // It may lose everything when the machine does; the tests do not take that long.
+    // Faster; a crash of the machine ends the tests, too.
     SHARED
         .get_or_init(|| Server::start(&["-c", "fsync=off"]))
         .as_ref()
 }
 
 impl Server {
-    /// Starts a server of its own; nothing where PostgreSQL is not installed.
+    /// Starts a server of its own; `None` where PostgreSQL is not installed.
     pub(crate) fn start(settings: &[&str]) -> Option<Self> {
         let Some(programs) = programs() else {
             let ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
@@ -63,11 +63,11 @@ impl Server {
             return None;
         };
         let directory = tempfile::tempdir().unwrap();
-        let mut command = match as_somebody(&directory) {
+        let mut command = match unprivileged_shell(&directory) {
             Some(command) => command,
             None => Command::new("sh"),
         };
-        command.args(["-c", KEEPER, "keeper"]).arg(programs);
+        command.args(["-c", SUPERVISOR, "supervisor"]).arg(programs);
         command.arg(directory.path()).args(settings);
         command.current_dir("/").env("LC_ALL", "C");
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -76,25 +76,25 @@ impl Server {
         let output = BufReader::new(child.stdout.take().unwrap());
         let server = Self {
             directory,
-            keeper: Mutex::new(Keeper {
+            supervisor: Mutex::new(Supervisor {
                 child,
                 input,
                 output,
             }),
             databases: AtomicUsize::new(0),
         };
-        server.tell("start");
+        server.run("start");
         Some(server)
     }
 
-    /// Tells the keeper `start` or `stop`, and waits until it is done.
-    pub(crate) fn tell(&self, word: &str) {
-        let mut keeper = self.keeper.lock().unwrap();
-        writeln!(keeper.input.as_mut().unwrap(), "{word}").unwrap();
+    /// Sends `start` or `stop` to the supervisor, and waits until it is done.
+    pub(crate) fn run(&self, command: &str) {
+        let mut supervisor = self.supervisor.lock().unwrap();
+        writeln!(supervisor.input.as_mut().unwrap(), "{command}").unwrap();
         let mut done = String::new();
-        keeper.output.read_line(&mut done).unwrap();
+        supervisor.output.read_line(&mut done).unwrap();
         let log = || std::fs::read_to_string(self.directory.path().join("log"));
-        assert_eq!(done.trim(), word, "{:?}", log());
+        assert_eq!(done.trim(), command, "{:?}", log());
     }
 
     /// The URL of a database.
@@ -103,12 +103,12 @@ impl Server {
         format!("postgres:///{database}?host={directory}&user=toolwright")
     }
 
-    /// A connection beside those of a store.
+    /// Opens a connection that belongs to no store.
     pub(crate) async fn connect(&self, database: &str) -> PgConnection {
         PgConnection::connect(&self.url(database)).await.unwrap()
     }
 
-    /// Makes a database that nobody else uses; its URL.
+    /// Creates a database for one test and returns its URL.
     pub(crate) async fn create_database(&self) -> String {
         let name = format!("t{}", self.databases.fetch_add(1, Ordering::SeqCst));
         let mut connection = self.connect("postgres").await;
@@ -123,13 +123,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let keeper = self.keeper.get_mut().unwrap();
-        keeper.input = None;
-        let _ = keeper.child.wait();
+        let supervisor = self.supervisor.get_mut().unwrap();
+        supervisor.input = None;
+        let _ = supervisor.child.wait();
     }
 }
 
-/// Where the newest server of Debian's packages is.
+/// The directory of the newest PostgreSQL that Debian's packages installed.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let programs = versions.filter_map(|version| {
@@ -144,8 +144,8 @@ fn programs() -> Option<PathBuf> {
     programs.max().map(|(_, programs)| programs)
 }
 
-/// A shell of the user that Debian's package makes, where this is root: a server refuses to run as root.
-fn as_somebody(directory: &tempfile::TempDir) -> Option<Command> {
+/// A shell of the user `postgres` if the tests run as root, because the server refuses to run as root.
+fn unprivileged_shell(directory: &tempfile::TempDir) -> Option<Command> {
     let id = Command::new("id").arg("-u").output().unwrap();
     if id.stdout.trim_ascii() != b"0" {
         return None;

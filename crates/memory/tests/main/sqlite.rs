@@ -1,4 +1,4 @@
-//! What the SQLite store has of its own: a file, and what can be wrong with it.
+//! Tests of the SQLite store's file: permissions, durability, sharing and unusable files.
 
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use tempfile::TempDir;
 use toolwright::chat::{Lease, Store as _};
 use toolwright_memory::SqliteStore;
 
-use crate::scene::{LONG, hold, said, several, tell, texts};
+use crate::fixtures::{LONG, acquire, append, encode, numbered_entries, user_entry};
 
-mod damage;
 mod leases;
+mod unusable_files;
 
-fn place() -> (TempDir, PathBuf) {
+fn temporary_file() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("journals.db");
     (directory, file)
 }
 
-/// What is wrong with a file, as a person reads it.
-async fn refused(file: &Path) -> String {
+/// Returns the message of the error when a file is opened.
+async fn open_error(file: &Path) -> String {
     let error = SqliteStore::open(file)
         .await
         .expect_err("it cannot be opened");
@@ -29,13 +29,13 @@ async fn refused(file: &Path) -> String {
     error.to_string()
 }
 
-async fn raw(file: &Path) -> SqliteConnection {
+async fn connect(file: &Path) -> SqliteConnection {
     let url = format!("sqlite:{}?mode=rwc", file.display());
     SqliteConnection::connect(&url).await.unwrap()
 }
 
-async fn run(file: &Path, sql: &str) {
-    let mut connection = raw(file).await;
+async fn execute(file: &Path, sql: &str) {
+    let mut connection = connect(file).await;
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
@@ -49,11 +49,11 @@ async fn a_file_is_for_its_owner_only() {
     let folder = directory.path().join("a").join("b");
     let file = folder.join("journals.db");
     let store = SqliteStore::open(&file).await.unwrap();
-    tell(&store, "room", &several(0, 3)).await;
+    append(&store, "room", &numbered_entries(0, 3)).await;
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let mut files = 0;
-    for beside in folder.read_dir().unwrap() {
-        let path = beside.unwrap().path();
+    for file in folder.read_dir().unwrap() {
+        let path = file.unwrap().path();
         assert_eq!(mode(&path), 0o600, "{}", path.display());
         files += 1;
     }
@@ -63,26 +63,26 @@ async fn a_file_is_for_its_owner_only() {
 }
 
 #[tokio::test]
-async fn an_entry_is_kept_as_the_text_it_was_written_as() {
-    let (_directory, file) = place();
+async fn an_entry_is_stored_as_its_json_text() {
+    let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    let entries = several(0, 3);
-    tell(&store, "room", &entries).await;
+    let entries = numbered_entries(0, 3);
+    append(&store, "room", &entries).await;
     let rows = sqlx::query("SELECT entry FROM entries ORDER BY seq");
-    let rows = rows.fetch_all(&mut raw(&file).await).await.unwrap();
-    let kept: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(kept, texts(&entries));
+    let rows = rows.fetch_all(&mut connect(&file).await).await.unwrap();
+    let stored: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(stored, encode(&entries));
 }
 
 #[tokio::test]
-async fn an_entry_is_on_the_disk_when_it_is_told() {
-    let (_directory, file) = place();
+async fn an_entry_is_on_the_disk_when_the_append_returns() {
+    let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    tell(&store, "room", &several(0, 1)).await;
-    let mut connection = raw(&file).await;
+    append(&store, "room", &numbered_entries(0, 1)).await;
+    let mut connection = connect(&file).await;
     let mode = sqlx::query("PRAGMA journal_mode").fetch_one(&mut connection);
     assert_eq!(mode.await.unwrap().get::<String, _>(0), "wal");
-    // Whoever loses the process now finds it: a copy of what is on the disk, as after a crash, has it.
+    // A copy of the files, which is what a crash would leave, contains the entry.
     let copy = file.with_file_name("copy.db");
     std::fs::copy(&file, &copy).unwrap();
     let log = |file: &Path| file.with_extension("db-wal");
@@ -92,14 +92,19 @@ async fn an_entry_is_on_the_disk_when_it_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_overwritten() {
-    let (_directory, file) = place();
+async fn a_deleted_conversation_is_overwritten() {
+    let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    tell(&store, "room", &[said("a", 1, "a secret nobody may read")]).await;
-    let room = hold(&store, "room").await;
+    append(
+        &store,
+        "room",
+        &[user_entry("a", 1, "a secret of the user")],
+    )
+    .await;
+    let room = acquire(&store, "room").await;
     assert!(store.forget(&room).await.unwrap());
-    for beside in file.parent().unwrap().read_dir().unwrap() {
-        let path = beside.unwrap().path();
+    for file in file.parent().unwrap().read_dir().unwrap() {
+        let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let there = bytes.windows(6).any(|bytes| bytes == b"secret");
         assert!(!there, "{}", path.display());
@@ -107,13 +112,13 @@ async fn what_is_forgotten_is_overwritten() {
 }
 
 #[tokio::test]
-async fn many_open_a_new_file_at_the_same_time() {
-    let (_directory, file) = place();
+async fn many_tasks_create_the_same_file_at_the_same_time() {
+    let (_directory, file) = temporary_file();
     let tasks = (0..8).map(|n| {
         let file = file.clone();
         tokio::spawn(async move {
             let store = SqliteStore::open(&file).await.unwrap();
-            tell(&store, &format!("room {n}"), &several(0, 5)).await;
+            append(&store, &format!("room {n}"), &numbered_entries(0, 5)).await;
         })
     });
     for task in tasks.collect::<Vec<_>>() {
@@ -125,22 +130,22 @@ async fn many_open_a_new_file_at_the_same_time() {
 
 #[tokio::test]
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
-    let (_directory, file) = place();
+    let (_directory, file) = temporary_file();
     drop(SqliteStore::open(&file).await.unwrap());
-    run(&file, "PRAGMA user_version = 99").await;
-    let error = refused(&file).await;
+    execute(&file, "PRAGMA user_version = 99").await;
+    let error = open_error(&file).await;
     assert!(error.contains("has tables of version 99"), "{error}");
     assert!(error.contains("up to version 2:"), "{error}");
-    run(&file, "PRAGMA user_version = 2").await;
+    execute(&file, "PRAGMA user_version = 2").await;
     SqliteStore::open(&file).await.unwrap();
 }
 
 #[tokio::test]
 async fn the_database_of_another_program_is_left_alone() {
-    let (_directory, file) = place();
-    run(&file, "CREATE TABLE bookmarks (url TEXT)").await;
+    let (_directory, file) = temporary_file();
+    execute(&file, "CREATE TABLE bookmarks (url TEXT)").await;
     let before = std::fs::read(&file).unwrap();
-    let error = refused(&file).await;
+    let error = open_error(&file).await;
     assert!(
         error.contains("is the database of another program"),
         "{error}"
@@ -150,9 +155,9 @@ async fn the_database_of_another_program_is_left_alone() {
 
 #[tokio::test]
 async fn a_file_is_shared_with_another_process() {
-    let (_directory, file) = place();
+    let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    tell(&store, "room", &several(0, 2)).await;
+    append(&store, "room", &numbered_entries(0, 2)).await;
     let test = std::env::current_exe().unwrap();
     let other = Command::new(test)
         .args(["--exact", "sqlite::another_process"])
@@ -175,19 +180,19 @@ async fn another_process() {
     };
     let store = SqliteStore::open(&file).await.unwrap();
     assert_eq!(store.load("room").await.unwrap().len(), 2);
-    tell(&store, "room", &several(2, 2)).await;
+    append(&store, "room", &numbered_entries(2, 2)).await;
 }
 
-/// Waits for another process to say a word.
-fn hear(child: &mut std::process::Child, word: &str) {
+/// Waits until another process has printed a line that contains a text.
+fn wait_for_line(child: &mut std::process::Child, text: &str) {
     let output = std::io::BufReader::new(child.stdout.as_mut().unwrap());
-    let heard = output.lines().any(|line| line.unwrap().contains(word));
-    assert!(heard, "it never said `{word}`");
+    let printed = output.lines().any(|line| line.unwrap().contains(text));
+    assert!(printed, "it never printed `{text}`");
 }
 
 #[tokio::test]
 async fn the_lease_of_a_process_that_is_gone_is_free_at_once() {
-    let (directory, file) = place();
+    let (directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
     let mut other = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sqlite::a_process_that_dies", "--nocapture"])
@@ -196,18 +201,18 @@ async fn the_lease_of_a_process_that_is_gone_is_free_at_once() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    hear(&mut other, "I have it.");
+    wait_for_line(&mut other, "acquired");
     let mine = Lease::new("room", "me");
-    assert!(!store.lease(&mine, LONG).await.unwrap(), "it lives");
+    assert!(!store.lease(&mine, LONG).await.unwrap(), "it still runs");
     other.kill().unwrap();
     other.wait().unwrap();
     assert!(store.lease(&mine, LONG).await.unwrap(), "it is gone");
-    store.append(&mine, &several(0, 1)).await.unwrap();
+    store.append(&mine, &numbered_entries(0, 1)).await.unwrap();
     drop(store);
-    // Nobody who lives is left, and so is no sign of life.
+    // The lock files of processes that are gone are removed.
     drop(SqliteStore::open(&file).await.unwrap());
-    for beside in directory.path().read_dir().unwrap() {
-        let name = beside.unwrap().file_name();
+    for file in directory.path().read_dir().unwrap() {
+        let name = file.unwrap().file_name();
         assert!(!name.to_string_lossy().contains("alive"), "{name:?}");
     }
 }
@@ -221,7 +226,7 @@ async fn a_process_that_dies() {
     let store = SqliteStore::open(&file).await.unwrap();
     let lease = Lease::new("room", "the other");
     assert!(store.lease(&lease, LONG).await.unwrap());
-    println!("I have it.");
-    // Until it is killed.
+    println!("acquired");
+    // Blocks until it is killed.
     let _ = std::io::stdin().read_line(&mut String::new());
 }

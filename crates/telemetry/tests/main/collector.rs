@@ -1,4 +1,4 @@
-//! A collector on this machine: takes requests of one exporter, and shows what was in them.
+//! A collector on loopback, which records the requests of one exporter.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,13 +10,13 @@ use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 
-/// Listens until the test ends.
+/// A collector, which listens until the test ends.
 pub(crate) struct Collector {
     address: String,
     requests: Receiver<Request>,
 }
 
-/// One request that came in.
+/// A request that the collector received.
 pub(crate) struct Request {
     /// The first line and the headers, in lower case.
     pub(crate) head: Vec<String>,
@@ -24,14 +24,14 @@ pub(crate) struct Request {
 }
 
 impl Collector {
-    /// Answers every request with this status line's end, e.g. `200 OK`.
-    pub(crate) fn answering(status: &'static str) -> Self {
+    /// Starts a collector that responds to every request with this status, e.g. `200 OK`.
+    pub(crate) fn with_status(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let (sender, requests) = mpsc::channel();
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
-                let request = answer(stream, status).expect("the request is whole");
+                let request = respond(stream, status).expect("the request is whole");
                 if sender.send(request).is_err() {
                     break;
                 }
@@ -47,13 +47,13 @@ impl Collector {
         &self.address
     }
 
-    /// The first request; only for those who know that it was made.
+    /// Returns the next request; blocks until there is one.
     pub(crate) fn request(&self) -> Request {
         self.requests.recv().expect("the collector is there")
     }
 }
 
-fn answer(stream: TcpStream, status: &str) -> std::io::Result<Request> {
+fn respond(stream: TcpStream, status: &str) -> std::io::Result<Request> {
     let mut reader = BufReader::new(&stream);
     let mut head = Vec::new();
     let mut line = String::new();
@@ -64,7 +64,7 @@ fn answer(stream: TcpStream, status: &str) -> std::io::Result<Request> {
     let length = head
         .iter()
         .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.expect("the request says how long it is")];
+    let mut body = vec![0; length.expect("the request has a content length")];
     reader.read_exact(&mut body)?;
     let mut writer = &stream;
     write!(
@@ -89,11 +89,11 @@ impl Request {
 
     pub(crate) fn resource(&self) -> Vec<KeyValue> {
         let resource = self.content().resource_spans[0].resource.clone();
-        resource.expect("somebody is speaking").attributes
+        resource.expect("the request has a resource").attributes
     }
 }
 
-/// The attribute's text.
+/// Returns the value of an attribute, if it is a string.
 pub(crate) fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
     let attribute = attributes.iter().find(|it| it.key == key)?;
     match attribute.value.as_ref()?.value.as_ref()? {

@@ -1,4 +1,4 @@
-//! Spans leave the program, and no collector can harm it.
+//! Spans are exported, and a faulty collector does not affect the program.
 
 #![expect(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! What arrives, and what happens when nothing can.
+//! Spans reach the collector, and lost ones are reported.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::collector::{Collector, text};
 
-/// A span as the invoker makes it, around one as the chat makes it.
-fn work(error: Option<&str>) {
+/// Records a span as the invoker does, around one as the chat does.
+fn record_spans(error: Option<&str>) {
     let tool = info_span!(
         target: "toolwright_core::layer::trace",
         "execute_tool",
@@ -39,8 +39,8 @@ fn work(error: Option<&str>) {
     });
 }
 
-/// The guard after one span was recorded for `settings`, in a subscriber of the test's own.
-fn after_work(settings: Settings) -> Telemetry {
+/// Records one span in a subscriber for `settings`, and returns its guard.
+fn record_span(settings: Settings) -> Telemetry {
     let (spans, telemetry) = layer(settings).expect("the settings are right");
     let subscriber = tracing_subscriber::registry().with(spans);
     tracing::subscriber::with_default(subscriber, || {
@@ -49,23 +49,23 @@ fn after_work(settings: Settings) -> Telemetry {
     telemetry
 }
 
-// The one test that installs for the whole program: the others have subscribers of their own.
+// The only test that installs a global subscriber; the others use their own.
 #[test]
 fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
-    let collector = Collector::answering("200 OK");
+    let collector = Collector::with_status("200 OK");
     let settings = Settings::new()
         .endpoint(collector.address())
         .header("x-key", "k-123")
         .service("shop");
-    // As in a program that is async all over: nothing may block or panic for that.
+    // Within an async runtime, where building a blocking client would panic.
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime starts").block_on(async {
         let telemetry = install_with(settings).expect("nothing is installed yet");
         assert!(telemetry.is_on());
-        work(Some("timeout"));
+        record_spans(Some("timeout"));
         drop(telemetry);
-        // Too late, and harmless.
-        work(None);
+        // Spans after the guard was dropped are ignored.
+        record_spans(None);
     });
 
     let request = collector.request();
@@ -102,40 +102,40 @@ fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
 }
 
 #[test]
-fn a_service_without_a_name_is_called_toolwright() {
-    let collector = Collector::answering("200 OK");
-    let telemetry = after_work(Settings::new().endpoint(collector.address()));
+fn the_default_name_of_the_service_is_toolwright() {
+    let collector = Collector::with_status("200 OK");
+    let telemetry = record_span(Settings::new().endpoint(collector.address()));
     telemetry.close().expect("everything arrives");
     let resource = collector.request().resource();
     assert_eq!(text(&resource, "service.name"), Some("toolwright"));
 }
 
 #[test]
-fn a_collector_that_is_down_holds_nobody_up() {
-    // Nobody listens there, and no test that runs meanwhile is given that port.
+fn an_unreachable_collector_does_not_block_the_program() {
+    // Nothing listens on port 1, and the system never assigns it to another test.
     let settings = Settings::new().endpoint("http://127.0.0.1:1/v1/traces");
-    drop(after_work(settings.clone()));
-    let lost = after_work(settings.timeout(Duration::from_millis(50))).close();
+    drop(record_span(settings.clone()));
+    let lost = record_span(settings.timeout(Duration::from_millis(50))).close();
     assert!(matches!(lost, Err(Error::Lost { spans: 1, .. })));
 }
 
 #[test]
-fn a_collector_that_never_answers_is_not_waited_for() {
-    // The system accepts for a listener that never does.
+fn closing_does_not_wait_for_a_collector_that_never_responds() {
+    // The system accepts the connection, the test never reads from it.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     let wait = Duration::from_millis(50);
     let settings = Settings::new()
         .endpoint(format!("http://{address}/v1/traces"))
         .wait(wait);
-    let late = after_work(settings).close();
+    let late = record_span(settings).close();
     assert!(matches!(late, Err(Error::Late { wait: waited }) if waited == wait));
 }
 
 #[test]
-fn what_a_collector_refuses_is_counted() {
-    let collector = Collector::answering("401 Unauthorized");
-    let lost = after_work(Settings::new().endpoint(collector.address())).close();
+fn spans_that_the_collector_rejects_are_counted() {
+    let collector = Collector::with_status("401 Unauthorized");
+    let lost = record_span(Settings::new().endpoint(collector.address())).close();
     let lost = lost.expect_err("it is refused");
     assert_eq!(
         lost.to_string(),
@@ -153,10 +153,10 @@ fn without_a_collector_nothing_is_installed() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_without_being_shown() {
+fn an_invalid_url_is_refused_and_not_shown() {
     for address in ["localhost:4318", "collector", "ftp://key@host/", ""] {
         let refused = install_with(Settings::new().endpoint(address));
-        let refused = refused.expect_err("it is no address");
+        let refused = refused.expect_err("the URL is invalid");
         assert!(matches!(refused, Error::Endpoint), "{address}");
     }
 }

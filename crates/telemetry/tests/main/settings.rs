@@ -1,4 +1,4 @@
-//! What the variables mean.
+//! Settings are read from environment variables.
 
 use toolwright_telemetry::{Error, Settings};
 
@@ -17,38 +17,38 @@ fn address(variables: &[(&str, &str)]) -> Option<String> {
 const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
 
 #[test]
-fn the_path_of_traces_is_added_to_the_collectors_address() {
-    let whole = Some("http://collector:4318/v1/traces".to_owned());
-    assert_eq!(address(&[ENDPOINT]), whole);
+fn the_path_of_traces_is_appended_to_the_base_url() {
+    let expected = Some("http://collector:4318/v1/traces".to_owned());
+    assert_eq!(address(&[ENDPOINT]), expected);
     let slash = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/");
-    assert_eq!(address(&[slash]), whole);
+    assert_eq!(address(&[slash]), expected);
 }
 
 #[test]
-fn the_address_of_traces_is_taken_as_it_is() {
+fn the_url_of_traces_is_used_unchanged() {
     let traces = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://a.example/in");
-    let whole = Some("https://a.example/in".to_owned());
-    assert_eq!(address(&[ENDPOINT, traces]), whole);
+    let expected = Some("https://a.example/in".to_owned());
+    assert_eq!(address(&[ENDPOINT, traces]), expected);
 }
 
 #[test]
-fn without_an_address_nothing_is_sent() {
+fn without_a_url_nothing_is_exported() {
     assert_eq!(address(&[]), None);
     assert_eq!(address(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]), None);
-    // Nor is anything refused: the other variables are for other programs.
+    // Nor is there an error: the other variables may be for other programs.
     assert_eq!(address(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]), None);
 }
 
 #[test]
-fn it_can_be_switched_off() {
+fn the_export_can_be_disabled() {
     assert_eq!(address(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "none")]), None);
     assert_eq!(address(&[ENDPOINT, ("OTEL_SDK_DISABLED", "True")]), None);
 }
 
 #[test]
-fn what_is_not_possible_is_refused_by_name() {
+fn an_unsupported_value_is_refused_by_name() {
     let refused = |name, value| {
-        let refused = read(&[ENDPOINT, (name, value)]).expect_err("it is not possible");
+        let refused = read(&[ENDPOINT, (name, value)]).expect_err("the value is unsupported");
         refused.to_string()
     };
     assert_eq!(

@@ -1,8 +1,8 @@
-//! What PostgreSQL complains about in, what to do about it out.
+//! Errors of PostgreSQL in, errors that state the remedy out.
 
 use toolwright_chat::StoreError;
 
-/// How SQLSTATEs begin, and what they mean for whoever named the database; the first that fits.
+/// Prefixes of SQLSTATE codes, and what each means for the operator who configured the database; the first match counts.
 const MEANINGS: &[(&str, &str)] = &[
     (
         "28",
@@ -11,7 +11,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("3D000", "is not there: make it with `createdb`"),
     (
         "42501",
-        "does not allow it: grant the user what it needs, or have its owner start this once",
+        "denies permission: grant the user access to the tables, or start this program once as the owner of the database",
     ),
     (
         "25006",
@@ -25,39 +25,39 @@ const MEANINGS: &[(&str, &str)] = &[
     ("57P03", UNREACHABLE),
     ("57P", LOST),
     ("08", LOST),
-    ("XX001", "is damaged: bring back a copy"),
-    ("XX002", "is damaged: bring back a copy"),
+    ("XX001", "is damaged: restore a backup"),
+    ("XX002", "is damaged: restore a backup"),
 ];
 
 const UNREACHABLE: &str = "cannot be reached: see that it runs, and that host and port are right";
-const LOST: &str = "has broken the connection: try again when it is back";
+const LOST: &str = "closed the connection: try again when it is available";
 
-/// Says what is wrong with a database.
-pub(super) fn of(place: &str, error: sqlx::Error) -> StoreError {
+/// Describes what is wrong with a database and what to do about it.
+pub(super) fn store_error(label: &str, error: sqlx::Error) -> StoreError {
     let meaning = match &error {
-        sqlx::Error::Database(said) => said.code().and_then(|code| meaning(&code)),
+        sqlx::Error::Database(error) => error.code().and_then(|code| meaning(&code)),
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => Some(UNREACHABLE),
-        sqlx::Error::Tls(_) => {
-            Some("has no encryption that both sides trust: check `sslmode` and `sslrootcert`")
-        }
+        sqlx::Error::Tls(_) => Some(
+            "cannot be reached over a trusted TLS connection: check `sslmode` and `sslrootcert`",
+        ),
         sqlx::Error::Protocol(_) => Some(LOST),
         _ => None,
     };
     let meaning = meaning.unwrap_or("cannot be used");
-    StoreError::new(format!("{place} {meaning}")).with_source(error)
+    StoreError::new(format!("{label} {meaning}")).with_source(error)
 }
 
 fn meaning(code: &str) -> Option<&'static str> {
     let mut known = MEANINGS.iter();
-    let (_, meaning) = known.find(|(begins, _)| code.starts_with(begins))?;
+    let (_, meaning) = known.find(|(prefix, _)| code.starts_with(prefix))?;
     Some(meaning)
 }
 
-/// Whether the connection is gone, so that another may do better.
+/// Returns true if the connection was lost, so that a retry on another one may succeed.
 pub(super) fn is_lost(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
-        sqlx::Error::Database(said) => said.code().and_then(|code| meaning(&code)) == Some(LOST),
+        sqlx::Error::Database(error) => error.code().and_then(|code| meaning(&code)) == Some(LOST),
         _ => false,
     }
 }

@@ -1,11 +1,11 @@
-//! Where a store is, so that it can be opened again.
+//! The stores that the conformance suite runs over.
 
 use std::sync::Arc;
 
 use toolwright::chat::{MemoryStore, Store};
 
-/// A place that a test has for itself.
-pub(crate) enum Place {
+/// A store for one test, which can be opened several times.
+pub(crate) enum Backend {
     Memory(Arc<MemoryStore>),
     #[cfg(feature = "sqlite")]
     Sqlite(tempfile::TempDir),
@@ -13,7 +13,7 @@ pub(crate) enum Place {
     Postgres(String),
 }
 
-impl Place {
+impl Backend {
     pub(crate) fn memory() -> Self {
         Self::Memory(Arc::new(MemoryStore::new()))
     }
@@ -23,17 +23,17 @@ impl Place {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
-    /// A database of the server that all tests share; nothing where there is none.
+    /// A new database of the server that all tests share; `None` where PostgreSQL is not installed.
     #[cfg(feature = "postgres")]
     pub(crate) async fn postgres() -> Option<Self> {
         let server = crate::server::shared()?;
         Some(Self::Postgres(server.create_database().await))
     }
 
-    /// Opens the store as a process does that has just started.
+    /// Opens the store anew, as a restarted process does.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
         match self {
-            // Lives as long as the process.
+            // A store in memory does not survive its process.
             Self::Memory(store) => Arc::clone(store) as Arc<dyn Store>,
             #[cfg(feature = "sqlite")]
             Self::Sqlite(directory) => {

@@ -1,4 +1,4 @@
-//! What may be asked, how much and how long: settings in, a client out.
+//! Builds a client: allowed hosts, ports and addresses, and its limits.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use std::time::Duration;
 use ipnet::IpNet;
 use url::Host;
 
-use super::address::same;
+use super::address::effective_address;
 use super::connect::Connector;
 use super::error::SetupError;
 use super::policy::{Pattern, Policy};
 use super::resolve::{Resolver, SystemResolver};
 use super::{SafeHttp, Shared};
 
-/// How many bytes of a body are read, unless told otherwise.
+/// The default maximum of bytes that are read of a body.
 const MAX_BYTES: usize = 1 << 20;
-/// How long a page may take, redirects included, unless told otherwise.
+/// The default timeout of a page, redirects included.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A client under construction.
+/// Configures a [`SafeHttp`].
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright_guard::SafeHttp;
 ///
-/// // A wiki inside, and nothing else.
+/// // One internal wiki, and nothing else.
 /// let http = SafeHttp::builder()
 ///     .allow_host("wiki.internal")
 ///     .allow_network("10.20.0.0/16".parse()?)
@@ -63,8 +63,8 @@ impl SafeHttpBuilder {
         }
     }
 
-    /// Allows this host, and with `*.` before it all hosts below it; hosts not allowed are refused
-    /// from now on.
+    /// Allows this host, or all its subdomains if it starts with `*.`; all hosts that are not allowed
+    /// are then refused.
     ///
     /// A local name, such as `wiki.internal`, is refused unless it is allowed like this. Its
     /// addresses still have to be public or allowed.
@@ -73,9 +73,9 @@ impl SafeHttpBuilder {
         self
     }
 
-    /// Denies this host and all hosts below it, whatever is allowed.
+    /// Denies this host and its subdomains, even if they are allowed.
     ///
-    /// An address is denied however it is written, and to every name that leads to it.
+    /// An address is denied in every notation, and for every name that resolves to it.
     pub fn deny_host(mut self, host: impl Into<String>) -> Self {
         self.denied.push(host.into());
         self
@@ -87,7 +87,7 @@ impl SafeHttpBuilder {
         self
     }
 
-    /// Allows one address on one port, public or not: for tests, and for one service inside.
+    /// Allows one address on one port, public or not: for tests, and for one internal service.
     ///
     /// Every page may redirect there.
     pub fn allow_address(mut self, address: SocketAddr) -> Self {
@@ -104,36 +104,36 @@ impl SafeHttpBuilder {
         self
     }
 
-    /// Looks names up otherwise than the operating system.
+    /// Replaces the resolver of the operating system.
     pub fn resolver(mut self, resolver: impl Resolver) -> Self {
         self.resolver = Arc::new(resolver);
         self
     }
 
-    /// Trusts certificates, in PEM form, besides those of the public authorities.
+    /// Trusts certificates, in PEM form, in addition to those of the public authorities.
     #[cfg(feature = "https")]
     pub fn trust(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.trusted.push(pem.into());
         self
     }
 
-    /// Sets how many bytes of a body are read; 1 MiB by default.
+    /// Sets the maximum of bytes that are read of a body; 1 MiB by default.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets how long a page may take, redirects included; 20 seconds by default.
+    /// Sets the timeout of a page, redirects included; 20 seconds by default.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self
     }
 
-    /// Makes the client.
+    /// Builds the client.
     ///
     /// # Errors
     ///
-    /// When an allowed or denied host is no host, or a certificate is none.
+    /// When an allowed or denied host, or a certificate, is invalid.
     pub fn build(self) -> Result<SafeHttp, SetupError> {
         let mut policy = Policy {
             ports: self.ports,
@@ -145,19 +145,19 @@ impl SafeHttpBuilder {
         };
         for host in self.allowed {
             policy.allowed.push(match host.strip_prefix("*.") {
-                Some(name) => Pattern::Below(format!(".{}", parsed(name, &host)?)),
-                None => Pattern::Exact(parsed(&host, &host)?.to_string()),
+                Some(name) => Pattern::Subdomains(format!(".{}", parse_host(name, &host)?)),
+                None => Pattern::Exact(parse_host(&host, &host)?.to_string()),
             });
         }
         for host in self.denied {
             let addresses = &mut policy.denied_addresses;
-            match parsed(host.strip_prefix("*.").unwrap_or(&host), &host)? {
+            match parse_host(host.strip_prefix("*.").unwrap_or(&host), &host)? {
                 Host::Domain(name) => {
-                    policy.denied.push(Pattern::Below(format!(".{name}")));
+                    policy.denied.push(Pattern::Subdomains(format!(".{name}")));
                     policy.denied.push(Pattern::Exact(name));
                 }
-                Host::Ipv4(address) => addresses.push(same(address.into())),
-                Host::Ipv6(address) => addresses.push(same(address.into())),
+                Host::Ipv4(address) => addresses.push(effective_address(address.into())),
+                Host::Ipv6(address) => addresses.push(effective_address(address.into())),
             }
         }
         Ok(SafeHttp(Arc::new(Shared {
@@ -173,8 +173,8 @@ impl SafeHttpBuilder {
     }
 }
 
-/// Reads a host as URLs have it.
-fn parsed(name: &str, pattern: &str) -> Result<Host, SetupError> {
+/// Parses a host as in a URL; `pattern` is the text that the error shows.
+fn parse_host(name: &str, pattern: &str) -> Result<Host, SetupError> {
     Host::parse(name.trim_end_matches('.')).map_err(|_| SetupError::Host {
         pattern: pattern.to_owned(),
     })

@@ -1,4 +1,4 @@
-//! What the tests share: entries, leases, tools that keep a log.
+//! Shared fixtures: entries, leases, and tools that write a log.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use toolwright::{Content, Invoker, Registry, Tool, ToolError};
 /// Longer than any test takes.
 pub(crate) const LONG: Duration = Duration::from_secs(600);
 
-pub(crate) fn said(id: impl Into<String>, at: u64, text: &str) -> Entry {
+pub(crate) fn user_entry(id: impl Into<String>, at: u64, text: &str) -> Entry {
     let content = vec![Content::text(text)];
     Entry::new(id, at, What::User { content })
 }
 
-/// So many entries, with ids that count from a number.
-pub(crate) fn several(from: usize, count: usize) -> Vec<Entry> {
-    let entry = |n: usize| said(format!("{n}"), n as u64, &format!("entry {n}"));
+/// Returns `count` entries; their ids are the numbers from `from`.
+pub(crate) fn numbered_entries(from: usize, count: usize) -> Vec<Entry> {
+    let entry = |n: usize| user_entry(format!("{n}"), n as u64, &format!("entry {n}"));
     (from..from + count).map(entry).collect()
 }
 
@@ -25,26 +25,26 @@ pub(crate) fn ids(entries: &[Entry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-pub(crate) fn texts(entries: &[Entry]) -> Vec<String> {
+pub(crate) fn encode(entries: &[Entry]) -> Vec<String> {
     let text = |entry| serde_json::to_string(entry).unwrap();
     entries.iter().map(text).collect()
 }
 
-/// Takes a conversation that nobody has.
-pub(crate) async fn hold(store: &dyn Store, conversation: &str) -> Lease {
+/// Acquires the lease of a conversation, which must be free.
+pub(crate) async fn acquire(store: &dyn Store, conversation: &str) -> Lease {
     let lease = Lease::new(conversation, "me");
     assert!(store.lease(&lease, LONG).await.unwrap(), "{conversation}");
     lease
 }
 
-/// Tells a conversation entries, as one that takes it and gives it back.
-pub(crate) async fn tell(store: &dyn Store, conversation: &str, entries: &[Entry]) {
-    let lease = hold(store, conversation).await;
+/// Appends entries under a lease that is released afterwards.
+pub(crate) async fn append(store: &dyn Store, conversation: &str, entries: &[Entry]) {
+    let lease = acquire(store, conversation).await;
     store.append(&lease, entries).await.unwrap();
     store.release(&lease).await.unwrap();
 }
 
-/// What tools did, in order.
+/// The calls of tools, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -58,8 +58,8 @@ impl Log {
     }
 }
 
-/// A tool that needs approval and writes into the log with what it was called.
-pub(crate) fn pay(log: &Log) -> Tool {
+/// A tool that needs approval and writes its arguments to the log.
+pub(crate) fn pay_tool(log: &Log) -> Tool {
     let log = log.clone();
     Tool::builder("pay", "Pays a bill.")
         .destructive(true)
@@ -72,7 +72,7 @@ pub(crate) fn pay(log: &Log) -> Tool {
         .unwrap()
 }
 
-/// A chat of a process that has just started.
+/// A new chat, as a restarted process builds it.
 pub(crate) fn chat(model: ScriptedModel, tools: Vec<Tool>, store: Arc<dyn Store>) -> Chat {
     let registry = Registry::new();
     registry.add(tools).unwrap();

@@ -1,10 +1,10 @@
-//! What SQLite complains about in, what to do about it out.
+//! Errors of SQLite in, errors that state the remedy out.
 
 use std::path::Path;
 
 use toolwright_chat::StoreError;
 
-/// SQLite's primary result codes, and what they mean for whoever named the file.
+/// SQLite's primary result codes, and what each means for the operator who configured the file.
 const MEANINGS: &[(i32, &str)] = &[
     (
         BUSY,
@@ -24,7 +24,7 @@ const MEANINGS: &[(i32, &str)] = &[
     ),
     (
         11,
-        "is damaged: bring back a copy, or save what is left with `sqlite3 FILE .recover`",
+        "is damaged: restore a backup, or recover what is left with `sqlite3 FILE .recover`",
     ),
     (13, "does not fit on its disk: make room and try again"),
     (
@@ -40,8 +40,8 @@ const MEANINGS: &[(i32, &str)] = &[
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
 
-/// Says what is wrong with a file.
-pub(super) fn of(path: &Path, error: sqlx::Error) -> StoreError {
+/// Describes what is wrong with a file and what to do about it.
+pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     let meaning = match (&error, code(&error)) {
         (_, Some(code)) => MEANINGS.iter().find(|(known, _)| *known == code),
         (sqlx::Error::PoolTimedOut, _) => MEANINGS.first(),
@@ -51,7 +51,7 @@ pub(super) fn of(path: &Path, error: sqlx::Error) -> StoreError {
     StoreError::new(format!("`{}` {meaning}", path.display())).with_source(error)
 }
 
-/// Whether somebody else is at it.
+/// Returns true if another connection holds a lock on the file.
 pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     matches!(code(error), Some(BUSY | LOCKED))
 }

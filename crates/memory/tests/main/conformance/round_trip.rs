@@ -1,14 +1,14 @@
-//! What is kept stays as it was.
+//! Entries, names and keys are loaded exactly as they were stored.
 
 use serde_json::value::RawValue;
 use toolwright::ToolCall;
 use toolwright::chat::{CallFacts, Entry, Item, ModelId, Step, Stop, Usage, Verdict, What};
 
-use crate::place::Place;
-use crate::scene::{hold, ids, said, tell, texts};
+use crate::backend::Backend;
+use crate::fixtures::{acquire, append, encode, ids, user_entry};
 
-/// JSON that whoever reads and writes it again would change.
-const ODD: &[&str] = &[
+/// JSON that parsing and serializing would change.
+const UNUSUAL_JSON: &[&str] = &[
     r#"{ "z" :1 ,	"a":[ 1 , 2],"m":{  } }"#,
     "{\"line\":\r\n\t1\n}",
     "12345678901234567890123456789012345678901234567890",
@@ -19,18 +19,18 @@ const ODD: &[&str] = &[
     "null",
 ];
 
-pub(crate) async fn json_stays_as_it_was_written(place: &Place) {
-    let store = place.open().await;
-    let entries: Vec<Entry> = ODD
+pub(crate) async fn json_is_stored_byte_for_byte(backend: &Backend) {
+    let store = backend.open().await;
+    let entries: Vec<Entry> = UNUSUAL_JSON
         .iter()
         .enumerate()
         .map(|(n, json)| step(n, json))
         .collect();
-    tell(&store, "room", &entries).await;
-    for store in [store, place.open().await] {
+    append(&store, "room", &entries).await;
+    for store in [store, backend.open().await] {
         let loaded = store.load("room").await.unwrap();
-        assert_eq!(texts(&loaded), texts(&entries));
-        for (entry, json) in loaded.iter().zip(ODD) {
+        assert_eq!(encode(&loaded), encode(&entries));
+        for (entry, json) in loaded.iter().zip(UNUSUAL_JSON) {
             let What::Step { step, .. } = &entry.what else {
                 panic!("{entry:?}")
             };
@@ -60,7 +60,7 @@ fn step(n: usize, json: &str) -> Entry {
     Entry::new(format!("{n}"), 0, what)
 }
 
-pub(crate) async fn names_and_ids_may_be_anything(place: &Place) {
+pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
     let names = [
         "",
         " ",
@@ -75,47 +75,50 @@ pub(crate) async fn names_and_ids_may_be_anything(place: &Place) {
         "room/1?x=y#z",
         &"long ".repeat(200),
     ];
-    let store = place.open().await;
+    let store = backend.open().await;
     for name in names {
         let lease = toolwright::chat::Lease::new(name, name);
-        assert!(store.lease(&lease, crate::scene::LONG).await.unwrap());
-        let entries = names.map(|id| said(id, 1, name));
+        assert!(store.lease(&lease, crate::fixtures::LONG).await.unwrap());
+        let entries = names.map(|id| user_entry(id, 1, name));
         store.append(&lease, &entries).await.unwrap();
     }
-    let store = place.open().await;
+    let store = backend.open().await;
     for name in names {
         let loaded = store.load(name).await.unwrap();
         assert_eq!(ids(&loaded), names, "{name:?}");
-        assert_eq!(texts(&loaded), texts(&names.map(|id| said(id, 1, name))));
+        assert_eq!(
+            encode(&loaded),
+            encode(&names.map(|id| user_entry(id, 1, name)))
+        );
         let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
         assert_eq!(ids(&before), ["", " ", "\0"]);
         let other = toolwright::chat::Lease::new(name, "other");
-        assert!(!store.lease(&other, crate::scene::LONG).await.unwrap());
+        assert!(!store.lease(&other, crate::fixtures::LONG).await.unwrap());
     }
     let mut expected = names.map(str::to_owned);
     expected.sort();
     let listed = store.list(100).await.unwrap();
     let listed: Vec<String> = listed.into_iter().map(|it| it.conversation).collect();
-    assert_eq!(listed, expected, "those of one time by name");
+    assert_eq!(listed, expected, "equal times are ordered by name");
 }
 
-pub(crate) async fn the_key_stays_the_same(place: &Place) {
-    let (one, two) = (place.open().await, place.open().await);
+pub(crate) async fn the_key_stays_the_same(backend: &Backend) {
+    let (one, two) = (backend.open().await, backend.open().await);
     let (first, second) = tokio::join!(one.key(), two.key());
     let key = first.unwrap();
     assert_eq!(key.expose(), second.unwrap().expose());
     assert!(key.expose().len() >= 64);
-    let later = place.open().await.key().await.unwrap();
+    let later = backend.open().await.key().await.unwrap();
     assert_eq!(key.expose(), later.expose());
-    let elsewhere = Place::memory().open().await.key().await.unwrap();
+    let elsewhere = Backend::memory().open().await.key().await.unwrap();
     assert_ne!(key.expose(), elsewhere.expose());
 }
 
-pub(crate) async fn numbers_are_the_same_when_they_are_read_again(place: &Place) {
-    let store = place.open().await;
-    let room = hold(&store, "room").await;
-    let mut entries = vec![said("a", u64::MAX, ""), said("b", 0, "")];
-    // Reading decimal digits carelessly changes every tenth of such numbers.
+pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
+    let store = backend.open().await;
+    let room = acquire(&store, "room").await;
+    let mut entries = vec![user_entry("a", u64::MAX, ""), user_entry("b", 0, "")];
+    // A parser of floats that rounds imprecisely changes every tenth of such numbers.
     for n in 0..100_u32 {
         let cost = f64::from(n).sqrt() / 7.0;
         let arguments = serde_json::json!({"x": cost, "big": u64::MAX, "small": i64::MIN});
@@ -131,7 +134,7 @@ pub(crate) async fn numbers_are_the_same_when_they_are_read_again(place: &Place)
         entries.push(step);
     }
     store.append(&room, &entries).await.unwrap();
-    let loaded = place.open().await.load("room").await.unwrap();
-    assert_eq!(texts(&loaded), texts(&entries));
+    let loaded = backend.open().await.load("room").await.unwrap();
+    assert_eq!(encode(&loaded), encode(&entries));
     assert_eq!(store.list(usize::MAX).await.unwrap().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Pages under https.
+//! Pages over https.
 
 use toolwright_guard::{FetchError, SafeHttp, SetupError};
 
@@ -6,8 +6,8 @@ use super::site::{Site, ok, redirect};
 use super::{assert_refused, client};
 
 #[tokio::test]
-async fn a_page_under_a_trusted_certificate_is_fetched() {
-    let (site, certificate) = Site::open_secure("site.test", |_| ok("hello")).await;
+async fn a_page_with_a_trusted_certificate_is_fetched() {
+    let (site, certificate) = Site::start_tls("site.test", |_| ok("hello")).await;
     let http = client(&site).trust(certificate).build().unwrap();
     for host in ["site.test", "site.test."] {
         let page = http.get(&site.url("https", host, "/")).await.unwrap();
@@ -16,8 +16,8 @@ async fn a_page_under_a_trusted_certificate_is_fetched() {
 }
 
 #[tokio::test]
-async fn a_page_under_any_other_certificate_is_refused() {
-    let (site, certificate) = Site::open_secure("site.test", |_| ok("hello")).await;
+async fn a_page_with_any_other_certificate_is_refused() {
+    let (site, certificate) = Site::start_tls("site.test", |_| ok("hello")).await;
     let insecure = |error: &FetchError| matches!(error, FetchError::Insecure { .. });
     let http = client(&site).build().unwrap();
     assert_refused(
@@ -34,9 +34,9 @@ async fn a_page_under_any_other_certificate_is_refused() {
 
 #[tokio::test]
 async fn a_redirect_from_https_to_http_is_refused() {
-    let plain = Site::open(|_| ok("")).await;
+    let plain = Site::start(|_| ok("")).await;
     let location = plain.url("http", "site.test", "/");
-    let (site, certificate) = Site::open_secure("site.test", move |_| redirect(&location)).await;
+    let (site, certificate) = Site::start_tls("site.test", move |_| redirect(&location)).await;
     let http = client(&site)
         .allow_address(plain.address)
         .trust(certificate)
@@ -51,9 +51,9 @@ async fn a_redirect_from_https_to_http_is_refused() {
 
 #[tokio::test]
 async fn a_redirect_from_http_to_https_is_followed() {
-    let (secure, certificate) = Site::open_secure("site.test", |_| ok("hello")).await;
+    let (secure, certificate) = Site::start_tls("site.test", |_| ok("hello")).await;
     let location = secure.url("https", "site.test", "/");
-    let site = Site::open(move |_| redirect(&location)).await;
+    let site = Site::start(move |_| redirect(&location)).await;
     let http = client(&site)
         .allow_address(secure.address)
         .trust(certificate)
@@ -64,7 +64,7 @@ async fn a_redirect_from_http_to_https_is_followed() {
 }
 
 #[test]
-fn a_certificate_that_is_none_cannot_be_trusted() {
+fn an_invalid_certificate_cannot_be_trusted() {
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for pem in [broken, "no certificate at all"] {
         let error = SafeHttp::builder().trust(pem).build().unwrap_err();

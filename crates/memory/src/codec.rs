@@ -1,0 +1,43 @@
+//! Entries and integers as the databases store them, and random keys.
+
+use toolwright_chat::{Entry, StoreError};
+
+/// Encodes each entry as JSON; the store keeps this text unchanged.
+pub(crate) fn encode(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
+    let texts = entries.iter().map(|entry| {
+        serde_json::to_string(entry).map_err(|error| {
+            let id = &entry.id;
+            StoreError::new(format!("entry `{id}` cannot be written as JSON")).with_source(error)
+        })
+    });
+    texts.collect()
+}
+
+/// Decodes an entry of a conversation.
+pub(crate) fn decode(conversation: &str, text: &str) -> Result<Entry, StoreError> {
+    serde_json::from_str(text).map_err(|error| {
+        StoreError::new(format!(
+            "conversation `{conversation}` has an entry that cannot be read: it is damaged, or of a newer Toolwright"
+        ))
+        .with_source(error)
+    })
+}
+
+/// Converts to the integer type of SQL; a greater number becomes [`i64::MAX`].
+pub(crate) fn to_sql(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// Converts from the integer type of SQL; a negative number becomes 0.
+pub(crate) fn from_sql(number: i64) -> u64 {
+    number.try_into().unwrap_or_default()
+}
+
+/// Returns 32 random bytes as hexadecimal digits.
+pub(crate) fn random_key() -> Result<String, StoreError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        StoreError::new("the system has no random numbers to give").with_source(error.to_string())
+    })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
