@@ -1,7 +1,7 @@
 //! One conversation under way: what is told is kept first, and then applied to the turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -35,27 +35,27 @@ pub(crate) struct Told {
 
 /// The time of a turn: the machine's when the turn begins or goes on, and from then on by a clock that does not jump.
 struct Clock {
-    began: u64,
+    /// Since 1970, to the nanosecond: rounded, the clock would be behind that of an approval that was made just now.
+    began: Duration,
     since: Instant,
 }
 
 impl Clock {
     fn start() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        // In this order: interrupted in between, the clock is ahead and not behind.
+        let since = Instant::now();
+        let began = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
-            began: since.map_or(0, |since| millis(since.as_millis())),
-            since: Instant::now(),
+            began: began.unwrap_or_default(),
+            since,
         }
     }
 
+    /// Milliseconds since 1970.
     fn now(&self) -> u64 {
-        let elapsed = millis(self.since.elapsed().as_millis());
-        self.began.saturating_add(elapsed)
+        let now = self.began.saturating_add(self.since.elapsed());
+        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
     }
-}
-
-fn millis(millis: u128) -> u64 {
-    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 impl Journal {
