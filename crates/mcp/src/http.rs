@@ -174,7 +174,7 @@ impl McpServer {
     }
 }
 
-/// The address of the client, where the server was told.
+/// The address of the client, if the listener provided it.
 fn peer(extensions: &Extensions) -> Option<SocketAddr> {
     let peer: Option<&ConnectInfo<SocketAddr>> = extensions.get();
     peer.map(|ConnectInfo(peer)| *peer)

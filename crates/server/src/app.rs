@@ -66,7 +66,7 @@ pub(crate) struct About {
     pub(crate) why: String,
 }
 
-/// Tells what is wrong just now, in words for the operator.
+/// Returns the current warnings for the operator.
 pub(crate) type Warnings = dyn Fn() -> Vec<String> + Send + Sync;
 
 /// Makes a model of its name.

@@ -55,7 +55,7 @@ impl Problem {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
-    /// Says when the client may try again.
+    /// Adds a `Retry-After` header.
     #[must_use]
     pub(crate) fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);

@@ -309,7 +309,7 @@ impl Site {
 
     /// Returns the routes, to be merged with others into one app.
     ///
-    /// Without a token or OAuth only clients on this machine are let in, so the app has to tell where requests come from.
+    /// Without a token or OAuth only clients on this machine are let in, so the app has to provide the address of each client.
     ///
     /// # Examples
     ///

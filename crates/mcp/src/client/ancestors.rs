@@ -43,7 +43,7 @@ impl Ancestors {
         self.above.len() >= DEEPEST
     }
 
-    /// Returns what a program that this one starts is told.
+    /// Returns the value of [`VARIABLE`] for a child process.
     pub(super) fn for_child(&self) -> String {
         let mut all = self.above.clone();
         all.push(self.this.clone());

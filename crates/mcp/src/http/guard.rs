@@ -10,6 +10,7 @@ use axum::response::Response;
 
 use super::answer::{self, refuse};
 use super::bearer::{self, challenged};
+use super::headers;
 use crate::access::Visitor;
 use crate::server::McpServer;
 
@@ -108,7 +109,7 @@ pub(super) fn place(
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Result<(), AccessDenied> {
-    let host = once(headers, &header::HOST)?.map(HeaderValue::as_bytes);
+    let host = once(headers, &header::HOST)?;
     let host = host.or_else(|| uri.authority().map(|it| it.as_str().as_bytes()));
     let host = host.and_then(|host| std::str::from_utf8(host).ok());
     let Some(host) = host.filter(|host| is_ours(server, host)) else {
@@ -116,7 +117,7 @@ pub(super) fn place(
         return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
     };
     if let Some(origin) = once(headers, &header::ORIGIN)?
-        && !may_call(server, headers, origin.as_bytes(), host)
+        && !may_call(server, headers, origin, host)
     {
         let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
         return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
@@ -142,19 +143,13 @@ fn local(headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<(), AccessDeni
     Ok(())
 }
 
-/// Returns the one header of a name.
-fn once<'h>(
-    headers: &'h HeaderMap,
-    name: &HeaderName,
-) -> Result<Option<&'h HeaderValue>, AccessDenied> {
-    let mut all = headers.get_all(name).iter();
-    match (all.next(), all.next()) {
-        (value, None) => Ok(value),
-        (_, Some(_)) => {
-            let message = format!("send one `{name}` header");
-            Err(AccessDenied::new(StatusCode::BAD_REQUEST, message))
-        }
-    }
+/// Returns a header that may come once only, or a 400.
+fn once<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h [u8]>, AccessDenied> {
+    let twice = |_| {
+        let message = format!("send one `{name}` header");
+        AccessDenied::new(StatusCode::BAD_REQUEST, message)
+    };
+    headers::once(headers, name.as_str()).map_err(twice)
 }
 
 /// Finds whose token a request brings.
@@ -204,7 +199,7 @@ fn may_call(server: &McpServer, headers: &HeaderMap, origin: &[u8], host: &str) 
 }
 
 /// The scheme by which clients reach this server: the first proxy in front says so, or the address that tokens are for; on this
-/// machine there is no proxy that hides TLS. `None` if nobody says.
+/// machine there is no proxy that hides TLS. `None` if the scheme is unknown.
 fn own_scheme<'s>(server: &'s McpServer, headers: &'s HeaderMap, host: &str) -> Option<&'s str> {
     let forwarded = headers.get("x-forwarded-proto");
     let forwarded = forwarded.and_then(|value| value.to_str().ok()?.split(',').next());
