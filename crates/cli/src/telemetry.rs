@@ -3,10 +3,10 @@
 use std::error::Error as _;
 
 use toolwright_core::schema::redact;
-use toolwright_telemetry::{Error, Telemetry};
+use toolwright_telemetry::{TelemetryError, TelemetryGuard};
 
 /// Sends what is left when it is dropped.
-pub(crate) struct Guard(Option<Telemetry>);
+pub(crate) struct Guard(Option<TelemetryGuard>);
 
 /// Begins to send spans, if a variable names a collector.
 pub(crate) fn install() -> Guard {
@@ -21,7 +21,7 @@ impl Drop for Guard {
     }
 }
 
-fn tell(error: Error) {
+fn tell(error: TelemetryError) {
     let cause = error.source().map(|cause| format!(": {cause}"));
     let message = format!("{error}{}", cause.unwrap_or_default());
     eprintln!("warning: telemetry: {}", redact(&message));

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Why spans cannot be exported, or were lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum TelemetryError {
     /// An environment variable has an unsupported value.
     #[error("`{variable}` is `{value}`; only {possible} is possible here")]
     Variable {
@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// The program already has a global subscriber; there can be only one.
     #[error("the program has a tracing subscriber already; give it what `layer` returns")]
-    Occupied,
+    SubscriberExists,
     /// Some spans did not reach the collector.
     #[error("spans that did not reach the collector: {spans}")]
     #[non_exhaustive]
@@ -41,13 +41,13 @@ pub enum Error {
     },
     /// The collector did not respond in time when the export was closed.
     #[error("the collector did not answer within {wait:?}; the last spans are lost")]
-    Late {
+    CloseTimeout {
         /// How long closing waited.
         wait: Duration,
     },
 }
 
-impl Error {
+impl TelemetryError {
     pub(crate) fn setup(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Setup {
             source: source.into(),

@@ -12,8 +12,8 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter as Export};
 use reqwest::blocking::Client;
 use reqwest::{Url, redirect};
 
-use crate::error::Error;
-use crate::settings::Settings;
+use crate::error::TelemetryError;
+use crate::settings::TelemetrySettings;
 
 /// Wraps OpenTelemetry's exporter to count lost spans.
 #[derive(Debug)]
@@ -23,10 +23,10 @@ pub(crate) struct Exporter {
 }
 
 impl Exporter {
-    pub(crate) fn new(endpoint: &str, settings: &Settings) -> Result<Self, Error> {
-        let url = Url::parse(endpoint).map_err(|_| Error::Endpoint)?;
+    pub(crate) fn new(endpoint: &str, settings: &TelemetrySettings) -> Result<Self, TelemetryError> {
+        let url = Url::parse(endpoint).map_err(|_| TelemetryError::Endpoint)?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Error::Endpoint);
+            return Err(TelemetryError::Endpoint);
         }
         let inner = SpanExporter::builder()
             .with_http()
@@ -34,9 +34,9 @@ impl Exporter {
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(url)
             .with_headers(settings.headers.clone())
-            .with_timeout(settings.timeout)
+            .with_timeout(settings.request_timeout)
             .build()
-            .map_err(Error::setup)?;
+            .map_err(TelemetryError::setup)?;
         Ok(Self {
             inner,
             lost_spans: Arc::default(),
@@ -80,11 +80,11 @@ impl LostSpans {
     }
 
     /// Returns an error if any spans were lost, and resets the count.
-    pub(crate) fn take_result(&self) -> Result<(), Error> {
+    pub(crate) fn take_result(&self) -> Result<(), TelemetryError> {
         let mut lost = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lost.take() {
             None => Ok(()),
-            Some((spans, reason)) => Err(Error::Lost {
+            Some((spans, reason)) => Err(TelemetryError::Lost {
                 spans,
                 source: reason.into(),
             }),
@@ -102,12 +102,12 @@ fn set_error_status(span: &mut SpanData) {
     }
 }
 
-fn client(url: &Url, settings: &Settings) -> Result<Client, Error> {
+fn client(url: &Url, settings: &TelemetrySettings) -> Result<Client, TelemetryError> {
     // Fails if the program has installed a provider already; any provider is suitable.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
-        .connect_timeout(settings.timeout)
-        .timeout(settings.timeout)
+        .connect_timeout(settings.request_timeout)
+        .timeout(settings.request_timeout)
         // The headers contain keys, which must not be sent to another host.
         .redirect(redirect::Policy::none());
     if is_local(url) {
@@ -116,10 +116,10 @@ fn client(url: &Url, settings: &Settings) -> Result<Client, Error> {
     // A blocking client cannot be built on a thread of an async runtime, and this may be one.
     let client = thread::Builder::new()
         .spawn(move || client.build())
-        .map_err(Error::setup)?
+        .map_err(TelemetryError::setup)?
         .join()
-        .map_err(|_| Error::setup("the HTTP client panicked"))?;
-    client.map_err(Error::setup)
+        .map_err(|_| TelemetryError::setup("the HTTP client panicked"))?;
+    client.map_err(TelemetryError::setup)
 }
 
 /// Returns true if the collector is on this machine, so that no proxy is used.

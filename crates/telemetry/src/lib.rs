@@ -38,14 +38,14 @@ mod error;
 mod export;
 mod settings;
 
-pub use error::Error;
-pub use settings::Settings;
+pub use error::TelemetryError;
+pub use settings::TelemetrySettings;
 pub use tracing_subscriber::filter::Targets;
 
 use export::{Exporter, LostSpans};
 
 /// The name of the instrumentation, and the default name of the service.
-const NAME: &str = "toolwright";
+const INSTRUMENTATION_NAME: &str = "toolwright";
 
 /// A layer for any subscriber that contains a registry.
 type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
@@ -55,8 +55,8 @@ type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
 /// # Errors
 ///
 /// If a variable has an unsupported value, or the program already has a global subscriber.
-pub fn install() -> Result<Telemetry, Error> {
-    install_with(Settings::from_env()?)
+pub fn install() -> Result<TelemetryGuard, TelemetryError> {
+    install_with(TelemetrySettings::from_env()?)
 }
 
 /// Exports spans according to `settings`, until the returned guard is dropped.
@@ -64,12 +64,12 @@ pub fn install() -> Result<Telemetry, Error> {
 /// # Errors
 ///
 /// If the collector's URL is invalid, or the program already has a global subscriber.
-pub fn install_with(settings: Settings) -> Result<Telemetry, Error> {
+pub fn install_with(settings: TelemetrySettings) -> Result<TelemetryGuard, TelemetryError> {
     let (layer, telemetry) = layer(settings)?;
     // Without a collector no subscriber is installed, and a span costs nothing.
     if let Some(layer) = layer {
         tracing::subscriber::set_global_default(Registry::default().with(layer))
-            .map_err(|_| Error::Occupied)?;
+            .map_err(|_| TelemetryError::SubscriberExists)?;
     }
     Ok(telemetry)
 }
@@ -92,12 +92,12 @@ pub fn install_with(settings: Settings) -> Result<Telemetry, Error> {
 /// telemetry.close()?;
 /// # Ok::<(), toolwright_telemetry::Error>(())
 /// ```
-pub fn layer<S>(settings: Settings) -> Result<(Option<BoxedLayer<S>>, Telemetry), Error>
+pub fn layer<S>(settings: TelemetrySettings) -> Result<(Option<BoxedLayer<S>>, TelemetryGuard), TelemetryError>
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
     let Some(endpoint) = &settings.endpoint else {
-        return Ok((None, Telemetry(None)));
+        return Ok((None, TelemetryGuard(None)));
     };
     let exporter = Exporter::new(endpoint, &settings)?;
     let lost_spans = exporter.lost_spans();
@@ -107,7 +107,7 @@ where
         .build();
     // The source location and the thread of a span do not help to observe tools.
     let layer = tracing_opentelemetry::layer()
-        .with_tracer(provider.tracer(NAME))
+        .with_tracer(provider.tracer(INSTRUMENTATION_NAME))
         .with_location(false)
         .with_target(false)
         .with_threads(false)
@@ -116,15 +116,15 @@ where
     let pipeline = Pipeline {
         provider,
         lost_spans,
-        wait: settings.wait,
+        close_timeout: settings.close_timeout,
     };
-    Ok((Some(Box::new(layer)), Telemetry(Some(pipeline))))
+    Ok((Some(Box::new(layer)), TelemetryGuard(Some(pipeline))))
 }
 
 /// Describes the service; a later source overrides an earlier one.
 fn resource(service: Option<String>) -> Resource {
     let resource = Resource::builder_empty()
-        .with_service_name(NAME)
+        .with_service_name(INSTRUMENTATION_NAME)
         .with_detector(Box::new(TelemetryResourceDetector))
         .with_detector(Box::new(EnvResourceDetector::new()));
     match service {
@@ -139,19 +139,19 @@ fn resource(service: Option<String>) -> Resource {
 /// [`Settings::wait`].
 #[derive(Debug)]
 #[must_use = "no spans are exported once it is dropped"]
-pub struct Telemetry(Option<Pipeline>);
+pub struct TelemetryGuard(Option<Pipeline>);
 
 /// The parts that closing needs.
 #[derive(Debug)]
 struct Pipeline {
     provider: SdkTracerProvider,
     lost_spans: Arc<LostSpans>,
-    wait: Duration,
+    close_timeout: Duration,
 }
 
-impl Telemetry {
+impl TelemetryGuard {
     /// Returns true if there is a collector to export to.
-    pub fn is_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }
 
@@ -160,12 +160,12 @@ impl Telemetry {
     /// # Errors
     ///
     /// If spans were lost, now or earlier, or the collector does not respond in time.
-    pub fn close(mut self) -> Result<(), Error> {
+    pub fn close(mut self) -> Result<(), TelemetryError> {
         self.0.take().map_or(Ok(()), Pipeline::close)
     }
 }
 
-impl Drop for Telemetry {
+impl Drop for TelemetryGuard {
     fn drop(&mut self) {
         // Drop cannot return an error; `close` does.
         let _ = self.0.take().map(Pipeline::close);
@@ -173,11 +173,11 @@ impl Drop for Telemetry {
 }
 
 impl Pipeline {
-    fn close(self) -> Result<(), Error> {
+    fn close(self) -> Result<(), TelemetryError> {
         let Self {
             provider,
             lost_spans,
-            wait,
+            close_timeout: wait,
         } = self;
         // The provider's own timeout is not sufficient: it joins a thread that may hang in a DNS lookup.
         let (closed, closing) = mpsc::channel();
@@ -187,11 +187,11 @@ impl Pipeline {
                 let done = provider.shutdown_with_timeout(wait);
                 let _ = closed.send(done);
             })
-            .map_err(Error::setup)?;
+            .map_err(TelemetryError::setup)?;
         match closing.recv_timeout(wait) {
             Ok(Ok(())) => lost_spans.take_result(),
             Ok(Err(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                Err(Error::Late { wait })
+                Err(TelemetryError::CloseTimeout { wait })
             }
         }
     }

@@ -7,28 +7,28 @@ use std::time::Duration;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 
-use crate::error::Error;
+use crate::error::TelemetryError;
 
 /// The default timeout of one request, from OpenTelemetry's specification.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long closing waits by default: enough for a distant collector, and acceptable for a user at a terminal.
-const WAIT: Duration = Duration::from_secs(3);
+const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The collector, and the spans that are exported to it.
 ///
 /// Headers and attributes of the `OTEL_…` variables are added to those that are set here.
 #[derive(Clone)]
-pub struct Settings {
+pub struct TelemetrySettings {
     pub(crate) endpoint: Option<String>,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) service: Option<String>,
     pub(crate) spans: Targets,
-    pub(crate) timeout: Duration,
-    pub(crate) wait: Duration,
+    pub(crate) request_timeout: Duration,
+    pub(crate) close_timeout: Duration,
 }
 
-impl Settings {
+impl TelemetrySettings {
     /// Creates settings without a collector: nothing is exported.
     pub fn new() -> Self {
         Self {
@@ -37,8 +37,8 @@ impl Settings {
             service: None,
             // A prefix, which matches `toolwright_core`, `toolwright_chat` and the other crates.
             spans: Targets::new().with_target("toolwright", Level::INFO),
-            timeout: TIMEOUT,
-            wait: WAIT,
+            request_timeout: DEFAULT_REQUEST_TIMEOUT,
+            close_timeout: DEFAULT_CLOSE_TIMEOUT,
         }
     }
 
@@ -47,7 +47,7 @@ impl Settings {
     /// # Errors
     ///
     /// If a variable has an unsupported value, such as gRPC.
-    pub fn from_env() -> Result<Self, Error> {
+    pub fn from_env() -> Result<Self, TelemetryError> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
@@ -69,7 +69,7 @@ impl Settings {
     /// assert_eq!(settings.address(), Some("http://localhost:4318/v1/traces"));
     /// # Ok::<(), toolwright_telemetry::Error>(())
     /// ```
-    pub fn from_variables(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+    pub fn from_variables(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, TelemetryError> {
         // The specification treats an empty variable as unset.
         let read = |name: &'static str| look_up(name).filter(|value| !value.trim().is_empty());
         let first = |names: [&'static str; 2]| {
@@ -90,7 +90,7 @@ impl Settings {
         }
 
         if exporter != "otlp" {
-            return Err(Error::Variable {
+            return Err(TelemetryError::Variable {
                 variable: "OTEL_TRACES_EXPORTER",
                 value: exporter,
                 possible: "`otlp` or `none`",
@@ -101,7 +101,7 @@ impl Settings {
             "OTEL_EXPORTER_OTLP_PROTOCOL",
         ]);
         if let Some((variable, value)) = protocol.filter(|(_, value)| value != "http/protobuf") {
-            return Err(Error::Variable {
+            return Err(TelemetryError::Variable {
                 variable,
                 value,
                 possible: "`http/protobuf`",
@@ -112,11 +112,11 @@ impl Settings {
             "OTEL_EXPORTER_OTLP_TIMEOUT",
         ]);
         let timeout = match timeout {
-            None => TIMEOUT,
+            None => DEFAULT_REQUEST_TIMEOUT,
             Some((variable, value)) => match value.parse() {
                 Ok(milliseconds) => Duration::from_millis(milliseconds),
                 Err(_) => {
-                    return Err(Error::Variable {
+                    return Err(TelemetryError::Variable {
                         variable,
                         value,
                         possible: "a number of milliseconds",
@@ -127,13 +127,13 @@ impl Settings {
         Ok(Self {
             endpoint,
             service: read("OTEL_SERVICE_NAME"),
-            timeout,
+            request_timeout: timeout,
             ..Self::new()
         })
     }
 
     /// Returns the URL that spans are sent to, if any.
-    pub fn address(&self) -> Option<&str> {
+    pub fn endpoint_url(&self) -> Option<&str> {
         self.endpoint.as_deref()
     }
 
@@ -167,34 +167,34 @@ impl Settings {
 
     /// Sets the timeout of one request; ten seconds by default.
     #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.request_timeout = timeout;
         self
     }
 
     /// Sets how long closing waits for the last spans to be sent; three seconds by default.
     #[must_use]
-    pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = wait;
+    pub fn close_timeout(mut self, wait: Duration) -> Self {
+        self.close_timeout = wait;
         self
     }
 }
 
-impl Default for Settings {
+impl Default for TelemetrySettings {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Omits the URL and the values of headers: both may contain keys.
-impl fmt::Debug for Settings {
+impl fmt::Debug for TelemetrySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("headers", &self.headers.keys())
             .field("service", &self.service)
             .field("spans", &self.spans)
-            .field("timeout", &self.timeout)
-            .field("wait", &self.wait)
+            .field("timeout", &self.request_timeout)
+            .field("wait", &self.close_timeout)
             .finish_non_exhaustive()
     }
 }

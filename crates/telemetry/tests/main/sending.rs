@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
-use toolwright_telemetry::{Error, Settings, Telemetry, install_with, layer};
+use toolwright_telemetry::{TelemetryError, TelemetrySettings, TelemetryGuard, install_with, layer};
 use tracing::{field, info_span};
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -40,7 +40,7 @@ fn record_spans(error: Option<&str>) {
 }
 
 /// Records one span in a subscriber for `settings`, and returns its guard.
-fn record_span(settings: Settings) -> Telemetry {
+fn record_span(settings: TelemetrySettings) -> TelemetryGuard {
     let (spans, telemetry) = layer(settings).expect("the settings are right");
     let subscriber = tracing_subscriber::registry().with(spans);
     tracing::subscriber::with_default(subscriber, || {
@@ -53,7 +53,7 @@ fn record_span(settings: Settings) -> Telemetry {
 #[test]
 fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
     let collector = Collector::with_status("200 OK");
-    let settings = Settings::new()
+    let settings = TelemetrySettings::new()
         .endpoint(collector.address())
         .header("x-key", "k-123")
         .service("shop");
@@ -61,7 +61,7 @@ fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime starts").block_on(async {
         let telemetry = install_with(settings).expect("nothing is installed yet");
-        assert!(telemetry.is_on());
+        assert!(telemetry.is_enabled());
         record_spans(Some("timeout"));
         drop(telemetry);
         // Spans after the guard was dropped are ignored.
@@ -97,14 +97,14 @@ fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
     assert_eq!(status.code(), StatusCode::Error);
     assert_eq!(status.message, "timeout");
 
-    let again = install_with(Settings::new().endpoint(collector.address()));
-    assert!(matches!(again, Err(Error::Occupied)));
+    let again = install_with(TelemetrySettings::new().endpoint(collector.address()));
+    assert!(matches!(again, Err(TelemetryError::SubscriberExists)));
 }
 
 #[test]
 fn the_default_name_of_the_service_is_toolwright() {
     let collector = Collector::with_status("200 OK");
-    let telemetry = record_span(Settings::new().endpoint(collector.address()));
+    let telemetry = record_span(TelemetrySettings::new().endpoint(collector.address()));
     telemetry.close().expect("everything arrives");
     let resource = collector.request().resource();
     assert_eq!(text(&resource, "service.name"), Some("toolwright"));
@@ -113,10 +113,10 @@ fn the_default_name_of_the_service_is_toolwright() {
 #[test]
 fn an_unreachable_collector_does_not_block_the_program() {
     // Nothing listens on port 1, and the system never assigns it to another test.
-    let settings = Settings::new().endpoint("http://127.0.0.1:1/v1/traces");
+    let settings = TelemetrySettings::new().endpoint("http://127.0.0.1:1/v1/traces");
     drop(record_span(settings.clone()));
-    let lost = record_span(settings.timeout(Duration::from_millis(50))).close();
-    assert!(matches!(lost, Err(Error::Lost { spans: 1, .. })));
+    let lost = record_span(settings.request_timeout(Duration::from_millis(50))).close();
+    assert!(matches!(lost, Err(TelemetryError::Lost { spans: 1, .. })));
 }
 
 #[test]
@@ -125,17 +125,17 @@ fn closing_does_not_wait_for_a_collector_that_never_responds() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     let wait = Duration::from_millis(50);
-    let settings = Settings::new()
+    let settings = TelemetrySettings::new()
         .endpoint(format!("http://{address}/v1/traces"))
-        .wait(wait);
+        .close_timeout(wait);
     let late = record_span(settings).close();
-    assert!(matches!(late, Err(Error::Late { wait: waited }) if waited == wait));
+    assert!(matches!(late, Err(TelemetryError::CloseTimeout { wait: waited }) if waited == wait));
 }
 
 #[test]
 fn spans_that_the_collector_rejects_are_counted() {
     let collector = Collector::with_status("401 Unauthorized");
-    let lost = record_span(Settings::new().endpoint(collector.address())).close();
+    let lost = record_span(TelemetrySettings::new().endpoint(collector.address())).close();
     let lost = lost.expect_err("it is refused");
     assert_eq!(
         lost.to_string(),
@@ -147,16 +147,16 @@ fn spans_that_the_collector_rejects_are_counted() {
 
 #[test]
 fn without_a_collector_nothing_is_installed() {
-    let telemetry = install_with(Settings::new()).expect("there is nothing to do");
-    assert!(!telemetry.is_on());
+    let telemetry = install_with(TelemetrySettings::new()).expect("there is nothing to do");
+    assert!(!telemetry.is_enabled());
     telemetry.close().expect("there is nothing to lose");
 }
 
 #[test]
 fn an_invalid_url_is_refused_and_not_shown() {
     for address in ["localhost:4318", "collector", "ftp://key@host/", ""] {
-        let refused = install_with(Settings::new().endpoint(address));
+        let refused = install_with(TelemetrySettings::new().endpoint(address));
         let refused = refused.expect_err("the URL is invalid");
-        assert!(matches!(refused, Error::Endpoint), "{address}");
+        assert!(matches!(refused, TelemetryError::Endpoint), "{address}");
     }
 }

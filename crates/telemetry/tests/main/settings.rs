@@ -1,9 +1,9 @@
 //! Settings are read from environment variables.
 
-use toolwright_telemetry::{Error, Settings};
+use toolwright_telemetry::{TelemetryError, TelemetrySettings};
 
-fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
-    Settings::from_variables(|name| {
+fn read(variables: &[(&str, &str)]) -> Result<TelemetrySettings, TelemetryError> {
+    TelemetrySettings::from_variables(|name| {
         let found = variables.iter().find(|(variable, _)| *variable == name);
         found.map(|(_, value)| (*value).to_owned())
     })
@@ -11,7 +11,7 @@ fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
 
 fn address(variables: &[(&str, &str)]) -> Option<String> {
     let settings = read(variables).expect("the variables are right");
-    settings.address().map(str::to_owned)
+    settings.endpoint_url().map(str::to_owned)
 }
 
 const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
@@ -67,7 +67,7 @@ fn an_unsupported_value_is_refused_by_name() {
 
 #[test]
 fn keys_are_not_shown() {
-    let settings = Settings::new()
+    let settings = TelemetrySettings::new()
         .endpoint("https://user:secret@collector/")
         .header("x-key", "secret");
     let shown = format!("{settings:?}");
