@@ -4,18 +4,18 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
-use crate::keys::{Key, Mistakes, read};
+use crate::attribute_keys::{AttributeKey, Diagnostics, parse_keys};
 
 /// What a function becomes.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum DefinitionKind {
     Tool,
     Prompt,
 }
 
-impl Kind {
+impl DefinitionKind {
     /// Returns the name of the attribute, and the noun in every message.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn attribute_name(self) -> &'static str {
         match self {
             Self::Tool => "tool",
             Self::Prompt => "prompt",
@@ -23,13 +23,13 @@ impl Kind {
     }
 
     /// Returns the function that gives what was made, and the type of that.
-    pub(crate) fn names(self) -> (Ident, Ident) {
+    pub(crate) fn getter_and_type(self) -> (Ident, Ident) {
         let made = match self {
             Self::Tool => "Tool",
             Self::Prompt => "Prompt",
         };
         let ident = |name| Ident::new(name, Span::call_site());
-        (ident(self.word()), ident(made))
+        (ident(self.attribute_name()), ident(made))
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct ParamArgs {
 /// `#[tools(…)]`.
 #[derive(Default)]
 pub(crate) struct ToolsArgs {
-    pub(crate) new: Option<Path>,
+    pub(crate) constructor: Option<Path>,
     pub(crate) manual: Option<Ident>,
     pub(crate) prefix: Option<LitStr>,
     pub(crate) supported_for: Vec<Type>,
@@ -91,11 +91,11 @@ const PROMPT_VALUES: [&str; 3] = ["name", "title", "description"];
 const PROMPT_CHOICES: [Choice; 1] = [("role", "Role", &["assistant", "user"])];
 
 impl FunctionArgs {
-    pub(crate) fn parse(kind: Kind, attribute: TokenStream, mistakes: &mut Mistakes) -> Self {
+    pub(crate) fn parse(kind: DefinitionKind, attribute: TokenStream, mistakes: &mut Diagnostics) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
-        read(attribute, &mut seen, mistakes, |key| args.key(kind, key));
-        if kind == Kind::Prompt && !seen.iter().any(|key| key == "role") {
+        parse_keys(attribute, &mut seen, mistakes, |key| args.parse_key(kind, key));
+        if kind == DefinitionKind::Prompt && !seen.iter().any(|key| key == "role") {
             let key = Ident::new("role", Span::call_site());
             let role = quote!(::toolwright::Role::Assistant);
             args.settings.push((key, role));
@@ -103,26 +103,26 @@ impl FunctionArgs {
         args
     }
 
-    fn key(&mut self, kind: Kind, key: &Key<'_>) -> syn::Result<()> {
+    fn parse_key(&mut self, kind: DefinitionKind, key: &AttributeKey<'_>) -> syn::Result<()> {
         let name = key.ident.to_string();
         let value = match name.as_str() {
             "name" => {
-                self.name = Some(key.text()?);
+                self.name = Some(key.string()?);
                 return Ok(());
             }
             "description" => {
-                self.description = Some(key.text()?);
+                self.description = Some(key.string()?);
                 return Ok(());
             }
             "title" => {
-                let title = key.text()?;
+                let title = key.string()?;
                 quote!(#title)
             }
-            "icon" if kind == Kind::Tool => {
-                let address = key.text()?;
+            "icon" if kind == DefinitionKind::Tool => {
+                let address = key.string()?;
                 quote!(#address)
             }
-            other if kind == Kind::Prompt => choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?,
+            other if kind == DefinitionKind::Prompt => parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?,
             "timeout" => {
                 let millis = key.duration()?;
                 quote!(#millis)
@@ -142,7 +142,7 @@ impl FunctionArgs {
                 }
                 quote!(#yes)
             }
-            other => choice(
+            other => parse_choice(
                 key,
                 other,
                 &CHOICES,
@@ -155,8 +155,8 @@ impl FunctionArgs {
 }
 
 /// Reads a key that takes one of a few words; `others` are the keys of the attribute that do not.
-fn choice(
-    key: &Key<'_>,
+fn parse_choice(
+    key: &AttributeKey<'_>,
     name: &str,
     choices: &[Choice],
     others: &[&str],
@@ -164,16 +164,16 @@ fn choice(
     let Some((_, kind, words)) = choices.iter().find(|(known, ..)| *known == name) else {
         let known = choices.iter().map(|(known, ..)| *known);
         let known: Vec<&str> = others.iter().copied().chain(known).collect();
-        return Err(key.unknown(&known));
+        return Err(key.unknown_key_error(&known));
     };
-    let word = key.word(words)?;
+    let word = key.variant(words)?;
     let kind = Ident::new(kind, key.ident.span());
     Ok(quote!(::toolwright::#kind::#word))
 }
 
 impl ParamArgs {
     /// Takes all `#[param]` attributes out of `attributes`.
-    pub(crate) fn take(attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) -> Self {
+    pub(crate) fn take(attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
         attributes.retain(|attribute| {
@@ -182,8 +182,8 @@ impl ParamArgs {
             };
             args.span.get_or_insert(ident.span());
             match attribute.meta.require_list() {
-                Ok(list) => read(list.tokens.clone(), &mut seen, mistakes, |key| {
-                    args.key(key)
+                Ok(list) => parse_keys(list.tokens.clone(), &mut seen, mistakes, |key| {
+                    args.parse_key(key)
                 }),
                 Err(_) => {
                     mistakes.add(ident, "write `#[param(default = …)]`, or leave it out");
@@ -194,23 +194,23 @@ impl ParamArgs {
         args
     }
 
-    fn key(&mut self, key: &Key<'_>) -> syn::Result<()> {
+    fn parse_key(&mut self, key: &AttributeKey<'_>) -> syn::Result<()> {
         match key.ident.to_string().as_str() {
-            "name" => self.name = Some(key.text()?),
-            "description" => self.description = Some(key.text()?),
+            "name" => self.name = Some(key.string()?),
+            "description" => self.description = Some(key.string()?),
             "default" => self.default = Some(key.value("`default = …`")?),
             "required" => self.required = key.flag()?.then(|| key.ident.clone()),
-            _ => return Err(key.unknown(&["name", "description", "default", "required"])),
+            _ => return Err(key.unknown_key_error(&["name", "description", "default", "required"])),
         }
         Ok(())
     }
 }
 
 impl ToolsArgs {
-    pub(crate) fn parse(attribute: TokenStream, mistakes: &mut Mistakes) -> Self {
+    pub(crate) fn parse(attribute: TokenStream, mistakes: &mut Diagnostics) -> Self {
         let mut args = Self::default();
-        read(attribute, &mut Vec::new(), mistakes, |key| args.key(key));
-        if let (Some(manual), Some(_)) = (&args.manual, &args.new) {
+        parse_keys(attribute, &mut Vec::new(), mistakes, |key| args.parse_key(key));
+        if let (Some(manual), Some(_)) = (&args.manual, &args.constructor) {
             mistakes.add(
                 manual,
                 "a manual bundle is never made by discovery: drop `manual` or `new`",
@@ -225,11 +225,11 @@ impl ToolsArgs {
         args
     }
 
-    fn key(&mut self, key: &Key<'_>) -> syn::Result<()> {
+    fn parse_key(&mut self, key: &AttributeKey<'_>) -> syn::Result<()> {
         match key.ident.to_string().as_str() {
             "new" => {
                 let instead = "`new = MyBundle::new`";
-                self.new = match key.value(instead)? {
+                self.constructor = match key.value(instead)? {
                     Expr::Path(path) => Some(path.path),
                     other => {
                         let message = format!("name the function, do not call it: write {instead}");
@@ -238,11 +238,11 @@ impl ToolsArgs {
                 };
             }
             "manual" => self.manual = key.flag()?.then(|| key.ident.clone()),
-            "prefix" => self.prefix = Some(key.text()?),
+            "prefix" => self.prefix = Some(key.string()?),
             "supported_for" => {
                 self.supported_for = key.list("`supported_for(MyApp)`, or leave it out")?
             }
-            _ => return Err(key.unknown(&["new", "manual", "prefix", "supported_for"])),
+            _ => return Err(key.unknown_key_error(&["new", "manual", "prefix", "supported_for"])),
         }
         Ok(())
     }

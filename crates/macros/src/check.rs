@@ -7,25 +7,25 @@ use syn::{
     ReturnType, Safety, Signature, Type, TypeParamBound,
 };
 
-use crate::args::Kind;
-use crate::default::{placeholders, text_literal, wrong_literal};
-use crate::keys::Mistakes;
+use crate::args::DefinitionKind;
+use crate::default::{placeholders, string_literal, literal_type_mismatch};
+use crate::attribute_keys::Diagnostics;
 use crate::parse::{Definition, Param, type_arguments};
 
 /// What every provider takes.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 
 /// How many parameters a definition can keep track of.
-const MOST_PARAMS: usize = 64;
+const MAX_PARAMS: usize = 64;
 
 /// Checks what the signature alone shows.
-pub(crate) fn signature(
-    kind: Kind,
+pub(crate) fn check_signature(
+    kind: DefinitionKind,
     signature: &Signature,
     in_bundle: bool,
-    mistakes: &mut Mistakes,
+    mistakes: &mut Diagnostics,
 ) {
-    let word = kind.word();
+    let word = kind.attribute_name();
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     if !signature.generics.params.iter().all(is_lifetime) {
         mistakes.add(
@@ -51,20 +51,20 @@ pub(crate) fn signature(
                 ),
             ),
             FnArg::Receiver(receiver) => check_receiver(receiver, mistakes),
-            FnArg::Typed(typed) => owned(&typed.ty, Place::ParameterOf(kind), mistakes),
+            FnArg::Typed(typed) => check_owned(&typed.ty, TypePosition::Parameter(kind), mistakes),
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output {
-        owned(ty, Place::Result, mistakes);
+        check_owned(ty, TypePosition::Return, mistakes);
         // Free functions own all they are given, and so have nothing to capture.
         if signature.asyncness.is_none() && signature.receiver().is_some() {
-            captures(ty, mistakes);
+            check_captures(ty, mistakes);
         }
     }
 }
 
 /// Complains about `impl Trait` that may hold on to `&self` for longer than the call.
-fn captures(ty: &Type, mistakes: &mut Mistakes) {
+fn check_captures(ty: &Type, mistakes: &mut Diagnostics) {
     match ty {
         Type::ImplTrait(opaque) => {
             let says = |bound: &TypeParamBound| matches!(bound, TypeParamBound::PreciseCapture(_));
@@ -76,7 +76,7 @@ fn captures(ty: &Type, mistakes: &mut Mistakes) {
         }
         Type::Path(path) => {
             for ty in type_arguments(path) {
-                captures(ty, mistakes);
+                check_captures(ty, mistakes);
             }
         }
         _ => {}
@@ -84,7 +84,7 @@ fn captures(ty: &Type, mistakes: &mut Mistakes) {
 }
 
 /// Calls run at the same time, so all they can have of the bundle is a shared reference.
-fn check_receiver(receiver: &Receiver, mistakes: &mut Mistakes) {
+fn check_receiver(receiver: &Receiver, mistakes: &mut Diagnostics) {
     let shared = matches!(receiver.kind, ReceiverKind::Reference(_, _, None));
     if !shared {
         mistakes.add(
@@ -96,27 +96,27 @@ fn check_receiver(receiver: &Receiver, mistakes: &mut Mistakes) {
 
 /// Which side of the arrow a type is on.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
-    ParameterOf(Kind),
-    Result,
+enum TypePosition {
+    Parameter(DefinitionKind),
+    Return,
 }
 
 /// Complains about whatever is borrowed: arguments come from outside, and results outlive the call.
-fn owned(ty: &Type, place: Place, mistakes: &mut Mistakes) {
+fn check_owned(ty: &Type, place: TypePosition, mistakes: &mut Diagnostics) {
     let why = match place {
-        Place::ParameterOf(kind) => format!("a {} owns its arguments", kind.word()),
-        Place::Result => "a result outlives the call".to_owned(),
+        TypePosition::Parameter(kind) => format!("a {} owns its arguments", kind.attribute_name()),
+        TypePosition::Return => "a result outlives the call".to_owned(),
     };
     let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
     match ty {
         Type::Reference(reference) => {
             let lasts = reference.lifetime.as_ref().is_some_and(is_static);
-            if place != Place::Result || !lasts {
-                let instead = owned_form(&reference.elem);
+            if place != TypePosition::Return || !lasts {
+                let instead = owned_type(&reference.elem);
                 mistakes.add(ty, format!("{why}: write `{instead}`"));
             }
         }
-        Type::ImplTrait(_) if place != Place::Result => mistakes.add(
+        Type::ImplTrait(_) if place != TypePosition::Return => mistakes.add(
             ty,
             "arguments are values, not types: write a concrete type instead of `impl`",
         ),
@@ -127,7 +127,7 @@ fn owned(ty: &Type, place: Place, mistakes: &mut Mistakes) {
                 };
                 for argument in &generics.args {
                     match argument {
-                        GenericArgument::Type(ty) => owned(ty, place, mistakes),
+                        GenericArgument::Type(ty) => check_owned(ty, place, mistakes),
                         GenericArgument::Lifetime(lifetime) if !is_static(lifetime) => {
                             mistakes.add(lifetime, format!("{why}: write `'static`"));
                         }
@@ -138,18 +138,18 @@ fn owned(ty: &Type, place: Place, mistakes: &mut Mistakes) {
         }
         Type::Tuple(tuple) => {
             for ty in &tuple.elems {
-                owned(ty, place, mistakes);
+                check_owned(ty, place, mistakes);
             }
         }
-        Type::Array(array) => owned(&array.elem, place, mistakes),
-        Type::Group(group) => owned(&group.elem, place, mistakes),
-        Type::Paren(paren) => owned(&paren.elem, place, mistakes),
+        Type::Array(array) => check_owned(&array.elem, place, mistakes),
+        Type::Group(group) => check_owned(&group.elem, place, mistakes),
+        Type::Paren(paren) => check_owned(&paren.elem, place, mistakes),
         _ => {}
     }
 }
 
 /// Names the type that owns what `ty` is borrowed from.
-fn owned_form(ty: &Type) -> String {
+fn owned_type(ty: &Type) -> String {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
         Type::Path(path) if path.path.is_ident("Path") => "PathBuf".to_owned(),
@@ -162,16 +162,16 @@ fn owned_form(ty: &Type) -> String {
 }
 
 /// Checks everything else about a definition.
-pub(crate) fn definition(
+pub(crate) fn check_definition(
     definition: &Definition,
     prefix: Option<&LitStr>,
-    mistakes: &mut Mistakes,
+    mistakes: &mut Diagnostics,
 ) {
     check_name(definition, prefix, mistakes);
     if definition.description.trim().is_empty() {
         let why = match definition.kind {
-            Kind::Tool => "a tool needs a description, because the model chooses by it",
-            Kind::Prompt => "a prompt needs a description, because people choose by it",
+            DefinitionKind::Tool => "a tool needs a description, because the model chooses by it",
+            DefinitionKind::Prompt => "a prompt needs a description, because people choose by it",
         };
         match &definition.args.description {
             Some(blank) => {
@@ -196,12 +196,12 @@ pub(crate) fn definition(
             "a tool that only reads destroys nothing: drop `read_only` or `destructive`",
         );
     }
-    if let Some(param) = definition.params.get(MOST_PARAMS) {
+    if let Some(param) = definition.params.get(MAX_PARAMS) {
         mistakes.add(
             &param.ty,
             format!(
-                "a {} takes at most {MOST_PARAMS} parameters: group them in a struct",
-                definition.kind.word()
+                "a {} takes at most {MAX_PARAMS} parameters: group them in a struct",
+                definition.kind.attribute_name()
             ),
         );
     }
@@ -221,26 +221,26 @@ pub(crate) fn definition(
 }
 
 /// Checks what a bundle puts before each name.
-pub(crate) fn prefix(prefix: &LitStr, mistakes: &mut Mistakes) {
+pub(crate) fn check_prefix(prefix: &LitStr, mistakes: &mut Diagnostics) {
     let text = prefix.value();
     if text.is_empty() {
         mistakes.add(
             prefix,
             "an empty prefix would leave a lone `_`: leave it out",
         );
-    } else if !text.chars().all(fits_name) {
+    } else if !text.chars().all(is_name_char) {
         mistakes.add(
             prefix,
             format!(
                 "`{text}` cannot begin a name (letters, digits, `_` or `-`): write `prefix = \"{}\"`",
-                fitting(&text)
+                sanitize_name(&text)
             ),
         );
     }
 }
 
-fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut Mistakes) {
-    let (name, word) = (&definition.name, definition.kind.word());
+fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut Diagnostics) {
+    let (name, word) = (&definition.name, definition.kind.attribute_name());
     let text = name.value();
     // A prefix that cannot begin a name is a mistake of its own, told once for all of its bundle.
     let own = match prefix {
@@ -253,15 +253,15 @@ fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut M
             name,
             format!("a {word} needs a name: write `name = \"my_{word}\"`, or leave it out"),
         );
-    } else if !own.chars().all(fits_name) {
+    } else if !own.chars().all(is_name_char) {
         mistakes.add(
             name,
             format!(
-                "`{own}` cannot be a {word}'s name (1 to {LONGEST_NAME} letters, digits, `_` or `-`): write `name = \"{}\"`",
-                fitting(own)
+                "`{own}` cannot be a {word}'s name (1 to {MAX_NAME_LEN} letters, digits, `_` or `-`): write `name = \"{}\"`",
+                sanitize_name(own)
             ),
         );
-    } else if text.len() > LONGEST_NAME {
+    } else if text.len() > MAX_NAME_LEN {
         let shorter = match prefix {
             Some(_) => "a shorter `name = \"…\"` or `prefix`",
             None => "a shorter `name = \"…\"`",
@@ -269,24 +269,24 @@ fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut M
         mistakes.add(
             name,
             format!(
-                "`{text}` has {} characters, a {word}'s name at most {LONGEST_NAME}: write {shorter}",
+                "`{text}` has {} characters, a {word}'s name at most {MAX_NAME_LEN}: write {shorter}",
                 text.len()
             ),
         );
     }
 }
 
-fn fits_name(c: char) -> bool {
+fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 /// Makes something that fits of a name that does not.
-fn fitting(text: &str) -> String {
-    let fit = |c| if fits_name(c) { c } else { '_' };
+fn sanitize_name(text: &str) -> String {
+    let fit = |c| if is_name_char(c) { c } else { '_' };
     text.chars().map(fit).collect()
 }
 
-fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes) {
+fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Diagnostics) {
     if let (Some(required), Some(_)) = (&param.args.required, &param.args.default) {
         mistakes.add(
             required,
@@ -303,7 +303,7 @@ fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes
     let Some(default) = &param.args.default else {
         return;
     };
-    if let Some(text) = text_literal(default) {
+    if let Some(text) = string_literal(default) {
         let names = placeholders(&text.value());
         for unknown in &names {
             if !earlier.contains(unknown) && unknown != "project_dir" {
@@ -317,7 +317,7 @@ fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Mistakes
             return;
         }
     }
-    if let Some(message) = wrong_literal(&param.ty, default) {
+    if let Some(message) = literal_type_mismatch(&param.ty, default) {
         mistakes.add(default, message);
     }
 }

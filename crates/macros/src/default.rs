@@ -2,11 +2,11 @@
 
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, Type, UnOp};
 
-use crate::parse::{peel, peel_type};
+use crate::parse::{strip_parens, strip_type_parens};
 
 /// Returns the literal if the expression is one text.
-pub(crate) fn text_literal(expr: &Expr) -> Option<&LitStr> {
-    match peel(expr) {
+pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
+    match strip_parens(expr) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
@@ -42,12 +42,12 @@ pub(crate) fn placeholders(text: &str) -> Vec<String> {
 /// Tells what to write where a literal cannot be of a well-known type.
 ///
 /// Only the plainest cases: the compiler itself checks every other default against its type.
-pub(crate) fn wrong_literal(ty: &Type, default: &Expr) -> Option<String> {
-    let Type::Path(path) = peel_type(ty) else {
+pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String> {
+    let Type::Path(path) = strip_type_parens(ty) else {
         return None;
     };
     let name = path.path.get_ident()?.to_string();
-    let (lit, minus) = match peel(default) {
+    let (lit, minus) = match strip_parens(default) {
         Expr::Lit(ExprLit { lit, .. }) => (lit, ""),
         Expr::Unary(ExprUnary {
             op: UnOp::Neg(_),

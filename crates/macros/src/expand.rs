@@ -8,26 +8,26 @@ use syn::{
     parse_quote,
 };
 
-use crate::args::{Kind, ParamArgs, ToolsArgs};
-use crate::keys::Mistakes;
-use crate::parse::{BUNDLE, Definition, outside, plain};
+use crate::args::{DefinitionKind, ParamArgs, ToolsArgs};
+use crate::attribute_keys::Diagnostics;
+use crate::parse::{BUNDLE_ALIAS, Definition, replace_self_type, unraw_name};
 use crate::{check, fallback};
 
 /// Expands `#[tool]` or `#[prompt]` on a free function.
-pub(crate) fn function(kind: Kind, attribute: TokenStream, item: Item) -> TokenStream {
+pub(crate) fn expand_function(kind: DefinitionKind, attribute: TokenStream, item: Item) -> TokenStream {
     let mut function = match item {
         Item::Fn(function) => function,
         other => {
-            let word = kind.word();
+            let word = kind.attribute_name();
             let message = format!(
                 "`#[{word}]` belongs on a function: write it above a `fn`, or above a method inside `#[tools] impl`"
             );
-            return misplaced(&other, &message);
+            return misplaced_attribute(&other, &message);
         }
     };
-    let mut mistakes = Mistakes::default();
-    refuse_more(kind, &mut function.attrs, &mut mistakes);
-    check::signature(kind, &function.sig, false, &mut mistakes);
+    let mut mistakes = Diagnostics::default();
+    reject_extra_attributes(kind, &mut function.attrs, &mut mistakes);
+    check::check_signature(kind, &function.sig, false, &mut mistakes);
     let definition = Definition::parse(
         kind,
         attribute,
@@ -36,20 +36,20 @@ pub(crate) fn function(kind: Kind, attribute: TokenStream, item: Item) -> TokenS
         &function.attrs,
         &mut mistakes,
     );
-    check::definition(&definition, None, &mut mistakes);
+    check::check_definition(&definition, None, &mut mistakes);
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     if !mistakes.is_empty() {
-        return fallback::function(kind, &function, &name, &vis, mistakes);
+        return fallback::fallback_function(kind, &function, &name, &vis, mistakes);
     }
-    function.attrs.push(unavoidable(kind));
-    free(&function, &name, &vis, &definition)
+    function.attrs.push(function_lint_allows(kind));
+    expand_free_function(&function, &name, &vis, &definition)
 }
 
-fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definition) -> TokenStream {
+fn expand_free_function(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definition) -> TokenStream {
     let cfgs = &definition.cfgs;
-    let wiring = definition.wire(name, None, &quote!(::core::module_path!()));
-    let allows = allows();
-    let (getter, made) = definition.kind.names();
+    let wiring = definition.implement_convention(name, None, &quote!(::core::module_path!()));
+    let allows = generated_code_lint_allows();
+    let (getter, made) = definition.kind.getter_and_type();
     let doc = format!("Returns the {getter} that this function is.");
     quote! {
         #function
@@ -89,21 +89,21 @@ fn free(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definiti
 }
 
 /// Expands `#[tools]` on an `impl` block.
-pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
+pub(crate) fn expand_tools(attribute: TokenStream, item: Item) -> TokenStream {
     let mut block = match item {
         Item::Impl(block) => block,
         other => {
-            return misplaced(
+            return misplaced_attribute(
                 &other,
                 "`#[tools]` belongs on a block: write it above `impl MyBundle { … }`",
             );
         }
     };
-    let mut mistakes = Mistakes::default();
+    let mut mistakes = Diagnostics::default();
     let args = ToolsArgs::parse(attribute, &mut mistakes);
     check_block(&block, &mut mistakes);
     if let Some(prefix) = &args.prefix {
-        check::prefix(prefix, &mut mistakes);
+        check::check_prefix(prefix, &mut mistakes);
     }
     let mut definitions = Vec::new();
     for item in &mut block.items {
@@ -119,12 +119,12 @@ pub(crate) fn tools(attribute: TokenStream, item: Item) -> TokenStream {
         );
     }
     if !mistakes.is_empty() {
-        return fallback::tools(&block, mistakes);
+        return fallback::fallback_tools(&block, mistakes);
     }
-    bundle(&block, &args, &definitions)
+    expand_bundle(&block, &args, &definitions)
 }
 
-fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> TokenStream {
+fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> TokenStream {
     let bundle = &*block.self_ty;
     let place = bundle_name(bundle);
     let path = quote!(::core::concat!(::core::module_path!(), "::", #place));
@@ -132,8 +132,8 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
     for (index, definition) in definitions.iter().enumerate() {
         let marker = format_ident!("__Item{index}");
         let cfgs = &definition.cfgs;
-        let (_, made) = definition.kind.names();
-        let wiring = definition.wire(&marker, Some(bundle), &path);
+        let (_, made) = definition.kind.getter_and_type();
+        let wiring = definition.implement_convention(&marker, Some(bundle), &path);
         wirings.push(quote! {
             #(#cfgs)*
             enum #marker {}
@@ -147,8 +147,8 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
             ));
         });
     }
-    let submit = submit(args, bundle, &place);
-    let (allows, alias) = (allows(), Ident::new(BUNDLE, Span::call_site()));
+    let submit = register_bundle(args, bundle, &place);
+    let (allows, alias) = (generated_code_lint_allows(), Ident::new(BUNDLE_ALIAS, Span::call_site()));
     quote! {
         #block
 
@@ -176,14 +176,14 @@ fn bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> Tok
 fn method_definition(
     method: &mut ImplItemFn,
     args: &ToolsArgs,
-    mistakes: &mut Mistakes,
+    mistakes: &mut Diagnostics,
 ) -> Option<Definition> {
-    let Some(mark) = take_mark(&mut method.attrs, mistakes) else {
-        refuse_params(method, mistakes);
+    let Some(mark) = take_definition_attribute(&mut method.attrs, mistakes) else {
+        reject_param_attributes(method, mistakes);
         return None;
     };
-    refuse_more(mark.kind, &mut method.attrs, mistakes);
-    check::signature(mark.kind, &method.sig, true, mistakes);
+    reject_extra_attributes(mark.kind, &mut method.attrs, mistakes);
+    check::check_signature(mark.kind, &method.sig, true, mistakes);
     let prefix = args.prefix.as_ref();
     let definition = Definition::parse(
         mark.kind,
@@ -193,16 +193,16 @@ fn method_definition(
         &method.attrs,
         mistakes,
     );
-    check::definition(&definition, prefix, mistakes);
-    method.attrs.push(unavoidable(mark.kind));
+    check::check_definition(&definition, prefix, mistakes);
+    method.attrs.push(function_lint_allows(mark.kind));
     Some(definition)
 }
 
 /// Complains about whatever else a function that becomes `kind` is marked as.
-fn refuse_more(kind: Kind, attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) {
-    while let Some(again) = take_mark(attributes, mistakes) {
+fn reject_extra_attributes(kind: DefinitionKind, attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) {
+    while let Some(again) = take_definition_attribute(attributes, mistakes) {
         let message = match again.kind == kind {
-            true => format!("`#[{}]` is written twice: keep one", kind.word()),
+            true => format!("`#[{}]` is written twice: keep one", kind.attribute_name()),
             false => "a function is a tool or a prompt: keep `#[tool]` or `#[prompt]`".to_owned(),
         };
         mistakes.add(again.path, message);
@@ -210,10 +210,10 @@ fn refuse_more(kind: Kind, attributes: &mut Vec<Attribute>, mistakes: &mut Mista
 }
 
 /// Complains about `#[param]` on a method that is neither, which no other attribute would explain.
-fn refuse_params(method: &mut ImplItemFn, mistakes: &mut Mistakes) {
+fn reject_param_attributes(method: &mut ImplItemFn, mistakes: &mut Diagnostics) {
     for input in &mut method.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
-        let args = ParamArgs::take(&mut typed.attrs, &mut Mistakes::default());
+        let args = ParamArgs::take(&mut typed.attrs, &mut Diagnostics::default());
         if let Some(span) = args.span {
             mistakes.push(syn::Error::new(
                 span,
@@ -223,7 +223,7 @@ fn refuse_params(method: &mut ImplItemFn, mistakes: &mut Mistakes) {
     }
 }
 
-fn check_names(definitions: &[Definition], mistakes: &mut Mistakes) {
+fn check_names(definitions: &[Definition], mistakes: &mut Diagnostics) {
     for (index, definition) in definitions.iter().enumerate() {
         let name = &definition.name;
         // Of two that are compiled under conditions, perhaps only one is there; the registry knows.
@@ -233,7 +233,7 @@ fn check_names(definitions: &[Definition], mistakes: &mut Mistakes) {
                 && (other.cfgs.is_empty() || definition.cfgs.is_empty())
         };
         if definitions.iter().take(index).any(|other| clashes(&other)) {
-            let (text, word) = (name.value(), definition.kind.word());
+            let (text, word) = (name.value(), definition.kind.attribute_name());
             mistakes.add(
                 name,
                 format!("two {word}s are named `{text}`: write another `name`"),
@@ -242,12 +242,12 @@ fn check_names(definitions: &[Definition], mistakes: &mut Mistakes) {
     }
 }
 
-fn misplaced(item: &Item, message: &str) -> TokenStream {
+fn misplaced_attribute(item: &Item, message: &str) -> TokenStream {
     let mistake = syn::Error::new(Span::call_site(), message).to_compile_error();
     quote!(#item #mistake)
 }
 
-fn check_block(block: &ItemImpl, mistakes: &mut Mistakes) {
+fn check_block(block: &ItemImpl, mistakes: &mut Diagnostics) {
     if let Some((path, _)) = &block.trait_ {
         mistakes.add(
             path,
@@ -268,44 +268,44 @@ fn bundle_name(bundle: &Type) -> String {
             .path
             .segments
             .last()
-            .map(|last| plain(&last.ident))
+            .map(|last| unraw_name(&last.ident))
             .unwrap_or_default(),
         other => quote!(#other).to_string(),
     }
 }
 
 /// `#[tool]`, `#[prompt]`, or either with keys.
-struct Mark {
-    kind: Kind,
+struct DefinitionAttribute {
+    kind: DefinitionKind,
     path: syn::Path,
     /// What is in its brackets.
     tokens: TokenStream,
 }
 
 /// Tells what an attribute makes of its function, if it is ours.
-fn kind_of(attribute: &Attribute) -> Option<Kind> {
+fn attribute_kind(attribute: &Attribute) -> Option<DefinitionKind> {
     let mut path = attribute.path().segments.iter().rev();
     let last = path.next()?;
     // Other crates have a `tool` too.
     if !path.all(|part| part.ident == "toolwright") {
         return None;
     }
-    let kinds = [Kind::Tool, Kind::Prompt];
-    kinds.into_iter().find(|kind| last.ident == kind.word())
+    let kinds = [DefinitionKind::Tool, DefinitionKind::Prompt];
+    kinds.into_iter().find(|kind| last.ident == kind.attribute_name())
 }
 
 /// Takes the first attribute that makes something of it off a function.
-fn take_mark(attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) -> Option<Mark> {
+fn take_definition_attribute(attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) -> Option<DefinitionAttribute> {
     let (at, kind) = attributes
         .iter()
         .enumerate()
-        .find_map(|(at, attribute)| Some((at, kind_of(attribute)?)))?;
+        .find_map(|(at, attribute)| Some((at, attribute_kind(attribute)?)))?;
     let attribute = attributes.remove(at);
     let tokens = match &attribute.meta {
         syn::Meta::List(list) => list.tokens.clone(),
         syn::Meta::Path(_) => TokenStream::new(),
         syn::Meta::NameValue(pair) => {
-            let word = kind.word();
+            let word = kind.attribute_name();
             mistakes.add(
                 pair,
                 format!("write `#[{word}]` or `#[{word}(key = value)]`"),
@@ -314,17 +314,17 @@ fn take_mark(attributes: &mut Vec<Attribute>, mistakes: &mut Mistakes) -> Option
         }
     };
     let path = attribute.path().clone();
-    Some(Mark { kind, path, tokens })
+    Some(DefinitionAttribute { kind, path, tokens })
 }
 
 /// Leaves the bundle where discovery finds it.
-fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
+fn register_bundle(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
     if args.manual.is_some() {
         return None;
     }
-    let make = match &args.new {
+    let make = match &args.constructor {
         Some(path) => {
-            let path = outside(path.clone());
+            let path = replace_self_type(path.clone());
             quote_spanned!(path.span()=> ::toolwright::__private::Construct::<#bundle>::construct(#path))
         }
         None => {
@@ -350,17 +350,17 @@ fn submit(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
 /// The function owns its arguments because we say so, not because its author likes it.
 ///
 /// And a prompt's text has placeholders that look like those of `format!`.
-fn unavoidable(kind: Kind) -> Attribute {
+fn function_lint_allows(kind: DefinitionKind) -> Attribute {
     match kind {
-        Kind::Tool => parse_quote!(#[allow(clippy::needless_pass_by_value)]),
-        Kind::Prompt => parse_quote! {
+        DefinitionKind::Tool => parse_quote!(#[allow(clippy::needless_pass_by_value)]),
+        DefinitionKind::Prompt => parse_quote! {
             #[allow(clippy::needless_pass_by_value, clippy::literal_string_with_formatting_args)]
         },
     }
 }
 
 /// Generated code is nobody's style: whatever lints its surroundings deny, it is left alone.
-fn allows() -> TokenStream {
+fn generated_code_lint_allows() -> TokenStream {
     quote! {
         #[allow(
             deprecated,

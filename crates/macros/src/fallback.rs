@@ -5,22 +5,22 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Ident, ItemFn, ItemImpl, Visibility};
 
-use crate::args::Kind;
-use crate::keys::Mistakes;
+use crate::args::DefinitionKind;
+use crate::attribute_keys::Diagnostics;
 
-pub(crate) fn function(
-    kind: Kind,
+pub(crate) fn fallback_function(
+    kind: DefinitionKind,
     function: &ItemFn,
     name: &Ident,
     vis: &Visibility,
-    mistakes: Mistakes,
+    mistakes: Diagnostics,
 ) -> TokenStream {
     let mistakes = mistakes.into_tokens();
     // A method stands in a block that is no bundle, where there is no place for a stand-in.
     if function.sig.receiver().is_some() {
         return quote!(#function #mistakes);
     }
-    let (getter, made) = kind.names();
+    let (getter, made) = kind.getter_and_type();
     quote! {
         #function
 
@@ -40,7 +40,7 @@ pub(crate) fn function(
     }
 }
 
-pub(crate) fn tools(block: &ItemImpl, mistakes: Mistakes) -> TokenStream {
+pub(crate) fn fallback_tools(block: &ItemImpl, mistakes: Diagnostics) -> TokenStream {
     let mistakes = mistakes.into_tokens();
     let bundle = &block.self_ty;
     let (generics, _, bounds) = block.generics.split_for_impl();

@@ -12,11 +12,11 @@ mod check;
 mod default;
 mod expand;
 mod fallback;
-mod keys;
+mod attribute_keys;
 mod parse;
-mod wire;
+mod calling_convention;
 
-use args::Kind;
+use args::DefinitionKind;
 
 /// Makes a tool of a function; inside `#[tools] impl`, of a method.
 ///
@@ -51,7 +51,7 @@ use args::Kind;
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::Item);
-    expand::function(Kind::Tool, attribute.into(), item).into()
+    expand::expand_function(DefinitionKind::Tool, attribute.into(), item).into()
 }
 
 /// Makes a prompt of a function; inside `#[tools] impl`, of a method.
@@ -73,7 +73,7 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn prompt(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::Item);
-    expand::function(Kind::Prompt, attribute.into(), item).into()
+    expand::expand_function(DefinitionKind::Prompt, attribute.into(), item).into()
 }
 
 /// Makes a bundle of an `impl` block: each method marked `#[tool]` becomes a tool of it, each one
@@ -88,5 +88,5 @@ pub fn prompt(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::Item);
-    expand::tools(attribute.into(), item).into()
+    expand::expand_tools(attribute.into(), item).into()
 }

@@ -7,15 +7,15 @@ use syn::{
     ReturnType, Signature, Type, TypePath, parse_quote,
 };
 
-use crate::args::{FunctionArgs, Kind, ParamArgs};
-use crate::keys::Mistakes;
+use crate::args::{FunctionArgs, DefinitionKind, ParamArgs};
+use crate::attribute_keys::Diagnostics;
 
 /// What `Self` is called where generated code stands outside the bundle's own block.
-pub(crate) const BUNDLE: &str = "__Bundle";
+pub(crate) const BUNDLE_ALIAS: &str = "__Bundle";
 
 /// Everything a tool or a prompt is made from.
 pub(crate) struct Definition {
-    pub(crate) kind: Kind,
+    pub(crate) kind: DefinitionKind,
     pub(crate) function: Ident,
     pub(crate) name: LitStr,
     pub(crate) description: String,
@@ -24,9 +24,9 @@ pub(crate) struct Definition {
     pub(crate) receiver: bool,
     pub(crate) is_async: bool,
     /// Where what is returned is written.
-    pub(crate) output: Extent,
+    pub(crate) output: SpanRange,
     /// Where the error in it is written.
-    pub(crate) error: Extent,
+    pub(crate) error: SpanRange,
     /// `#[cfg(…)]` of the function, which what is made of it shares.
     pub(crate) cfgs: Vec<Attribute>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Definition {
 pub(crate) struct Param {
     /// As the model sees it; `None` for a pattern, which only an extractor can be.
     pub(crate) name: Option<LitStr>,
-    pub(crate) pattern: Extent,
+    pub(crate) pattern: SpanRange,
     pub(crate) description: String,
     pub(crate) ty: Type,
     pub(crate) args: ParamArgs,
@@ -42,12 +42,12 @@ pub(crate) struct Param {
 
 /// From where to where something is written, so that the compiler can underline all of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Extent {
+pub(crate) struct SpanRange {
     pub(crate) start: Span,
     pub(crate) end: Span,
 }
 
-impl Extent {
+impl SpanRange {
     pub(crate) fn of(tokens: impl ToTokens) -> Self {
         let mut tokens = tokens.into_token_stream().into_iter();
         let start = tokens
@@ -61,18 +61,18 @@ impl Extent {
 impl Definition {
     /// Reads a function, taking out of its signature what only the macro understands.
     pub(crate) fn parse(
-        kind: Kind,
+        kind: DefinitionKind,
         attribute: TokenStream,
         prefix: Option<&LitStr>,
         signature: &mut Signature,
         attributes: &[Attribute],
-        mistakes: &mut Mistakes,
+        mistakes: &mut Diagnostics,
     ) -> Self {
         let args = FunctionArgs::parse(kind, attribute, mistakes);
         let function = signature.ident.clone();
         let name = match &args.name {
             Some(name) => name.clone(),
-            None => LitStr::new(&plain(&function), function.span()),
+            None => LitStr::new(&unraw_name(&function), function.span()),
         };
         let name = match prefix {
             Some(prefix) => {
@@ -82,7 +82,7 @@ impl Definition {
         };
         let description = match &args.description {
             Some(description) => description.value(),
-            None => docs(attributes),
+            None => doc_comment(attributes),
         };
         let mut receiver = false;
         let mut params = Vec::new();
@@ -91,36 +91,36 @@ impl Definition {
                 FnArg::Receiver(_) => receiver = true,
                 FnArg::Typed(typed) => {
                     let mut args = ParamArgs::take(&mut typed.attrs, mistakes);
-                    args.default = args.default.map(outside);
+                    args.default = args.default.map(replace_self_type);
                     let description = match &args.description {
                         Some(description) => description.value(),
-                        None => docs(&typed.attrs),
+                        None => doc_comment(&typed.attrs),
                     };
                     typed
                         .attrs
                         .retain(|attribute| !attribute.path().is_ident("doc"));
-                    if kind == Kind::Prompt {
+                    if kind == DefinitionKind::Prompt {
                         // It may be used in the text alone, as `${name}`.
                         typed.attrs.push(parse_quote!(#[allow(unused_variables)]));
                     }
                     let name = match (&args.name, &*typed.pat) {
                         (Some(name), _) => Some(name.clone()),
                         (None, Pat::Ident(pat)) if pat.subpat.is_none() => {
-                            Some(LitStr::new(&plain(&pat.ident), pat.ident.span()))
+                            Some(LitStr::new(&unraw_name(&pat.ident), pat.ident.span()))
                         }
                         _ => None,
                     };
                     params.push(Param {
                         name,
-                        pattern: Extent::of(&typed.pat),
+                        pattern: SpanRange::of(&typed.pat),
                         description,
-                        ty: outside((*typed.ty).clone()),
+                        ty: replace_self_type((*typed.ty).clone()),
                         args,
                     });
                 }
             }
         }
-        let (output, error) = returned(signature);
+        let (output, error) = return_spans(signature);
         Self {
             kind,
             function,
@@ -142,9 +142,9 @@ impl Definition {
 }
 
 /// Finds where a value and an error are written; both are everywhere unless the type says `Result`.
-fn returned(signature: &Signature) -> (Extent, Extent) {
+fn return_spans(signature: &Signature) -> (SpanRange, SpanRange) {
     let ty = match &signature.output {
-        ReturnType::Default => return (Extent::of(&signature.ident), Extent::of(&signature.ident)),
+        ReturnType::Default => return (SpanRange::of(&signature.ident), SpanRange::of(&signature.ident)),
         ReturnType::Type(_, ty) => ty,
     };
     if let Type::Path(path) = &**ty
@@ -155,9 +155,9 @@ fn returned(signature: &Signature) -> (Extent, Extent) {
             .is_some_and(|last| last.ident == "Result")
         && let [value, error] = type_arguments(path).collect::<Vec<_>>().as_slice()
     {
-        return (Extent::of(value), Extent::of(error));
+        return (SpanRange::of(value), SpanRange::of(error));
     }
-    (Extent::of(ty), Extent::of(ty))
+    (SpanRange::of(ty), SpanRange::of(ty))
 }
 
 /// Lists the types between the angle brackets of a path.
@@ -177,11 +177,11 @@ pub(crate) fn type_arguments(path: &TypePath) -> impl Iterator<Item = &Type> {
 }
 
 /// Rewrites what stands in a bundle's block so that it can stand outside: `Self` has another name there.
-pub(crate) fn outside<T: ToTokens + syn::parse::Parse>(code: T) -> T {
+pub(crate) fn replace_self_type<T: ToTokens + syn::parse::Parse>(code: T) -> T {
     fn rename(tokens: TokenStream) -> TokenStream {
         let rename = |token| match token {
             TokenTree::Ident(ident) if ident == "Self" => {
-                TokenTree::Ident(Ident2::new(BUNDLE, ident.span()))
+                TokenTree::Ident(Ident2::new(BUNDLE_ALIAS, ident.span()))
             }
             TokenTree::Group(group) => {
                 let mut renamed = Group::new(group.delimiter(), rename(group.stream()));
@@ -197,15 +197,15 @@ pub(crate) fn outside<T: ToTokens + syn::parse::Parse>(code: T) -> T {
 }
 
 /// Returns the name without `r#`.
-pub(crate) fn plain(ident: &Ident) -> String {
+pub(crate) fn unraw_name(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
 /// Joins a doc comment, one leading space taken off each line.
-fn docs(attributes: &[Attribute]) -> String {
+fn doc_comment(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match peel(&pair.value) {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match strip_parens(&pair.value) {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
@@ -222,19 +222,19 @@ fn docs(attributes: &[Attribute]) -> String {
 }
 
 /// Takes off the brackets, and the invisible ones that `macro_rules!` puts around an expression.
-pub(crate) fn peel(expr: &Expr) -> &Expr {
+pub(crate) fn strip_parens(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Group(group) => peel(&group.expr),
-        Expr::Paren(paren) => peel(&paren.expr),
+        Expr::Group(group) => strip_parens(&group.expr),
+        Expr::Paren(paren) => strip_parens(&paren.expr),
         other => other,
     }
 }
 
 /// Takes off the brackets, and the invisible ones that `macro_rules!` puts around a type.
-pub(crate) fn peel_type(ty: &Type) -> &Type {
+pub(crate) fn strip_type_parens(ty: &Type) -> &Type {
     match ty {
-        Type::Group(group) => peel_type(&group.elem),
-        Type::Paren(paren) => peel_type(&paren.elem),
+        Type::Group(group) => strip_type_parens(&group.elem),
+        Type::Paren(paren) => strip_type_parens(&paren.elem),
         other => other,
     }
 }

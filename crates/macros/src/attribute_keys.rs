@@ -8,9 +8,9 @@ use syn::{Ident, LitBool, LitInt, LitStr, Token};
 
 /// Mistakes, in the order they were found.
 #[derive(Default)]
-pub(crate) struct Mistakes(Vec<syn::Error>);
+pub(crate) struct Diagnostics(Vec<syn::Error>);
 
-impl Mistakes {
+impl Diagnostics {
     /// Notes a mistake in `guilty`, from its first token to its last.
     pub(crate) fn add(&mut self, guilty: impl ToTokens, message: impl std::fmt::Display) {
         self.0.push(syn::Error::new_spanned(guilty, message));
@@ -31,7 +31,7 @@ impl Mistakes {
 }
 
 /// One key, about to be read with what follows it.
-pub(crate) struct Key<'a> {
+pub(crate) struct AttributeKey<'a> {
     pub(crate) ident: Ident,
     input: ParseStream<'a>,
 }
@@ -39,11 +39,11 @@ pub(crate) struct Key<'a> {
 /// Reads `key, key = value, …`, keeping every mistake and going on behind it.
 ///
 /// `seen` are the keys so far: one thing may have several attributes.
-pub(crate) fn read(
+pub(crate) fn parse_keys(
     attribute: TokenStream,
     seen: &mut Vec<Ident>,
-    mistakes: &mut Mistakes,
-    mut each: impl FnMut(&Key<'_>) -> syn::Result<()>,
+    mistakes: &mut Diagnostics,
+    mut each: impl FnMut(&AttributeKey<'_>) -> syn::Result<()>,
 ) {
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
@@ -53,21 +53,21 @@ pub(crate) fn read(
                         mistakes.add(&ident, format!("`{ident}` is written twice: keep one"));
                     }
                     seen.push(ident.clone());
-                    if let Err(mistake) = each(&Key { ident, input }) {
+                    if let Err(mistake) = each(&AttributeKey { ident, input }) {
                         mistakes.push(mistake);
-                        skip(input)?;
+                        skip_to_next_key(input)?;
                     }
                 }
                 Err(_) => {
                     let token: TokenTree = input.parse()?;
                     mistakes.add(token, "not a key: write `key` or `key = value`");
-                    skip(input)?;
+                    skip_to_next_key(input)?;
                 }
             }
             if !input.is_empty() && !input.peek(Token![,]) {
                 let token: TokenTree = input.parse()?;
                 mistakes.add(token, "write a comma before this");
-                skip(input)?;
+                skip_to_next_key(input)?;
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -81,24 +81,24 @@ pub(crate) fn read(
 }
 
 /// Skips what belongs to a mistaken key, so that the next one is read as itself.
-fn skip(input: ParseStream<'_>) -> syn::Result<()> {
+fn skip_to_next_key(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<TokenTree>()?;
     }
     Ok(())
 }
 
-impl Key<'_> {
+impl AttributeKey<'_> {
     pub(crate) fn error(&self, message: impl std::fmt::Display) -> syn::Error {
         syn::Error::new_spanned(&self.ident, message)
     }
 
     /// Complains about a key that is none of `known`.
-    pub(crate) fn unknown(&self, known: &[&str]) -> syn::Error {
+    pub(crate) fn unknown_key_error(&self, known: &[&str]) -> syn::Error {
         let written = self.ident.to_string();
         let instead = match nearest(&written, known) {
             Some(near) => format!("`{near}`"),
-            None => listed(known),
+            None => join_with_or(known),
         };
         self.error(format!("unknown key `{written}`: write {instead}"))
     }
@@ -124,7 +124,7 @@ impl Key<'_> {
     }
 
     /// Reads `= "text"`.
-    pub(crate) fn text(&self) -> syn::Result<LitStr> {
+    pub(crate) fn string(&self) -> syn::Result<LitStr> {
         self.value(&format!("`{} = \"…\"`", self.ident))
     }
 
@@ -155,7 +155,7 @@ impl Key<'_> {
     pub(crate) fn duration(&self) -> syn::Result<u64> {
         let key = &self.ident;
         let text: LitStr = self.value(&format!("`{key} = \"30s\"`"))?;
-        milliseconds(&text.value()).ok_or_else(|| {
+        parse_milliseconds(&text.value()).ok_or_else(|| {
             let message =
                 format!("not a duration: write for example `{key} = \"30s\"` (ms, s, m or h)");
             syn::Error::new_spanned(&text, message)
@@ -163,8 +163,8 @@ impl Key<'_> {
     }
 
     /// Reads `= word`, one of `words`, and returns it as the variant it names.
-    pub(crate) fn word(&self, words: &[&str]) -> syn::Result<Ident> {
-        let listed = listed(words);
+    pub(crate) fn variant(&self, words: &[&str]) -> syn::Result<Ident> {
+        let listed = join_with_or(words);
         let word: Ident = self.value(&format!("{listed}, without quotes"))?;
         if !words.iter().any(|known| word == known) {
             let message = format!("`{word}` is not known here: write {listed}");
@@ -193,7 +193,7 @@ impl Key<'_> {
     }
 }
 
-fn listed(words: &[&str]) -> String {
+fn join_with_or(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
@@ -205,13 +205,13 @@ fn listed(words: &[&str]) -> String {
 /// Finds the one that was meant: shortened, or a slip or two away.
 fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let begun = |known: &&str| written.len() > 2 && known.starts_with(written);
-    let near = || known.iter().min_by_key(|known| slips(written, known));
+    let near = || known.iter().min_by_key(|known| edit_distance(written, known));
     let near = known.iter().find(|known| begun(known)).or_else(near)?;
-    (begun(near) || slips(written, near) <= 2).then_some(*near)
+    (begun(near) || edit_distance(written, near) <= 2).then_some(*near)
 }
 
 /// Counts the letters to add, drop or change to make one word of the other.
-fn slips(from: &str, to: &str) -> usize {
+fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (above, letter) in from.bytes().enumerate() {
         let mut next = vec![above + 1];
@@ -229,7 +229,7 @@ fn slips(from: &str, to: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-fn milliseconds(text: &str) -> Option<u64> {
+fn parse_milliseconds(text: &str) -> Option<u64> {
     let at = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(at);
     let each = match unit {

@@ -9,12 +9,12 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Index, LitStr, Type};
 
-use crate::args::Kind;
-use crate::default::text_literal;
-use crate::parse::{Definition, Extent, Param, peel_type};
+use crate::args::DefinitionKind;
+use crate::default::string_literal;
+use crate::parse::{Definition, SpanRange, Param, strip_type_parens};
 
 /// Names a local variable so that the use of its only field is underlined from start to end.
-fn underlined(name: &str, place: Extent) -> (Ident, TokenStream) {
+fn spanned_local(name: &str, place: SpanRange) -> (Ident, TokenStream) {
     let ident = Ident::new(name, place.start);
     let mut field = Literal::usize_unsuffixed(0);
     field.set_span(place.end);
@@ -24,7 +24,7 @@ fn underlined(name: &str, place: Extent) -> (Ident, TokenStream) {
 }
 
 /// Names a method of a trait so that its path is underlined from start to end.
-fn method(of: TokenStream, name: &str, place: Extent) -> TokenStream {
+fn spanned_method(of: TokenStream, name: &str, place: SpanRange) -> TokenStream {
     let name = Ident::new(name, place.end);
     let of = of.into_iter().map(|mut token| {
         token.set_span(place.start);
@@ -37,7 +37,7 @@ fn method(of: TokenStream, name: &str, place: Extent) -> TokenStream {
 
 impl Definition {
     /// Implements the calling convention for the uninhabited type `marker`; `None` is a free function.
-    pub(crate) fn wire(
+    pub(crate) fn implement_convention(
         &self,
         marker: &Ident,
         receiver: Option<&Type>,
@@ -48,20 +48,20 @@ impl Definition {
             .params
             .iter()
             .enumerate()
-            .map(|(index, param)| param.spec(index));
+            .map(|(index, param)| param.spec_expr(index));
         let defaults = self
             .params
             .iter()
             .enumerate()
             .filter_map(|(index, param)| param.default_function(index));
-        let guards = self.params.iter().filter_map(Param::guard);
+        let guards = self.params.iter().filter_map(Param::const_assertion);
         let reads = types.iter().enumerate().map(|(index, ty)| {
             let field = Index::from(index);
             let read = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::read_slot);
             quote!(#index => #read(&mut self.#field, __map),)
         });
-        let meta = self.meta(bundle);
-        let (output, call) = (self.output_type(receiver), self.call(receiver));
+        let meta = self.meta_expr(bundle);
+        let (output, call) = (self.output_body(receiver), self.call_body(receiver));
         let receiver = receiver.map_or_else(|| quote!(()), |receiver| quote!(#receiver));
         quote! {
             #(#guards)*
@@ -109,7 +109,7 @@ impl Definition {
         }
     }
 
-    fn meta(&self, bundle: &TokenStream) -> TokenStream {
+    fn meta_expr(&self, bundle: &TokenStream) -> TokenStream {
         let (name, description) = (&self.name, &self.description);
         let settings = self
             .args
@@ -120,7 +120,7 @@ impl Definition {
     }
 
     /// What calling the function looks like, given its receiver and arguments.
-    fn invocation(
+    fn call_expr(
         &self,
         receiver: Option<&Type>,
         this: &TokenStream,
@@ -138,50 +138,50 @@ impl Definition {
     }
 
     /// The trait that says what may be returned.
-    fn returns(&self) -> TokenStream {
+    fn return_trait(&self) -> TokenStream {
         match self.kind {
-            Kind::Tool => quote!(::toolwright::Encode),
-            Kind::Prompt => quote!(::toolwright::__private::PromptText),
+            DefinitionKind::Tool => quote!(::toolwright::Encode),
+            DefinitionKind::Prompt => quote!(::toolwright::__private::PromptText),
         }
     }
 
     /// Asks the return type for its schema without calling the function.
-    fn output_type(&self, receiver: Option<&Type>) -> TokenStream {
+    fn output_body(&self, receiver: Option<&Type>) -> TokenStream {
         let never = |ty: &Type| quote!(::toolwright::__private::never::<#ty>());
         let nevers: Vec<TokenStream> = self.params.iter().map(|param| never(&param.ty)).collect();
         let this = receiver.map_or_else(TokenStream::new, never);
-        let call = self.invocation(receiver, &this, &nevers);
+        let call = self.call_expr(receiver, &this, &nevers);
         let span = self.output.start;
         let returned = if self.is_async {
             quote_spanned!(span=> ::toolwright::__private::returned_async(|| async move { #call.await }))
         } else {
             quote_spanned!(span=> ::toolwright::__private::returned(|| #call))
         };
-        let (ok, value) = underlined("__ok", self.output);
-        let schema_of = method(self.returns(), "schema_of", self.output);
+        let (ok, value) = spanned_local("__ok", self.output);
+        let schema_of = spanned_method(self.return_trait(), "schema_of", self.output);
         quote! {
             let #ok = #returned.ok();
             #schema_of(#value, __generator)
         }
     }
 
-    fn call(&self, receiver: Option<&Type>) -> TokenStream {
+    fn call_body(&self, receiver: Option<&Type>) -> TokenStream {
         let slots: Vec<Ident> = (0..self.params.len())
             .map(|index| format_ident!("__param_{index}"))
             .collect();
         let takes = self.params.iter().zip(&slots).enumerate();
         let takes = takes.map(|(index, (param, slot))| {
-            let take = param.take(index);
+            let take = param.take_expr(index);
             quote!(let #slot = #take;)
         });
         let arguments: Vec<TokenStream> = slots.iter().map(|slot| quote!(#slot)).collect();
-        let call = self.invocation(receiver, &quote!(__receiver), &arguments);
+        let call = self.call_expr(receiver, &quote!(__receiver), &arguments);
         let span = self.output.start;
-        let (ok, value) = underlined("__ok", self.output);
-        let (error, cause) = underlined("__error", self.error);
-        let encode = method(self.returns(), "encode", self.output);
+        let (ok, value) = spanned_local("__ok", self.output);
+        let (error, cause) = spanned_local("__error", self.error);
+        let encode = spanned_method(self.return_trait(), "encode", self.output);
         let into = quote!(::toolwright::__private::IntoToolError);
-        let into = method(into, "into_tool_error", self.error);
+        let into = spanned_method(into, "into_tool_error", self.error);
         let encode = |call: TokenStream| {
             quote! {
                 match ::toolwright::__private::Returned(#call).split() {
@@ -219,7 +219,7 @@ impl Definition {
 }
 
 /// What an argument is when it is not sent.
-enum Default<'a> {
+enum ParamDefault<'a> {
     None,
     /// An expression of the parameter's type.
     Value(TokenStream),
@@ -232,14 +232,14 @@ impl Param {
         self.name.as_ref().map(LitStr::value).unwrap_or_default()
     }
 
-    fn spec(&self, index: usize) -> TokenStream {
+    fn spec_expr(&self, index: usize) -> TokenStream {
         let (ty, name, description) = (&self.ty, self.published_name(), &self.description);
         let required = self.args.required.is_some();
-        let default = match self.default() {
-            Default::None => quote!(::toolwright::__private::DefaultSpec::None),
-            Default::Text(text) => quote!(::toolwright::__private::DefaultSpec::Text(#text)),
-            Default::Value(_) => {
-                let function = default_name(index);
+        let default = match self.parsed_default() {
+            ParamDefault::None => quote!(::toolwright::__private::DefaultSpec::None),
+            ParamDefault::Text(text) => quote!(::toolwright::__private::DefaultSpec::Text(#text)),
+            ParamDefault::Value(_) => {
+                let function = default_fn_name(index);
                 let publish =
                     quote_spanned!(ty.span()=> <#ty as ::toolwright::__private::Publish>::publish);
                 quote!(::toolwright::__private::DefaultSpec::Value(|| #publish(#function())))
@@ -251,14 +251,14 @@ impl Param {
         }
     }
 
-    fn take(&self, index: usize) -> TokenStream {
+    fn take_expr(&self, index: usize) -> TokenStream {
         let (ty, name, field) = (&self.ty, self.published_name(), Index::from(index));
-        let default = match self.default() {
-            Default::Value(_) => {
-                let function = default_name(index);
+        let default = match self.parsed_default() {
+            ParamDefault::Value(_) => {
+                let function = default_fn_name(index);
                 quote!(::core::option::Option::Some(#function))
             }
-            Default::None | Default::Text(_) => quote!(::core::option::Option::None),
+            ParamDefault::None | ParamDefault::Text(_) => quote!(::core::option::Option::None),
         };
         let take = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::take_slot);
         quote!(#take(__args.#field, #name, #default, __cx)?)
@@ -266,31 +266,31 @@ impl Param {
 
     /// Writes the default once, so that a mistake in it is one mistake.
     fn default_function(&self, index: usize) -> Option<TokenStream> {
-        let Default::Value(value) = self.default() else {
+        let ParamDefault::Value(value) = self.parsed_default() else {
             return None;
         };
-        let (ty, function) = (&self.ty, default_name(index));
+        let (ty, function) = (&self.ty, default_fn_name(index));
         Some(quote!(fn #function() -> #ty { #value }))
     }
 
-    fn default(&self) -> Default<'_> {
+    fn parsed_default(&self) -> ParamDefault<'_> {
         let Some(default) = &self.args.default else {
-            return Default::None;
+            return ParamDefault::None;
         };
-        let Some(text) = text_literal(default) else {
-            return Default::Value(default.to_token_stream());
+        let Some(text) = string_literal(default) else {
+            return ParamDefault::Value(default.to_token_stream());
         };
         let is_string =
-            matches!(peel_type(&self.ty), Type::Path(path) if path.path.is_ident("String"));
+            matches!(strip_type_parens(&self.ty), Type::Path(path) if path.path.is_ident("String"));
         if is_string && !text.value().contains("${") {
-            Default::Value(quote!(::std::borrow::ToOwned::to_owned(#text)))
+            ParamDefault::Value(quote!(::std::borrow::ToOwned::to_owned(#text)))
         } else {
-            Default::Text(text)
+            ParamDefault::Text(text)
         }
     }
 
     /// Refuses what only the type can tell: a nameless argument, an extractor that is described.
-    fn guard(&self) -> Option<TokenStream> {
+    fn const_assertion(&self) -> Option<TokenStream> {
         let ty = &self.ty;
         let published = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::PUBLISHED);
         if self.name.is_none() {
@@ -307,6 +307,6 @@ impl Param {
     }
 }
 
-fn default_name(index: usize) -> Ident {
+fn default_fn_name(index: usize) -> Ident {
     format_ident!("__default_{index}")
 }
