@@ -3,7 +3,7 @@
 use toolwright_chat::{Entry, StoreError};
 
 /// Encodes each entry as JSON; the store keeps this text unchanged.
-pub(crate) fn encode(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
+pub(crate) fn encode_entries(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
     let texts = entries.iter().map(|entry| {
         serde_json::to_string(entry).map_err(|error| {
             let id = &entry.id;
@@ -14,7 +14,7 @@ pub(crate) fn encode(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
 }
 
 /// Decodes an entry of a conversation.
-pub(crate) fn decode(conversation: &str, text: &str) -> Result<Entry, StoreError> {
+pub(crate) fn decode_entry(conversation: &str, text: &str) -> Result<Entry, StoreError> {
     serde_json::from_str(text).map_err(|error| {
         StoreError::new(format!(
             "conversation `{conversation}` has an entry that cannot be read: it is damaged, or of a newer Toolwright"

@@ -8,7 +8,7 @@ mod open;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod codec;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod load;
+mod write_load;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod migrations;
 

@@ -5,7 +5,7 @@ use toolwright_chat::StoreError;
 /// Returns the steps that were not applied yet, each with the version it results in. There are no steps back.
 ///
 /// A version is the number of steps that were applied. `store` names the store in the error of a version that is too new.
-pub(crate) fn pending<'a>(
+pub(crate) fn pending_migrations<'a>(
     store: &str,
     version: i64,
     steps: &'a [&'static str],
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn only_the_steps_that_were_not_applied_are_pending() {
-        let pending = |version| -> Vec<_> { pending("it", version, STEPS).unwrap().collect() };
+        let pending = |version| -> Vec<_> { pending_migrations("it", version, STEPS).unwrap().collect() };
         assert_eq!(pending(0), [(1, "one"), (2, "two")]);
         assert_eq!(pending(1), [(2, "two")]);
         assert_eq!(pending(2), []);
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn the_error_for_newer_tables_names_both_versions() {
         for version in [3, i64::MAX, -1] {
-            let error = pending("it", version, STEPS).err().unwrap().to_string();
+            let error = pending_migrations("it", version, STEPS).err().unwrap().to_string();
             assert!(error.contains(&format!("version {version},")), "{error}");
             assert!(error.contains("up to version 2:"), "{error}");
         }

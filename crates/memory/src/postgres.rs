@@ -13,7 +13,7 @@ use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
 use crate::codec;
-use crate::load::Load;
+use crate::write_load::WriteLoad;
 
 mod connect;
 mod error;
@@ -38,7 +38,7 @@ pub struct PostgresStore {
     pool: PgPool,
     /// Names the database in error messages, without the password.
     label: String,
-    load: Load,
+    load: WriteLoad,
 }
 
 impl PostgresStore {
@@ -54,7 +54,7 @@ impl PostgresStore {
         // Every pooled connection may be lost, not only the first.
         for _ in 0..self.pool.size() {
             match operation().await {
-                Err(error) if error::is_lost(&error) => {}
+                Err(error) if error::is_connection_lost(&error) => {}
                 result => return result.map_err(|error| self.store_error(error)),
             }
         }
@@ -70,12 +70,12 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(
             self.load
-                .run(self.with_retry(move || self.acquire_lease(lease, life))),
+                .measure(self.with_retry(move || self.acquire_lease(lease, life))),
         )
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.load.run(self.with_retry(|| self.release_lease(lease))))
+        Box::pin(self.load.measure(self.with_retry(|| self.release_lease(lease))))
     }
 
     fn append<'a>(
@@ -84,9 +84,9 @@ impl Store for PostgresStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = codec::encode(entries)?;
+            let texts = codec::encode_entries(entries)?;
             let append = self.with_retry(|| self.append_entries(lease, entries, &texts));
-            match self.load.run(append).await? {
+            match self.load.measure(append).await? {
                 true => {
                     self.load.record_write();
                     Ok(())
@@ -108,7 +108,7 @@ impl Store for PostgresStore {
                 .await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
-                codec::decode(conversation, text)
+                codec::decode_entry(conversation, text)
             });
             entries.collect()
         })
@@ -129,7 +129,7 @@ impl Store for PostgresStore {
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let delete = self.with_retry(|| self.delete_conversation(lease));
-            let deleted = self.load.run(delete).await?;
+            let deleted = self.load.measure(delete).await?;
             deleted.ok_or_else(|| StoreError::taken(lease))
         })
     }

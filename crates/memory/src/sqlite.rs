@@ -15,7 +15,7 @@ use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
 use toolwright_core::Secret;
 
 use crate::codec;
-use crate::load::Load;
+use crate::write_load::WriteLoad;
 
 mod error;
 mod file;
@@ -57,7 +57,7 @@ pub struct SqliteStore {
     readers: SqlitePool,
     process_lock: ProcessLock,
     lease_watch: lease::LeaseWatch,
-    load: Load,
+    load: WriteLoad,
 }
 
 impl SqliteStore {
@@ -85,7 +85,7 @@ impl SqliteStore {
             // Deleted conversations are overwritten with zeros.
             .pragma("secure_delete", "on");
         let options = change(options);
-        schema::prepare(path, &options).await?;
+        schema::prepare_schema(path, &options).await?;
         let readers = options.clone().pragma("query_only", "on");
         Ok(Self {
             path: path.to_owned(),
@@ -93,7 +93,7 @@ impl SqliteStore {
             readers: pool(MAX_READERS).connect_lazy_with(readers),
             process_lock: ProcessLock::acquire(path)?,
             lease_watch: lease::LeaseWatch::default(),
-            load: Load::default(),
+            load: WriteLoad::default(),
         })
     }
 
@@ -126,14 +126,14 @@ impl Store for SqliteStore {
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let acquired = self.load.run(self.acquire_lease(lease, life)).await;
+            let acquired = self.load.measure(self.acquire_lease(lease, life)).await;
             acquired.map_err(|error| self.store_error(error))
         })
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let released = self.load.run(self.release_lease(lease)).await;
+            let released = self.load.measure(self.release_lease(lease)).await;
             released.map_err(|error| self.store_error(error))
         })
     }
@@ -144,10 +144,10 @@ impl Store for SqliteStore {
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let texts = codec::encode(entries)?;
+            let texts = codec::encode_entries(entries)?;
             match self
                 .load
-                .run(self.append_entries(lease, entries, &texts))
+                .measure(self.append_entries(lease, entries, &texts))
                 .await
             {
                 Ok(true) => {
@@ -171,7 +171,7 @@ impl Store for SqliteStore {
             let rows = rows.map_err(|error| self.store_error(error))?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
-                codec::decode(conversation, text)
+                codec::decode_entry(conversation, text)
             });
             entries.collect()
         })
@@ -197,7 +197,7 @@ impl Store for SqliteStore {
 
     fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let deleted = self.load.run(self.delete_conversation(lease)).await;
+            let deleted = self.load.measure(self.delete_conversation(lease)).await;
             let deleted = deleted.map_err(|error| self.store_error(error))?;
             deleted.ok_or_else(|| StoreError::taken(lease))
         })

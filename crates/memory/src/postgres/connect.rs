@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use toolwright_chat::StoreError;
 
 use super::{PostgresStore, schema};
-use crate::load::Load;
+use crate::write_load::WriteLoad;
 
 /// The maximum number of connections of a node.
 const MAX_CONNECTIONS: u32 = 8;
@@ -60,9 +60,9 @@ impl PostgresStore {
         let store = Self {
             pool,
             label,
-            load: Load::default(),
+            load: WriteLoad::default(),
         };
-        schema::prepare(&store).await?;
+        schema::prepare_schema(&store).await?;
         Ok(store)
     }
 }

@@ -8,7 +8,7 @@ use super::PostgresStore;
 use crate::codec::to_sql;
 
 /// The longest life of a lease: a century, which a timestamp can hold.
-const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 impl PostgresStore {
     /// Acquires or renews a lease that is free, held by the same holder, or has expired.
@@ -28,7 +28,7 @@ impl PostgresStore {
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
-        .bind(to_sql(life.min(MAX_LIFE).as_millis()))
+        .bind(to_sql(life.min(MAX_LEASE_DURATION).as_millis()))
         .execute(&self.pool)
         .await?;
         Ok(acquired.rows_affected() > 0)

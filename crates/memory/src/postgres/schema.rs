@@ -12,7 +12,7 @@ use crate::migrations;
 const MIGRATION_LOCK: i64 = 0x746f_6f6c_7772_6967;
 
 /// The migrations, in order; a step that was released is never changed.
-const STEPS: &[&str] = &["
+const MIGRATIONS: &[&str] = &["
     CREATE TABLE toolwright_conversations (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         -- Text cannot contain NUL, and a name may.
@@ -119,8 +119,8 @@ const STEPS: &[&str] = &["
 "];
 
 /// Migrates a database to the current version; other nodes may do the same at the same time.
-pub(super) async fn prepare(store: &PostgresStore) -> Result<(), StoreError> {
-    migrate(&store.pool, &store.label, STEPS)
+pub(super) async fn prepare_schema(store: &PostgresStore) -> Result<(), StoreError> {
+    migrate(&store.pool, &store.label, MIGRATIONS)
         .await
         .map_err(|error| match error {
             PrepareError::Driver(error) => store.store_error(error),
@@ -174,7 +174,7 @@ async fn migrate(
     )
     .await?;
     for (version, step) in
-        migrations::pending(label, current, steps).map_err(PrepareError::Rejected)?
+        migrations::pending_migrations(label, current, steps).map_err(PrepareError::Rejected)?
     {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
         sqlx::query("UPDATE toolwright_version SET version = $1")

@@ -5,7 +5,7 @@ use std::path::Path;
 use toolwright_chat::StoreError;
 
 /// SQLite's primary result codes, and what each means for the operator who configured the file.
-const MEANINGS: &[(i32, &str)] = &[
+const ERROR_MESSAGES: &[(i32, &str)] = &[
     (
         BUSY,
         "is in use by another program: try again when it is done",
@@ -43,8 +43,8 @@ const LOCKED: i32 = 6;
 /// Describes what is wrong with a file and what to do about it.
 pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     let meaning = match (&error, code(&error)) {
-        (_, Some(code)) => MEANINGS.iter().find(|(known, _)| *known == code),
-        (sqlx::Error::PoolTimedOut, _) => MEANINGS.first(),
+        (_, Some(code)) => ERROR_MESSAGES.iter().find(|(known, _)| *known == code),
+        (sqlx::Error::PoolTimedOut, _) => ERROR_MESSAGES.first(),
         _ => None,
     };
     let meaning = meaning.map_or("cannot be used", |(_, meaning)| meaning);

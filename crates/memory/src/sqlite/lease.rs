@@ -15,10 +15,10 @@ use super::{SqliteStore, process_lock};
 use crate::codec::{from_sql, to_sql};
 
 /// The longest life of a lease: a century, which the column can hold.
-const MAX_LIFE: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// The life of a lease that an older version wrote, without its life.
-const DEFAULT_LIFE: Duration = Duration::from_secs(60);
+const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// The maximum number of leases of other holders that are watched.
 const MAX_WATCHED: usize = 4 << 10;
@@ -82,7 +82,7 @@ impl SqliteStore {
         let seen = ForeignLease { holder, until };
         let process: Option<String> = row.try_get(1)?;
         let seen_life: Option<i64> = row.try_get(3)?;
-        let seen_life = seen_life.map_or(DEFAULT_LIFE, |millis| {
+        let seen_life = seen_life.map_or(DEFAULT_LEASE_DURATION, |millis| {
             Duration::from_millis(from_sql(millis))
         });
         let gone =
@@ -109,7 +109,7 @@ impl SqliteStore {
         life: Duration,
         seen: Option<&ForeignLease>,
     ) -> Result<bool, sqlx::Error> {
-        let life = to_sql(life.min(MAX_LIFE).as_millis());
+        let life = to_sql(life.min(MAX_LEASE_DURATION).as_millis());
         let written = sqlx::query(
             "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET

@@ -14,7 +14,7 @@ use crate::migrations;
 const APPLICATION_ID: i32 = 0x546f_6f6c;
 
 /// The migrations, in order; a step that was released is never changed.
-pub(super) const STEPS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE conversations (
         number INTEGER PRIMARY KEY,
@@ -64,10 +64,10 @@ impl From<sqlx::Error> for PrepareError {
 }
 
 /// Migrates a file to the current version; other processes may do the same at the same time.
-pub(super) async fn prepare(path: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
+pub(super) async fn prepare_schema(path: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
     let began = Instant::now();
     loop {
-        match migrate(path, options, STEPS).await {
+        match migrate(path, options, MIGRATIONS).await {
             Ok(()) => return Ok(()),
             Err(PrepareError::Rejected(error)) => return Err(error),
             // SQLite's busy timeout does not cover every operation, such as the switch to write-ahead logging.
@@ -114,7 +114,7 @@ async fn apply_pending(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let pending = migrations::pending(&format!("`{shown}`"), current, steps)
+    let pending = migrations::pending_migrations(&format!("`{shown}`"), current, steps)
         .map_err(PrepareError::Rejected)?;
     let mut reached = None;
     for (version, step) in pending {

@@ -126,13 +126,13 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
 #[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
     const MORE: &[&str] = &[
-        schema::STEPS[0],
-        schema::STEPS[1],
+        schema::MIGRATIONS[0],
+        schema::MIGRATIONS[1],
         "CREATE TABLE second (a TEXT) STRICT",
     ];
     const BROKEN: &[&str] = &[
-        schema::STEPS[0],
-        schema::STEPS[1],
+        schema::MIGRATIONS[0],
+        schema::MIGRATIONS[1],
         "CREATE TABLE second (a TEXT) STRICT",
         "CREATE TABLE third (a TEXT) STRICT; CREATE TABLE entries (a TEXT)",
     ];

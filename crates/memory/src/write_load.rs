@@ -8,14 +8,14 @@ use toolwright_chat::StoreError;
 
 /// How long a new write may have to wait before new work is refused: a third of the default life of a lease. A lease is
 /// renewed after another third, so a renewal is in time even if it waits in the longest queue.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+const MAX_WRITE_WAIT: Duration = Duration::from_secs(10);
 
 /// How long the result of a write that succeeded, or of a probe that failed, is reused.
 const CACHE_TIME: Duration = Duration::from_secs(1);
 
 /// Measures the writes of a store.
 #[derive(Default)]
-pub(crate) struct Load {
+pub(crate) struct WriteLoad {
     /// Writes that wait or run.
     pending: AtomicUsize,
     measured: Mutex<Measurements>,
@@ -35,9 +35,9 @@ struct Measurements {
     failed: Option<(Instant, String)>,
 }
 
-impl Load {
+impl WriteLoad {
     /// Runs a write and measures it.
-    pub(crate) async fn run<T, E>(
+    pub(crate) async fn measure<T, E>(
         &self,
         write: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
@@ -45,7 +45,7 @@ impl Load {
         let began = Instant::now();
         let result = write.await;
         let mut measured = self.measured();
-        measured.add(began);
+        measured.record(began);
         if result.is_err() {
             measured.written = None;
         }
@@ -67,14 +67,14 @@ impl Load {
         label: impl FnOnce() -> String,
         probe: impl Future<Output = Result<(), StoreError>>,
     ) -> Result<(), StoreError> {
-        let wait = self.wait();
-        if wait > MAX_WAIT {
+        let wait = self.estimated_wait();
+        if wait > MAX_WRITE_WAIT {
             let message = format!(
                 "{} cannot keep up: a write waits for about {} seconds",
                 label(),
                 wait.as_secs()
             );
-            return Err(StoreError::overloaded(message, wait - MAX_WAIT));
+            return Err(StoreError::overloaded(message, wait - MAX_WRITE_WAIT));
         }
         if let Some(result) = self.cached_result() {
             return result;
@@ -83,7 +83,7 @@ impl Load {
         if let Some(result) = self.cached_result() {
             return result;
         }
-        let probed = self.run(probe).await;
+        let probed = self.measure(probe).await;
         match &probed {
             Ok(()) => self.record_write(),
             Err(error) => self.measured().failed = Some((Instant::now(), error.to_string())),
@@ -103,7 +103,7 @@ impl Load {
     }
 
     /// The estimated wait of a write that is queued now.
-    fn wait(&self) -> Duration {
+    fn estimated_wait(&self) -> Duration {
         let pending = self.pending.load(Ordering::Relaxed);
         let pending = u32::try_from(pending).unwrap_or(u32::MAX);
         self.measured().interval.saturating_mul(pending)
@@ -116,7 +116,7 @@ impl Load {
 
 impl Measurements {
     /// Adds a completed write to the average.
-    fn add(&mut self, began: Instant) {
+    fn record(&mut self, began: Instant) {
         let now = Instant::now();
         // Idle time does not count: it is no measure of the store's speed.
         let since = self
@@ -164,11 +164,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_store_whose_write_queue_is_too_long_refuses_new_work() {
-        let load = Load::default();
+        let load = WriteLoad::default();
         load.check(label, written()).await.unwrap();
         load.measured().interval = Duration::from_millis(200);
         let mut writers: Vec<_> = (0..60)
-            .map(|_| Box::pin(load.run(pending::<Result<(), StoreError>>())))
+            .map(|_| Box::pin(load.measure(pending::<Result<(), StoreError>>())))
             .collect();
         for writer in &mut writers {
             assert!(writer.as_mut().now_or_never().is_none());
@@ -185,11 +185,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_store_is_probed_after_a_failed_write_and_not_after_a_recent_one() {
-        let load = Load::default();
+        let load = WriteLoad::default();
         let fails = || ready(Err::<(), _>(StoreError::new("the disk is full")));
         load.record_write();
         load.check(label, pending()).await.unwrap();
-        load.run(fails()).await.unwrap_err();
+        load.measure(fails()).await.unwrap_err();
         let error = load.check(label, fails()).await.unwrap_err();
         assert_eq!(error.to_string(), "the disk is full");
         let error = load.check(label, pending()).await.unwrap_err();
