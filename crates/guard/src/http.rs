@@ -22,7 +22,7 @@ mod resolve;
 
 pub use builder::SafeHttpBuilder;
 pub use error::{FetchError, SetupError};
-pub use exchange::Page;
+pub use exchange::FetchResponse;
 pub use resolve::{Resolver, SystemResolver};
 
 use connect::Connector;
@@ -88,7 +88,7 @@ impl SafeHttp {
     /// # Cancellation
     ///
     /// Dropping the future closes the connection.
-    pub async fn get(&self, url: &str) -> Result<Page, FetchError> {
+    pub async fn get(&self, url: &str) -> Result<FetchResponse, FetchError> {
         self.fetch(Method::GET, url).await
     }
 
@@ -97,23 +97,23 @@ impl SafeHttp {
     /// # Errors
     ///
     /// As [`get`](SafeHttp::get).
-    pub async fn head(&self, url: &str) -> Result<Page, FetchError> {
+    pub async fn head(&self, url: &str) -> Result<FetchResponse, FetchError> {
         self.fetch(Method::HEAD, url).await
     }
 
-    async fn fetch(&self, method: Method, url: &str) -> Result<Page, FetchError> {
+    async fn fetch(&self, method: Method, url: &str) -> Result<FetchResponse, FetchError> {
         let limit = self.0.timeout;
-        match timeout(limit, self.follow(&method, url)).await {
+        match timeout(limit, self.fetch_with_redirects(&method, url)).await {
             Ok(fetched) => fetched,
             Err(_) => Err(FetchError::Timeout { limit }),
         }
     }
 
-    async fn follow(&self, method: &Method, url: &str) -> Result<Page, FetchError> {
+    async fn fetch_with_redirects(&self, method: &Method, url: &str) -> Result<FetchResponse, FetchError> {
         let mut target = self.0.policy.target(url)?;
         for _ in 0..=MAX_REDIRECTS {
-            match self.hop(method, &target).await? {
-                HopResult::Page(page) => return Ok(page),
+            match self.fetch_once(method, &target).await? {
+                HopResult::Response(page) => return Ok(page),
                 HopResult::Redirect(location) => {
                     target = self.0.policy.redirect_target(&target, &location)?;
                 }
@@ -124,16 +124,16 @@ impl SafeHttp {
         })
     }
 
-    async fn hop(&self, method: &Method, target: &Target) -> Result<HopResult, FetchError> {
+    async fn fetch_once(&self, method: &Method, target: &Target) -> Result<HopResult, FetchError> {
         let shared = &self.0;
         let addresses =
             resolve::checked_addresses(&*shared.resolver, &shared.policy, target).await?;
         let stream = connect::connect(&addresses, target).await?;
         if target.is_https() {
             let stream = shared.connector.secure(stream, target).await?;
-            exchange::exchange(stream, method, target, shared.max_bytes).await
+            exchange::send_request(stream, method, target, shared.max_bytes).await
         } else {
-            exchange::exchange(stream, method, target, shared.max_bytes).await
+            exchange::send_request(stream, method, target, shared.max_bytes).await
         }
     }
 }

@@ -18,7 +18,7 @@ mod read;
 mod write;
 
 pub use error::JailError;
-pub use list::{Entry, EntryKind, Listing};
+pub use list::{DirectoryEntry, EntryKind, Listing};
 pub use read::FileText;
 pub use write::WriteMode;
 
@@ -148,15 +148,15 @@ impl fmt::Debug for Jail {
 
 impl Param for Jail {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        jail_from_setup(cx.setup())
+        jail_from_environment(cx.setup())
     }
 
     fn check(setup: &Setup) -> Result<(), ToolError> {
-        jail_from_setup(setup).map(drop)
+        jail_from_environment(setup).map(drop)
     }
 }
 
-fn jail_from_setup(setup: &Setup) -> Result<Jail, ToolError> {
+fn jail_from_environment(setup: &Setup) -> Result<Jail, ToolError> {
     if let Some(jail) = setup.state::<Jail>() {
         return Ok(Jail::clone(&jail));
     }

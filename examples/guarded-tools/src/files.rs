@@ -14,7 +14,7 @@ pub fn read_file(
 ) -> Result<String, ToolError> {
     let file = jail.read(&path)?;
     let mut text = file.text;
-    if file.cut {
+    if file.truncated {
         let shown = text.len();
         write!(text, "\n[cut: {shown} of {} bytes]", file.size)?;
     }
@@ -34,7 +34,7 @@ pub fn list_files(
     for entry in &listing.entries {
         writeln!(text, "{entry}")?;
     }
-    if listing.cut {
+    if listing.truncated {
         let shown = listing.entries.len();
         writeln!(text, "[cut: {shown} entries, there are more]")?;
     } else if listing.entries.is_empty() {

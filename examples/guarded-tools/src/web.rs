@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use toolwright::{ToolError, tool};
-use toolwright_guard::{Page, SafeHttp};
+use toolwright_guard::{FetchResponse, SafeHttp};
 
 /// Fetches a page of the public internet and returns its text.
 #[tool(read_only, open_world, title = "Fetch URL", timeout = "30s")]
@@ -35,9 +35,9 @@ fn is_text(kind: &str) -> bool {
             .any(|of| kind.contains(of))
 }
 
-fn shown(page: &Page) -> Result<String, ToolError> {
+fn shown(page: &FetchResponse) -> Result<String, ToolError> {
     let mut text = page.text();
-    if page.cut {
+    if page.truncated {
         write!(text, "\n[cut: the first {} bytes]", page.body.len())?;
     }
     Ok(text)

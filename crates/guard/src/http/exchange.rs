@@ -24,7 +24,7 @@ const USER_AGENT: &str = concat!("toolwright/", env!("CARGO_PKG_VERSION"));
 /// A response; its body may be truncated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Page {
+pub struct FetchResponse {
     /// The URL after all redirects.
     pub url: String,
     /// The HTTP status.
@@ -34,10 +34,10 @@ pub struct Page {
     /// The body's bytes.
     pub body: Vec<u8>,
     /// True if the body was truncated.
-    pub cut: bool,
+    pub truncated: bool,
 }
 
-impl Page {
+impl FetchResponse {
     /// Returns true if the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
@@ -45,26 +45,26 @@ impl Page {
 
     /// Returns the body as text; bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub fn text(&self) -> String {
-        crate::text::decode_lossy(self.body.clone(), self.cut)
+        crate::text::decode_lossy(self.body.clone(), self.truncated)
     }
 }
 
 /// The result of one hop.
 pub(crate) enum HopResult {
-    Page(Page),
+    Response(FetchResponse),
     /// The `Location` as the host wrote it.
     Redirect(String),
 }
 
 /// Requests the target over a connection that serves no other request.
-pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
+pub(crate) async fn send_request<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     method: &Method,
     target: &Target,
     max_bytes: usize,
 ) -> Result<HopResult, FetchError> {
     let failed = |error| response_error(target, error);
-    let request = request(method, target)?;
+    let request = build_request(method, target)?;
     let (mut sender, connection) = http1::Builder::new()
         .max_headers(MAX_HEADERS)
         .max_header_size(MAX_HEAD)
@@ -74,7 +74,7 @@ pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
         .map_err(failed)?;
     let response = pin!(async {
         let response = sender.send_request(request).await.map_err(failed)?;
-        read(response, method, target, max_bytes).await
+        read_response(response, method, target, max_bytes).await
     });
     // The connection is driven here and not in a task of its own, so that it ends with this future.
     match select(response, pin!(connection)).await {
@@ -83,7 +83,7 @@ pub(crate) async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-fn request(method: &Method, target: &Target) -> Result<Request<String>, FetchError> {
+fn build_request(method: &Method, target: &Target) -> Result<Request<String>, FetchError> {
     Request::builder()
         .method(method)
         .uri(target.path_and_query())
@@ -98,7 +98,7 @@ fn request(method: &Method, target: &Target) -> Result<Request<String>, FetchErr
         })
 }
 
-async fn read(
+async fn read_response(
     response: Response<Incoming>,
     method: &Method,
     target: &Target,
@@ -125,12 +125,12 @@ async fn read(
         cut = bytes.len() > remaining;
         body.extend_from_slice(bytes.get(..remaining).unwrap_or(&bytes));
     }
-    Ok(HopResult::Page(Page {
+    Ok(HopResult::Response(FetchResponse {
         url: target.url().to_owned(),
         status: head.status.as_u16(),
         content_type: header_value(&head.headers, header::CONTENT_TYPE).map(Cow::into_owned),
         body,
-        cut,
+        truncated: cut,
     }))
 }
 

@@ -64,13 +64,13 @@ pub(crate) async fn checked_addresses(
     let found = match target.host() {
         Host::Ipv4(address) => vec![IpAddr::from(*address)],
         Host::Ipv6(address) => vec![IpAddr::from(*address)],
-        Host::Domain(name) => look_up(resolver, name).await?,
+        Host::Domain(name) => resolve_host(resolver, name).await?,
     };
     let check = |address| policy.check_address(target, address);
     found.into_iter().map(check).collect()
 }
 
-async fn look_up(resolver: &dyn Resolver, name: &str) -> Result<Vec<IpAddr>, FetchError> {
+async fn resolve_host(resolver: &dyn Resolver, name: &str) -> Result<Vec<IpAddr>, FetchError> {
     let unknown = |source| FetchError::Unknown {
         host: name.to_owned(),
         source,

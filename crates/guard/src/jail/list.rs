@@ -12,9 +12,9 @@ use super::{Jail, JailError};
 #[non_exhaustive]
 pub struct Listing {
     /// The entries, sorted by name.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirectoryEntry>,
     /// True if the directory has more entries; the file system then determines which are listed.
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 /// One entry of a directory.
@@ -22,7 +22,7 @@ pub struct Listing {
 /// It displays as its name, followed by `/` for a directory and by `@` for a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The name; bytes that are not UTF-8 are replaced.
     pub name: String,
     /// The kind of file.
@@ -43,7 +43,7 @@ pub enum EntryKind {
     Other,
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for DirectoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Escaped, because the model would read a line break in a name as the start of another name.
         for c in self.name.chars() {
@@ -74,29 +74,29 @@ impl Jail {
         let mut found = self.dir.read_dir(target.path).map_err(failed)?;
         let mut entries = Vec::new();
         for entry in found.by_ref().take(self.max_entries) {
-            entries.push(entry.and_then(|entry| describe(&entry)).map_err(failed)?);
+            entries.push(entry.and_then(|entry| read_entry(&entry)).map_err(failed)?);
         }
         entries.sort_unstable();
         Ok(Listing {
             entries,
-            cut: found.next().is_some(),
+            truncated: found.next().is_some(),
         })
     }
 }
 
-fn describe(entry: &DirEntry) -> io::Result<Entry> {
-    let mut kind = kind_of(entry.file_type()?);
+fn read_entry(entry: &DirEntry) -> io::Result<DirectoryEntry> {
+    let mut kind = entry_kind(entry.file_type()?);
     // Some file systems do not return the kind with the name.
     if let (EntryKind::Other, Ok(found)) = (kind, entry.metadata()) {
-        kind = kind_of(found.file_type());
+        kind = entry_kind(found.file_type());
     }
-    Ok(Entry {
+    Ok(DirectoryEntry {
         name: entry.file_name().to_string_lossy().into_owned(),
         kind,
     })
 }
 
-fn kind_of(found: FileType) -> EntryKind {
+fn entry_kind(found: FileType) -> EntryKind {
     match found {
         _ if found.is_file() => EntryKind::File,
         _ if found.is_dir() => EntryKind::Directory,

@@ -14,7 +14,7 @@ pub struct FileText {
     /// The text; bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub text: String,
     /// True if the text was truncated.
-    pub cut: bool,
+    pub truncated: bool,
     /// The size of the whole file in bytes, when it was opened.
     pub size: u64,
 }
@@ -55,7 +55,7 @@ impl Jail {
         }
         Ok(FileText {
             text: crate::text::decode_lossy(bytes, cut),
-            cut,
+            truncated: cut,
             size,
         })
     }

@@ -55,7 +55,7 @@ impl Jail {
         let permissions = existing_permissions(&parent, name, target, mode)?;
         let (draft, file) = create_draft(&parent).map_err(failed)?;
         let written = write_draft(file, text, permissions)
-            .and_then(|()| publish(&parent, Path::new(&draft), name, mode));
+            .and_then(|()| move_into_place(&parent, Path::new(&draft), name, mode));
         if written.is_err() || mode == WriteMode::Create {
             // A rename leaves no draft; a hard link and an error do.
             let _ = parent.remove_file(&draft);
@@ -113,7 +113,7 @@ fn write_draft(mut file: File, text: &str, permissions: Option<Permissions>) -> 
 }
 
 /// Gives the draft its final name.
-fn publish(parent: &Dir, draft: &Path, name: &OsStr, mode: WriteMode) -> io::Result<()> {
+fn move_into_place(parent: &Dir, draft: &Path, name: &OsStr, mode: WriteMode) -> io::Result<()> {
     match mode {
         WriteMode::Create => parent.hard_link(draft, parent, name),
         WriteMode::Replace => parent.rename(draft, parent, name),

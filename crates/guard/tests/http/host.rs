@@ -15,7 +15,7 @@ async fn an_allowed_address_is_fetched() {
         .unwrap();
     assert_eq!(page.url, site.url("http", "site.test", "/a?b=c"));
     assert_eq!(
-        (page.status, page.text().as_str(), page.cut),
+        (page.status, page.text().as_str(), page.truncated),
         (200, "hello", false)
     );
     assert_eq!(page.content_type.as_deref(), Some("text/plain"));

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use toolwright_guard::{FetchError, Page, SafeHttp, SafeHttpBuilder};
+use toolwright_guard::{FetchError, FetchResponse, SafeHttp, SafeHttpBuilder};
 
 mod address;
 mod host;
@@ -28,7 +28,7 @@ fn client(site: &Site) -> SafeHttpBuilder {
 type Check = fn(&FetchError) -> bool;
 
 #[track_caller]
-fn assert_refused(fetched: Result<Page, FetchError>, is_expected: Check) {
+fn assert_refused(fetched: Result<FetchResponse, FetchError>, is_expected: Check) {
     let error = fetched.unwrap_err();
     assert!(is_expected(&error), "{error:?}");
 }

@@ -23,7 +23,7 @@ async fn a_huge_body_is_truncated_at_a_mebibyte() {
     let site = Site::start(|_| ok(&"x".repeat(3 << 20))).await;
     let http = client(&site).build().unwrap();
     let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
-    assert_eq!((page.body.len(), page.cut), (1 << 20, true));
+    assert_eq!((page.body.len(), page.truncated), (1 << 20, true));
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn an_endless_body_is_truncated() {
         let http = client(&site).max_bytes(25).build().unwrap();
         let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
         assert_eq!(
-            (page.text().as_str(), page.cut),
+            (page.text().as_str(), page.truncated),
             ("0123456789012345678901234", true)
         );
     }
@@ -54,7 +54,7 @@ async fn a_body_as_long_as_the_limit_is_whole() {
     let site = Site::start(|_| ok("hello")).await;
     let http = client(&site).max_bytes(5).build().unwrap();
     let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
-    assert_eq!((page.text().as_str(), page.cut), ("hello", false));
+    assert_eq!((page.text().as_str(), page.truncated), ("hello", false));
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ fn a_huge_file_is_truncated_at_a_mebibyte() {
     huge.set_len(1 << 40).unwrap();
     let read = fixture.jail.read("huge.txt").unwrap();
     assert_eq!(
-        (read.text.len(), read.cut, read.size),
+        (read.text.len(), read.truncated, read.size),
         (1 << 20, true, 1 << 40)
     );
 }
@@ -29,12 +29,12 @@ fn a_file_as_long_as_the_limit_is_whole() {
     let fixture = Fixture::new();
     let read = fixture.jail.clone().max_bytes(6).read("note.txt").unwrap();
     assert_eq!(
-        (read.text.as_str(), read.cut, read.size),
+        (read.text.as_str(), read.truncated, read.size),
         ("a note", false, 6)
     );
     let read = fixture.jail.clone().max_bytes(5).read("note.txt").unwrap();
     assert_eq!(
-        (read.text.as_str(), read.cut, read.size),
+        (read.text.as_str(), read.truncated, read.size),
         ("a not", true, 6)
     );
 }
@@ -44,7 +44,7 @@ fn a_character_is_not_cut_in_two() {
     let fixture = Fixture::new();
     fs::write(fixture.inside("price"), "12 €").unwrap();
     let read = fixture.jail.clone().max_bytes(4).read("price").unwrap();
-    assert_eq!((read.text.as_str(), read.cut), ("12 ", true));
+    assert_eq!((read.text.as_str(), read.truncated), ("12 ", true));
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_large_directory_is_listed_in_part() {
         fs::write(fixture.inside("full").join(number.to_string()), "").unwrap();
     }
     let listing = fixture.jail.clone().max_entries(7).list("full").unwrap();
-    assert_eq!((listing.entries.len(), listing.cut), (7, true));
+    assert_eq!((listing.entries.len(), listing.truncated), (7, true));
     assert!(listing.entries.is_sorted());
     let listing = fixture.jail.clone().max_entries(20).list("full").unwrap();
-    assert_eq!((listing.entries.len(), listing.cut), (20, false));
+    assert_eq!((listing.entries.len(), listing.truncated), (20, false));
 }
 
 #[test]
