@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "What is the weather in London?",
         "Convert that to Fahrenheit",
     ] {
-        let ask = chat.prompt().conversation("weather").user(question);
+        let ask = chat.message().conversation("weather").user(question);
         let response = ask.call().await?;
         for call in response.steps().flat_map(|step| step.calls()) {
             println!("called {} {}", call.name, call.arguments);

@@ -35,10 +35,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(count::tool())?;
     let model = ScriptedModel::new()
         .calls("count", r#"{"to":3}"#)
-        .says("I counted to three for you.");
+        .replies("I counted to three for you.");
     let chat = Chat::new(model, &Invoker::new(&registry)?);
 
-    let mut events = chat.prompt().user("Count to three.").stream();
+    let mut events = chat.message().user("Count to three.").stream();
     while let Some(event) = events.next().await {
         match event? {
             ChatEvent::Text { delta } => {
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 ..
             } => println!("  {done} of {total}"),
             ChatEvent::Result { result, .. } => println!("← {}", result.text()),
-            ChatEvent::Ended { usage, .. } => {
+            ChatEvent::TurnEnded { usage, .. } => {
                 println!("\n{} tokens in, {} out", usage.input, usage.output);
             }
             _ => {}

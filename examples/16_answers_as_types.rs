@@ -22,12 +22,12 @@ struct Person {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedModel::new()
-        .says(r#"{"name": "Ada Lovelace", "born": "in 1815"}"#)
-        .says(r#"{"name": "Ada Lovelace", "born": 1815}"#);
+        .replies(r#"{"name": "Ada Lovelace", "born": "in 1815"}"#)
+        .replies(r#"{"name": "Ada Lovelace", "born": 1815}"#);
     let chat = Chat::new(model.clone(), &Invoker::new(Registry::new())?);
 
     let person: Person = chat
-        .prompt()
+        .message()
         .user("Who wrote the first program?")
         .extract()
         .await?;

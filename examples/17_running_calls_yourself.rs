@@ -37,13 +37,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
             ("read_note", r#"{"name":"today"}"#),
             ("burn_note", r#"{"name":"today"}"#),
         ])
-        .says("You have to buy milk; I could not burn the note.");
+        .replies("You have to buy milk; I could not burn the note.");
     let chat = Chat::new(model, &tools);
 
     let mut response = chat
-        .prompt()
+        .message()
         .user("What is to do? Then burn it.")
-        .manual()
+        .manual_calls()
         .call()
         .await?;
     while response.has_calls() {
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .filter(|call| call.name == "read_note");
         let harmless: Vec<ToolCall> = harmless.cloned().collect();
         let results = tools.invoke_all(&harmless).await;
-        response = response.resume(results).call().await?;
+        response = response.submit_results(results).call().await?;
     }
     for result in response.results() {
         println!("it is told: {}", result.text());

@@ -13,7 +13,7 @@ use std::error::Error;
 
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, Decided};
+use toolwright::chat::{Chat, ApprovalResponse};
 use toolwright::{Invoker, Registry, tool};
 
 /// Sends money, which nobody brings back.
@@ -29,12 +29,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(send_money::tool())?;
     let model = ScriptedModel::new()
         .calls("send_money", r#"{"to":"Bob","euros":1000}"#)
-        .says("Bob has his money.");
+        .replies("Bob has his money.");
     let chat = Chat::new(model, &Invoker::new(&registry)?);
 
-    let ask = chat.prompt().conversation("bank").user("Pay Bob.");
+    let ask = chat.message().conversation("bank").user("Pay Bob.");
     let response = ask.call().await?;
-    let [asked] = response.asked() else {
+    let [asked] = response.pending_approvals() else {
         return Err("one call waits".into());
     };
     println!("{}: {}", asked.tool.display_name(), asked.arguments);
@@ -47,13 +47,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         *expires = json!(u64::MAX);
     }
 
-    let forged: Decided = serde_json::from_value(forged)?;
-    if let Err(error) = chat.decide("bank", vec![forged]).call().await {
+    let forged: ApprovalResponse = serde_json::from_value(forged)?;
+    if let Err(error) = chat.submit_approvals("bank", vec![forged]).call().await {
         println!("a changed token: {error}");
     }
-    let decided: Decided = serde_json::from_value(decided)?;
-    let response = chat.decide("bank", vec![decided.clone()]).call().await?;
-    if let Err(error) = chat.decide("bank", vec![decided]).call().await {
+    let decided: ApprovalResponse = serde_json::from_value(decided)?;
+    let response = chat.submit_approvals("bank", vec![decided.clone()]).call().await?;
+    if let Err(error) = chat.submit_approvals("bank", vec![decided]).call().await {
         println!("once more: {error}");
     }
     println!("{}", response.text());

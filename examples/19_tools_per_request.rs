@@ -13,7 +13,7 @@
 use std::error::Error;
 
 use toolwright::chat::testing::FnModel;
-use toolwright::chat::{Ask, Chat, ChatError};
+use toolwright::chat::{TurnRequest, Chat, ChatError};
 use toolwright::{Invoker, Registry, Tool, ToolError, tool};
 
 /// Adds two numbers.
@@ -41,7 +41,7 @@ fn shout(name: &str) -> Option<Tool> {
     tool.run(move |_, _| Ok::<_, ToolError>(word.clone())).ok()
 }
 
-async fn tools_of(ask: Ask) -> Result<String, ChatError> {
+async fn tools_of(ask: TurnRequest) -> Result<String, ChatError> {
     Ok(ask.user("Which tools have you?").call().await?.text())
 }
 
@@ -57,18 +57,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .resolver(shout)
         .build();
 
-    let prompt = || chat.prompt();
+    let prompt = || chat.message();
     println!("all: {}", tools_of(prompt()).await?);
-    println!("named: {}", tools_of(prompt().named(["add"])).await?);
+    println!("named: {}", tools_of(prompt().only_tools_named(["add"])).await?);
     println!(
         "without: {}",
         tools_of(prompt().exclude(["subtract"])).await?
     );
     let own = prompt().tools(divide::tool());
     println!("with its own: {}", tools_of(own).await?);
-    let resolved = prompt().named(["add", "shout_hello"]);
+    let resolved = prompt().only_tools_named(["add", "shout_hello"]);
     println!("resolved: {}", tools_of(resolved).await?);
-    if let Err(error) = tools_of(prompt().named(["ad"])).await {
+    if let Err(error) = tools_of(prompt().only_tools_named(["ad"])).await {
         println!("{error}");
     }
     Ok(())

@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
             Event::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
             Event::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
-            Event::Chat(ChatEvent::Ended { end, .. }) => {
+            Event::Chat(ChatEvent::TurnEnded { end, .. }) => {
                 println!("ended: {}", serde_json::to_string(end)?);
             }
             _ => {}

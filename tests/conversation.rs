@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, ChatError, ChatEvent, End, Model, ModelErrorKind};
+use toolwright::chat::{Chat, ChatError, ChatEvent, TurnEnd, Model, ModelErrorKind};
 use toolwright::models::{Patience, Vendor};
 use toolwright::{ApprovalRequest, Approve, Decision, Invoker, Outcome, Registry, Secret};
 
@@ -88,7 +88,7 @@ fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
 async fn talk(who: &str, model: impl Model) {
     let chat = chat(model);
     for (question, tool, result, answer) in TALK {
-        let mut events = chat.prompt().conversation("one").user(question).stream();
+        let mut events = chat.message().conversation("one").user(question).stream();
         let (mut text, mut called) = (String::new(), Vec::new());
         while let Some(event) = events.next().await {
             match event.unwrap_or_else(|error| panic!("{who}: {question}: {error:?}")) {
@@ -108,7 +108,7 @@ async fn talk(who: &str, model: impl Model) {
             response.text(),
             "{who}: what is streamed is the answer"
         );
-        assert_eq!(response.end(), Some(&End::Answered), "{who}");
+        assert_eq!(response.end(), Some(&TurnEnd::Answered), "{who}");
     }
 }
 
@@ -121,15 +121,15 @@ async fn the_demo_model_answers_all_four() {
 async fn a_script_answers_all_four() {
     let script = ScriptedModel::new()
         .calls("get_city_time", r#"{"city": "Tokyo"}"#)
-        .says("That is the time in Tokyo.")
+        .replies("That is the time in Tokyo.")
         .calls("get_weather", r#"{"city": "Tokyo"}"#)
-        .says("It rains, at 22C.")
+        .replies("It rains, at 22C.")
         .calls("convert_temperature", r#"{"value": 22, "from_unit": "C"}"#)
-        .says("That is 71.6F.")
+        .replies("That is 71.6F.")
         .calls("issue_refund", r#"{"order": "A-1042", "amount": 20}"#)
-        .says("It was denied.");
+        .replies("It was denied.");
     talk("script", script.clone()).await;
-    assert_eq!(script.left(), 0);
+    assert_eq!(script.remaining(), 0);
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn every_protocol_runs_parallel_calls_against_a_mock_of_its_vendor() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
-        let asked = chat.prompt().user("Two cities at once").call().await;
+        let asked = chat.message().user("Two cities at once").call().await;
         let response = asked.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let results = response.results();
         let texts: Vec<_> = results.iter().map(|result| result.text()).collect();
@@ -163,7 +163,7 @@ async fn what_is_streamed_in_small_pieces_is_whole_at_the_end() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
-        let mut events = chat.prompt().user("Tell me a long story").stream();
+        let mut events = chat.message().user("Tell me a long story").stream();
         let mut pieces = Vec::new();
         while let Some(event) = events.next().await {
             if let ChatEvent::Text { delta } = event.unwrap() {
@@ -180,7 +180,7 @@ async fn an_answer_that_is_cut_off_is_an_error_and_not_an_answer() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
-        let asked = chat.prompt().user("Stop in the middle").call().await;
+        let asked = chat.message().user("Stop in the middle").call().await;
         let error = asked.map(|response| response.text()).unwrap_err();
         let ChatError::Model(error) = error else {
             panic!("{name}: {error:?}")
@@ -195,7 +195,7 @@ async fn a_vendor_that_asks_to_wait_is_asked_again() {
     for (name, path) in PROTOCOLS {
         let Some(mock) = Aimock::start() else { return };
         let chat = chat(vendor(name, &mock, path));
-        let asked = chat.prompt().user("Be overloaded").call().await;
+        let asked = chat.message().user("Be overloaded").call().await;
         let response = asked.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(response.text(), "Now I have time.", "{name}");
         assert_eq!(mock.received().len(), 2, "{name}");
@@ -207,7 +207,7 @@ async fn what_a_vendor_refuses_is_told_in_its_own_words() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
-        let asked = chat.prompt().user("Refuse the request").call().await;
+        let asked = chat.message().user("Refuse the request").call().await;
         let Err(ChatError::Model(error)) = asked else {
             panic!("{name}: {asked:?}")
         };
@@ -224,7 +224,7 @@ async fn what_a_vendor_refuses_is_told_in_its_own_words() {
 async fn a_call_of_an_approver_is_denied_and_the_model_reads_why() {
     let Some(mock) = Aimock::start() else { return };
     let chat = chat(vendor("openai-chat", &mock, "/v1"));
-    let asked = chat.prompt().user("Refund order A-1042").call().await;
+    let asked = chat.message().user("Refund order A-1042").call().await;
     let results = asked.unwrap().results();
     assert_eq!(results[0].outcome, Outcome::Denied);
     let (_, body) = mock.received().pop().unwrap();

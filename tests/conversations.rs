@@ -80,7 +80,7 @@ impl Home {
         let lease = Lease::new(conversation, "test");
         let kept = async {
             let store = toolwright::memory::open(&url).await?;
-            assert!(store.lease(&lease, Duration::from_secs(60)).await?);
+            assert!(store.acquire(&lease, Duration::from_secs(60)).await?);
             store.append(&lease, &entries).await?;
             store.release(&lease).await
         };

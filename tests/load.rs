@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use toolwright::chat::testing::FnModel;
-use toolwright::chat::{End, Store, What};
+use toolwright::chat::{TurnEnd, Store, EntryBody};
 use toolwright::memory::SqliteStore;
 use toolwright::server::Server;
 use toolwright::{Invoker, Registry};
@@ -66,8 +66,8 @@ async fn send(stream: &mut BufReader<TcpStream>, addr: SocketAddr, n: usize) -> 
 /// Whether the one message of a conversation was stored, and whether it was answered.
 async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
     let entries = store.load(&format!("c{n}")).await.unwrap();
-    let last = entries.last().map(|entry| &entry.what);
-    let answered = matches!(last, Some(What::Ended { end: End::Answered }));
+    let last = entries.last().map(|entry| &entry.body);
+    let answered = matches!(last, Some(EntryBody::TurnEnded { end: TurnEnd::Answered }));
     (!entries.is_empty(), answered && entries.len() == 3)
 }
 

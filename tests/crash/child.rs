@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::BufRead as _;
 use std::sync::Arc;
 
-use toolwright::chat::{Asked, Chat, Decided, Store as _, What};
+use toolwright::chat::{PendingApproval, Chat, ApprovalResponse, Store as _, EntryBody};
 use toolwright::{Invoker, Registry};
 
 #[path = "child/model.rs"]
@@ -48,9 +48,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let orders: usize = orders.parse()?;
     loop {
         let entries = store.load(conversation).await?;
-        let is_end = |what: &What| matches!(what, What::Ended { .. });
-        let over = entries.iter().filter(|entry| is_end(&entry.what)).count();
-        let interrupted = entries.last().is_some_and(|entry| !is_end(&entry.what));
+        let is_end = |what: &EntryBody| matches!(what, EntryBody::TurnEnded { .. });
+        let over = entries.iter().filter(|entry| is_end(&entry.body)).count();
+        let interrupted = entries.last().is_some_and(|entry| !is_end(&entry.body));
         if over == orders && !interrupted {
             println!("done");
             return Ok(());
@@ -59,23 +59,23 @@ async fn main() -> Result<(), Box<dyn Error>> {
             true => chat.resume(conversation),
             false => {
                 let order = over + 1;
-                let ask = chat.prompt().conversation(conversation);
+                let ask = chat.message().conversation(conversation);
                 ask.user(format!("Order {order}"))
             }
         };
         loop {
             let response = ask.call().await?;
-            if response.asked().is_empty() {
+            if response.pending_approvals().is_empty() {
                 break;
             }
-            let decided = decide(response.asked(), &points)?;
-            ask = chat.decide(conversation, decided);
+            let decided = decide(response.pending_approvals(), &points)?;
+            ask = chat.submit_approvals(conversation, decided);
         }
     }
 }
 
 /// Has whoever writes to stdin decide.
-fn decide(asked: &[Asked], points: &Points) -> Result<Vec<Decided>, Box<dyn Error>> {
+fn decide(asked: &[PendingApproval], points: &Points) -> Result<Vec<ApprovalResponse>, Box<dyn Error>> {
     let mut decided = Vec::new();
     for asked in asked {
         points.at(Stage::Waiting, "somebody is asked");

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use toolwright::chat::{End, Entry, ItemKind, Message, What, history};
+use toolwright::chat::{TurnEnd, Entry, ItemKind, Message, EntryBody, history};
 use toolwright::{Outcome, ToolResult};
 
 /// What was found in conversations that came to their end.
@@ -53,7 +53,7 @@ pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> Findings {
     no_call_without_its_result(entries);
     let world = World::read(log);
     let turns: Vec<&[Entry]> = entries
-        .split_inclusive(|entry| matches!(entry.what, What::Ended { .. }))
+        .split_inclusive(|entry| matches!(entry.body, EntryBody::TurnEnded { .. }))
         .collect();
     assert_eq!(turns.len(), orders, "{entries:#?}");
     let mut findings = Findings {
@@ -120,8 +120,8 @@ fn no_call_without_its_result(entries: &[Entry]) {
 
 /// The one result of a call.
 fn the_result<'a>(turn: &'a [Entry], call: &str) -> &'a ToolResult {
-    let results = turn.iter().filter_map(|entry| match &entry.what {
-        What::Finished { result } if result.call == *call => Some(result),
+    let results = turn.iter().filter_map(|entry| match &entry.body {
+        EntryBody::CallFinished { result } if result.call == *call => Some(result),
         _ => None,
     });
     let results: Vec<&ToolResult> = results.collect();
@@ -134,10 +134,10 @@ fn answer(turn: &[Entry]) -> String {
     let [.., step, end] = turn else {
         panic!("{turn:#?}");
     };
-    let end = matches!(&end.what, What::Ended { end } if *end == End::Answered);
+    let end = matches!(&end.body, EntryBody::TurnEnded { end } if *end == TurnEnd::Answered);
     assert!(end, "{turn:#?}");
-    match &step.what {
-        What::Step { step, .. } => step.text(),
+    match &step.body {
+        EntryBody::Step { step, .. } => step.text(),
         _ => panic!("{turn:#?}"),
     }
 }
@@ -165,8 +165,8 @@ impl World {
 
     /// What ran is what somebody had seen, whichever process asked and whichever ran it.
     fn refunded_what_was_asked(&self, turn: &[Entry], order: usize) {
-        let asked = turn.iter().find_map(|entry| match &entry.what {
-            What::Asked { arguments, .. } => arguments["euros"].as_u64(),
+        let asked = turn.iter().find_map(|entry| match &entry.body {
+            EntryBody::ApprovalRequested { arguments, .. } => arguments["euros"].as_u64(),
             _ => None,
         });
         for euros in self

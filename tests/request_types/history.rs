@@ -160,7 +160,7 @@ pub(crate) fn edges() -> Vec<Message> {
     let thought = Item::new(ItemKind::Reasoning {
         text: "Hm.".to_owned(),
     });
-    let hosted = Item::new(ItemKind::Hosted {
+    let hosted = Item::new(ItemKind::HostedCall {
         tool: "web_search".to_owned(),
         input: "tea".to_owned(),
         output: "leaves".to_owned(),

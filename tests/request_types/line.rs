@@ -37,7 +37,7 @@ impl Line {
     /// What goes over the line when a model is asked something.
     pub(crate) async fn sent(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
         let events: Vec<_> = model.stream(request).collect().await;
-        assert!(matches!(events[0], Ok(ModelEvent::Sent(_))), "{events:?}");
+        assert!(matches!(events[0], Ok(ModelEvent::RequestSent(_))), "{events:?}");
         self.0.sent.lock().unwrap().take().unwrap()
     }
 }

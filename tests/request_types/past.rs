@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use toolwright::chat::{
-    Item, ItemKind, Message, ModelEvent, ModelId, ModelRequest, Step, Stop, Usage,
+    Item, ItemKind, Message, ModelEvent, ModelId, ModelRequest, Step, StopReason, Usage,
 };
 use toolwright::{Content, ErrorKind, Outcome, ToolCall, ToolResult};
 
@@ -72,7 +72,7 @@ pub(crate) fn scripted(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(Step::new(
         id,
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::default(),
     )))
 }

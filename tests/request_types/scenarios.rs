@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright::chat::{
-    AnswerForm, Hosted, Message, Model, ModelRequest, Options, Step, ToolChoice,
+    ResponseFormat, HostedTool, Message, Model, ModelRequest, ModelOptions, Step, ToolChoice,
 };
 use toolwright::schema::Schema;
 use toolwright::{Config, Sources};
@@ -97,28 +97,28 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let mut scenarios = Vec::new();
     for (name, choice) in choices.into_iter().chain(named) {
         let mut request = offered(vec![user("Hello!")]);
-        request.choice = choice.clone();
+        request.tool_choice = choice.clone();
         scenarios.push((format!("choice-{name}"), request.clone()));
         request.options.effort = Some("low".to_owned());
         scenarios.push((format!("choice-{name}-thinking"), request));
         // Nothing to choose from.
         if !matches!(choice, ToolChoice::Named(_)) {
             let mut request = asked(vec![user("Hello!")]);
-            request.choice = choice;
+            request.tool_choice = choice;
             scenarios.push((format!("choice-{name}-of-nothing"), request));
         }
     }
     let searches = searches().into_iter().map(|search| ("web_search", search));
     let servers = servers().into_iter().take(1).map(|server| ("wiki", server));
     let hosted = searches.chain(servers);
-    for (place, (name, hosted)) in hosted.filter(|(_, it)| model.hosts(it)).enumerate() {
+    for (place, (name, hosted)) in hosted.filter(|(_, it)| model.supports_hosted_tool(it)).enumerate() {
         let mut request = asked(vec![user("Hello!")]);
-        request.hosted = vec![hosted];
-        request.choice = ToolChoice::Required;
+        request.hosted_tools = vec![hosted];
+        request.tool_choice = ToolChoice::Required;
         scenarios.push((format!("choice-hosted-{place}-required"), request.clone()));
         // Anthropic has no word for all tools of one server.
         if (vendor, name) != ("anthropic", "wiki") {
-            request.choice = ToolChoice::Named(name.to_owned());
+            request.tool_choice = ToolChoice::Named(name.to_owned());
             scenarios.push((format!("choice-hosted-{place}-named"), request));
         }
     }
@@ -131,7 +131,7 @@ fn settings(rows: &[(&str, &str)]) -> Config {
 }
 
 /// A search from nowhere, and from somewhere, by every name that vendors have for it.
-fn searches() -> Vec<Hosted> {
+fn searches() -> Vec<HostedTool> {
     let kinds = [
         "default",
         "web_search",
@@ -148,13 +148,13 @@ fn searches() -> Vec<Hosted> {
         for place in [&[][..], &place[..1], &place[..]] {
             let rows = [&[("WebSearchTool.type", kind)], place].concat();
             let search = settings(&rows).web_search().unwrap().unwrap();
-            searches.push(Hosted::WebSearch(search));
+            searches.push(HostedTool::WebSearch(search));
         }
     }
     searches
 }
 
-fn servers() -> Vec<Hosted> {
+fn servers() -> Vec<HostedTool> {
     let groups = settings(&[
         ("MCP.name", "wiki"),
         ("MCP.url", "https://wiki.example/mcp"),
@@ -164,27 +164,27 @@ fn servers() -> Vec<Hosted> {
         ("MCP_1.authorization", "Bearer made-up"),
     ]);
     let groups = groups.mcp_groups().unwrap();
-    groups.into_iter().map(Hosted::Mcp).collect()
+    groups.into_iter().map(HostedTool::Mcp).collect()
 }
 
 fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let mut scenarios = Vec::new();
     let searches = searches().into_iter().enumerate();
-    let mut offers: Vec<(String, Vec<Hosted>)> = searches
+    let mut offers: Vec<(String, Vec<HostedTool>)> = searches
         .map(|(place, search)| (format!("search-{place}"), vec![search]))
         .collect();
     offers.push(("servers".to_owned(), servers()));
     let both = self::searches().into_iter().take(1).chain(servers());
     offers.push(("both".to_owned(), both.collect()));
     for (_, hosted) in &mut offers {
-        hosted.retain(|hosted| model.hosts(hosted));
+        hosted.retain(|hosted| model.supports_hosted_tool(hosted));
     }
     offers.retain(|(_, hosted)| !hosted.is_empty());
     // One after the other, because the same tools are planned only once in a row.
     for (beside, ask) in [("", asked as fn(_) -> _), ("-beside-tools", offered)] {
         for (name, hosted) in &offers {
             let mut request = ask(vec![user("Hello!")]);
-            request.hosted.clone_from(hosted);
+            request.hosted_tools.clone_from(hosted);
             scenarios.push((format!("hosted-{name}{beside}"), request));
         }
     }
@@ -213,9 +213,9 @@ fn forms() -> Vec<(String, ModelRequest)> {
     ];
     let mut scenarios = Vec::new();
     for (scenario, name, schema) in forms {
-        let form = AnswerForm::new(name, Schema::check(schema).unwrap());
+        let form = ResponseFormat::new(name, Schema::check(schema).unwrap());
         let mut request = asked(vec![user("Hello!")]);
-        request.answer = Some(form);
+        request.response_format = Some(form);
         scenarios.push((format!("form-{scenario}"), request.clone()));
         request.system = None;
         request.tools = tools::all();
@@ -226,7 +226,7 @@ fn forms() -> Vec<(String, ModelRequest)> {
 }
 
 fn options(vendor: &str) -> Vec<(String, ModelRequest)> {
-    let set = |change: &dyn Fn(&mut Options)| {
+    let set = |change: &dyn Fn(&mut ModelOptions)| {
         let mut request = offered(vec![user("Hello!")]);
         change(&mut request.options);
         request

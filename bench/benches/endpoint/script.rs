@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream;
-use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Stop, Usage};
+use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage};
 
 /// How many pieces the answer comes in.
 pub(crate) const PIECES: usize = 500;
@@ -39,7 +39,7 @@ impl Model for Script {
             ModelEvent::Text(piece)
         });
         let finished = ModelEvent::Finished {
-            stop: Stop::End,
+            stop: StopReason::End,
             usage: Usage::new(10, 500),
         };
         let end = [ModelEvent::Item(Item::text(text())), finished];

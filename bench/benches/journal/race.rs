@@ -18,7 +18,7 @@ pub(crate) fn append(
     store: &Arc<dyn Store>,
 ) -> Table {
     let lease = Lease::new("appending", "bench");
-    let held = store.lease(&lease, Duration::from_secs(6_000));
+    let held = store.acquire(&lease, Duration::from_secs(6_000));
     assert!(runtime.block_on(held).unwrap());
     let mut race = Race::new(format!("{name}: one entry appended"), runtime);
     if let Some(floor) = floor {
@@ -28,7 +28,7 @@ pub(crate) fn append(
             "ok"
         });
     }
-    let (kind, mut n) = (room::entry(4).what, 0_usize);
+    let (kind, mut n) = (room::entry(4).body, 0_usize);
     race.future("append", async move || {
         n += 1;
         let entry = Entry::new(format!("{n:016x}"), n as u64, kind.clone());
@@ -85,7 +85,7 @@ pub(crate) fn grow(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Tab
         for (_, room, best) in &mut rows {
             let turn = async {
                 let start = Instant::now();
-                let ask = chat.prompt().conversation(room.as_str());
+                let ask = chat.message().conversation(room.as_str());
                 ask.user("And now?").call().await.unwrap();
                 start.elapsed().as_nanos() as f64
             };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::testing::{FnModel, Reply};
+use toolwright::chat::testing::{FnModel, ModelReply};
 use toolwright::chat::{
-    CallFacts, Chat, End, Entry, Item, Lease, Message, ModelId, Step, Stop, Store, Usage, What,
+    CallMetadata, Chat, TurnEnd, Entry, Item, Lease, Message, ModelId, Step, StopReason, Store, Usage, EntryBody,
 };
 use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
 
@@ -19,34 +19,34 @@ const WEATHER: &str = "Reykjavík: cloudy, 9C / 48F, 80% humidity; tomorrow rain
 pub(crate) fn entry(n: usize) -> Entry {
     let call = format!("call_{}", n / ENTRIES);
     let what = match n % ENTRIES {
-        0 => What::User {
+        0 => EntryBody::User {
             content: vec![Content::text("What will the weather be in Reykjavík?")],
         },
         1 => {
             let made = ToolCall::new("weather", ARGUMENTS).with_id(call.as_str());
-            let facts = CallFacts::new(call, "weather", "digest");
-            step(vec![Item::call(made)], Stop::Calls, vec![facts])
+            let facts = CallMetadata::new(call, "weather", "digest");
+            step(vec![Item::call(made)], StopReason::Calls, vec![facts])
         }
-        2 => What::Started { call: call.into() },
+        2 => EntryBody::CallStarted { call: call.into() },
         3 => {
             let mut result = ToolResult::success(WEATHER);
             (result.call, result.tool) = (call.into(), "weather".into());
-            What::Finished { result }
+            EntryBody::CallFinished { result }
         }
-        4 => step(vec![Item::text(WEATHER)], Stop::End, Vec::new()),
-        _ => What::Ended { end: End::Answered },
+        4 => step(vec![Item::text(WEATHER)], StopReason::End, Vec::new()),
+        _ => EntryBody::TurnEnded { end: TurnEnd::Answered },
     };
     Entry::new(format!("{n:016x}"), 1_700_000_000_000 + n as u64, what)
 }
 
-fn step(items: Vec<Item>, stop: Stop, calls: Vec<CallFacts>) -> What {
+fn step(items: Vec<Item>, stop: StopReason, calls: Vec<CallMetadata>) -> EntryBody {
     let step = Step::new(
         ModelId::new("script", "one"),
         items,
         stop,
         Usage::new(400, 60),
     );
-    What::Step {
+    EntryBody::Step {
         step: step.into(),
         calls,
         cost: Some(0.00123),
@@ -61,7 +61,7 @@ pub(crate) fn text(turn: usize) -> String {
 /// Makes a conversation of so many turns.
 pub(crate) async fn fill(store: &dyn Store, name: &str, turns: usize) {
     let lease = Lease::new(name, "bench");
-    assert!(store.lease(&lease, Duration::from_secs(600)).await.unwrap());
+    assert!(store.acquire(&lease, Duration::from_secs(600)).await.unwrap());
     let entries: Vec<Entry> = (0..turns * ENTRIES).map(entry).collect();
     store.append(&lease, &entries).await.unwrap();
     store.release(&lease).await.unwrap();
@@ -73,8 +73,8 @@ pub(crate) fn chat(store: &Arc<dyn Store>) -> Chat {
     let weather = Tool::builder("weather", "Looks at the sky.");
     registry.add(weather.run(|_, _| WEATHER).unwrap()).unwrap();
     let model = FnModel::new(|request| match request.messages.last() {
-        Some(Message::User(_)) => Reply::call(ToolCall::new("weather", "{}")),
-        _ => Reply::text(WEATHER),
+        Some(Message::User(_)) => ModelReply::call(ToolCall::new("weather", "{}")),
+        _ => ModelReply::text(WEATHER),
     });
     let chat = Chat::builder(model, &Invoker::new(&registry).unwrap());
     chat.store(Arc::clone(store)).build()

@@ -9,18 +9,18 @@ use toolwright_core::{
     Approvals, Approve, BoxFuture, Entry as ToolEntry, ErrorPolicy, Invoker, Scope, Snapshot, Tool,
 };
 
-use crate::ask::Ask;
+use crate::turn_request::TurnRequest;
 use crate::error::ChatError;
-use crate::event::Decided;
-use crate::lease::{LIFE, Queues};
-use crate::model::{Hosted, Model, Options, ToolChoice};
+use crate::event::ApprovalResponse;
+use crate::lease::{DEFAULT_LEASE_DURATION, ConversationQueues};
+use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
 use crate::price::Prices;
-use crate::store::{Lease, MemoryStore, Store, random};
+use crate::store::{Lease, MemoryStore, Store, random_hex};
 use crate::turn::TurnLimits;
-use crate::window::Window;
+use crate::window::HistoryWindow;
 
 /// How long a decision may take, unless said otherwise.
-const DEFAULT_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Asks a model, runs the tools it calls, and goes on until there is an answer; cheap to clone.
 ///
@@ -50,40 +50,40 @@ const DEFAULT_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Chat(pub(crate) Arc<Shared>);
+pub struct Chat(pub(crate) Arc<ChatInner>);
 
-pub(crate) struct Shared {
+pub(crate) struct ChatInner {
     pub(crate) invoker: Invoker,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) resolvers: Vec<Arc<dyn ToolResolver>>,
     pub(crate) approver: Option<Arc<dyn Approve>>,
     pub(crate) prices: Prices,
-    pub(crate) terms: Terms,
-    patience: Duration,
-    approvals: OnceCell<Arc<Approvals>>,
+    pub(crate) options: TurnOptions,
+    approval_timeout: Duration,
+    approval_signer: OnceCell<Arc<Approvals>>,
     /// The tools of the last snapshot as a request carries them: the same list means the same plan.
-    listed: Mutex<Option<Listed>>,
-    pub(crate) queues: Queues,
+    tool_list: Mutex<Option<CachedToolList>>,
+    pub(crate) queues: ConversationQueues,
     /// Under which name it holds leases.
-    pub(crate) holder: OnceLock<String>,
-    pub(crate) lease_life: Duration,
+    pub(crate) lease_holder: OnceLock<String>,
+    pub(crate) lease_duration: Duration,
 }
 
-type Listed = (Arc<Snapshot>, Arc<[ToolEntry]>);
+type CachedToolList = (Arc<Snapshot>, Arc<[ToolEntry]>);
 
 /// What a chat decides for all its prompts, and a prompt for itself.
 #[derive(Clone)]
-pub(crate) struct Terms {
+pub(crate) struct TurnOptions {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) system: Option<String>,
-    pub(crate) hosted: Vec<Hosted>,
-    pub(crate) choice: ToolChoice,
-    pub(crate) options: Options,
+    pub(crate) hosted_tools: Vec<HostedTool>,
+    pub(crate) tool_choice: ToolChoice,
+    pub(crate) model_options: ModelOptions,
     pub(crate) limits: TurnLimits,
-    pub(crate) window: Window,
-    pub(crate) errors: Option<ErrorPolicy>,
-    pub(crate) ask_each: bool,
-    pub(crate) manual: bool,
+    pub(crate) window: HistoryWindow,
+    pub(crate) error_policy: Option<ErrorPolicy>,
+    pub(crate) approve_every_call: bool,
+    pub(crate) manual_calls: bool,
 }
 
 /// Somebody who knows tools that a registry does not have.
@@ -114,36 +114,36 @@ impl Chat {
 
     /// Starts a chat of a model and the tools it may call.
     pub fn builder(model: impl Model, tools: &Invoker) -> ChatBuilder {
-        ChatBuilder(Shared {
+        ChatBuilder(ChatInner {
             invoker: tools.clone(),
             store: Arc::new(MemoryStore::new()),
             resolvers: Vec::new(),
             approver: None,
             prices: Prices::default(),
-            terms: Terms {
+            options: TurnOptions {
                 model: Arc::new(model),
                 system: None,
-                hosted: Vec::new(),
-                choice: ToolChoice::Auto,
-                options: Options::default(),
+                hosted_tools: Vec::new(),
+                tool_choice: ToolChoice::Auto,
+                model_options: ModelOptions::default(),
                 limits: TurnLimits::default(),
-                window: Window::default(),
-                errors: None,
-                ask_each: false,
-                manual: false,
+                window: HistoryWindow::default(),
+                error_policy: None,
+                approve_every_call: false,
+                manual_calls: false,
             },
-            patience: DEFAULT_PATIENCE,
-            approvals: OnceCell::new(),
-            listed: Mutex::default(),
-            queues: Queues::default(),
-            holder: OnceLock::new(),
-            lease_life: LIFE,
+            approval_timeout: DEFAULT_APPROVAL_TIMEOUT,
+            approval_signer: OnceCell::new(),
+            tool_list: Mutex::default(),
+            queues: ConversationQueues::default(),
+            lease_holder: OnceLock::new(),
+            lease_duration: DEFAULT_LEASE_DURATION,
         })
     }
 
     /// Starts a prompt.
-    pub fn prompt(&self) -> Ask {
-        Ask::new(self.clone())
+    pub fn message(&self) -> TurnRequest {
+        TurnRequest::new(self.clone())
     }
 
     /// Goes on with a conversation whose turn waits for decisions.
@@ -153,56 +153,56 @@ impl Chat {
     ///
     /// A journal does not keep what a prompt said about tools, terms and its caller: say it again here. An approval is for the
     /// caller it was asked for.
-    pub fn decide(&self, conversation: impl Into<String>, decided: Vec<Decided>) -> Ask {
-        self.prompt().conversation(conversation).decided(decided)
+    pub fn submit_approvals(&self, conversation: impl Into<String>, decided: Vec<ApprovalResponse>) -> TurnRequest {
+        self.message().conversation(conversation).approval_responses(decided)
     }
 
     /// Goes on with a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
-    pub fn resume(&self, conversation: impl Into<String>) -> Ask {
-        self.prompt().conversation(conversation)
+    pub fn resume(&self, conversation: impl Into<String>) -> TurnRequest {
+        self.message().conversation(conversation)
     }
 
     /// What this chat was given and its model's vendor does not have, in words for a person.
     pub fn warnings(&self) -> Vec<String> {
-        let terms = &self.0.terms;
+        let terms = &self.0.options;
         let missing = terms
-            .hosted
+            .hosted_tools
             .iter()
-            .filter(|hosted| !terms.model.hosts(hosted));
+            .filter(|hosted| !terms.model.supports_hosted_tool(hosted));
         let missing = missing.map(|hosted| {
             let (what, name) = match hosted {
-                Hosted::WebSearch(_) => ("hosted web search", String::new()),
-                Hosted::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
+                HostedTool::WebSearch(_) => ("hosted web search", String::new()),
+                HostedTool::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
             };
             format!("{} has no {what}{name}: it is left out", terms.model.id())
         });
         missing.collect()
     }
 
-    pub(crate) async fn approvals(&self) -> Result<Arc<Approvals>, ChatError> {
-        let made = self.0.approvals.get_or_try_init(async || {
-            let key = self.0.store.key().await?;
+    pub(crate) async fn approval_signer(&self) -> Result<Arc<Approvals>, ChatError> {
+        let made = self.0.approval_signer.get_or_try_init(async || {
+            let key = self.0.store.signing_key().await?;
             Ok::<_, ChatError>(Arc::new(
-                Approvals::with_key(key.expose()).life(self.0.patience),
+                Approvals::with_key(key.expose()).life(self.0.approval_timeout),
             ))
         });
         made.await.cloned()
     }
 
     /// The lease of a conversation, in this chat's name.
-    pub(crate) fn lease(&self, conversation: &str) -> Result<Lease, ChatError> {
-        let holder = match self.0.holder.get() {
+    pub(crate) fn lease_for(&self, conversation: &str) -> Result<Lease, ChatError> {
+        let holder = match self.0.lease_holder.get() {
             Some(holder) => holder,
             None => {
-                let drawn = random(8)?;
-                self.0.holder.get_or_init(|| drawn)
+                let drawn = random_hex(8)?;
+                self.0.lease_holder.get_or_init(|| drawn)
             }
         };
         Ok(Lease::new(conversation, holder))
     }
 
     /// The tools that a caller may see, in one list per snapshot.
-    pub(crate) fn list(
+    pub(crate) fn visible_tools(
         &self,
         invoker: &Invoker,
         scope: &Scope,
@@ -212,7 +212,7 @@ impl Chat {
         if shown.len() < snapshot.len() {
             return Ok(shown.into());
         }
-        let mut listed = self.0.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = self.0.tool_list.lock().unwrap_or_else(PoisonError::into_inner);
         match &*listed {
             Some((of, tools)) if Arc::ptr_eq(of, &snapshot) => Ok(Arc::clone(tools)),
             _ => {
@@ -227,19 +227,19 @@ impl Chat {
 impl fmt::Debug for Chat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chat")
-            .field("model", self.0.terms.model.id())
+            .field("model", self.0.options.model.id())
             .finish_non_exhaustive()
     }
 }
 
 /// A chat under construction.
-pub struct ChatBuilder(Shared);
+pub struct ChatBuilder(ChatInner);
 
 impl ChatBuilder {
     /// Says what the model should keep to.
     #[must_use]
     pub fn system(mut self, system: impl Into<String>) -> Self {
-        self.0.terms.system = Some(system.into());
+        self.0.options.system = Some(system.into());
         self
     }
 
@@ -252,29 +252,29 @@ impl ChatBuilder {
 
     /// Offers a tool that the vendor runs, where it has one.
     #[must_use]
-    pub fn hosted(mut self, hosted: Hosted) -> Self {
-        self.0.terms.hosted.push(hosted);
+    pub fn hosted_tool(mut self, hosted: HostedTool) -> Self {
+        self.0.options.hosted_tools.push(hosted);
         self
     }
 
     /// Says how the model answers.
     #[must_use]
-    pub fn options(mut self, options: Options) -> Self {
-        self.0.terms.options = options;
+    pub fn model_options(mut self, options: ModelOptions) -> Self {
+        self.0.options.model_options = options;
         self
     }
 
     /// Says how far one turn may go.
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
-        self.0.terms.limits = limits;
+        self.0.options.limits = limits;
         self
     }
 
     /// Says how much of a conversation the model is told; the default is 30 messages before the current turn.
     #[must_use]
-    pub fn window(mut self, window: Window) -> Self {
-        self.0.terms.window = window;
+    pub fn window(mut self, window: HistoryWindow) -> Self {
+        self.0.options.window = window;
         self
     }
 
@@ -284,7 +284,7 @@ impl ChatBuilder {
     /// when it dies waits until its leases have ended.
     #[must_use]
     pub fn node(mut self, name: impl Into<String>) -> Self {
-        self.0.holder = OnceLock::from(name.into());
+        self.0.lease_holder = OnceLock::from(name.into());
         self
     }
 
@@ -292,15 +292,15 @@ impl ChatBuilder {
     ///
     /// While a turn runs the lease is renewed three times in this time; another process may take it from one that falls behind.
     #[must_use]
-    pub fn lease_life(mut self, life: Duration) -> Self {
-        self.0.lease_life = life;
+    pub fn lease_duration(mut self, life: Duration) -> Self {
+        self.0.lease_duration = life;
         self
     }
 
     /// Says what becomes of a failed tool's error, whatever the tools say.
     #[must_use]
-    pub fn errors(mut self, errors: ErrorPolicy) -> Self {
-        self.0.terms.errors = Some(errors);
+    pub fn error_policy(mut self, errors: ErrorPolicy) -> Self {
+        self.0.options.error_policy = Some(errors);
         self
     }
 
@@ -316,14 +316,14 @@ impl ChatBuilder {
     /// Has every call approved, whatever the tools say.
     #[must_use]
     pub fn ask_before_each_call(mut self) -> Self {
-        self.0.terms.ask_each = true;
+        self.0.options.approve_every_call = true;
         self
     }
 
     /// Sets how long a decision may take.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.0.patience = patience;
+    pub fn approval_timeout(mut self, patience: Duration) -> Self {
+        self.0.approval_timeout = patience;
         self
     }
 

@@ -18,7 +18,8 @@ pub struct Entry {
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// What.
-    pub what: What,
+    #[serde(rename = "what")]
+    pub body: EntryBody,
     /// The principal that caused it, of messages and decisions; the operator, if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<PrincipalRecord>,
@@ -26,23 +27,23 @@ pub struct Entry {
 
 impl Entry {
     /// Makes an entry.
-    pub fn new(id: impl Into<String>, at: u64, what: What) -> Self {
+    pub fn new(id: impl Into<String>, at: u64, what: EntryBody) -> Self {
         Self {
             id: id.into(),
             at,
-            what,
+            body: what,
             principal: None,
         }
     }
 
     /// Returns true if it is a message: of a person, or of a prompt in the role of the model.
     pub fn is_message(&self) -> bool {
-        matches!(self.what, What::User { .. } | What::Assistant { .. })
+        matches!(self.body, EntryBody::User { .. } | EntryBody::Assistant { .. })
     }
 
     /// Records the principal that caused it.
     #[must_use]
-    pub fn by(mut self, principal: Option<PrincipalRecord>) -> Self {
+    pub fn with_principal(mut self, principal: Option<PrincipalRecord>) -> Self {
         self.principal = principal;
         self
     }
@@ -53,7 +54,7 @@ impl Entry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum What {
+pub enum EntryBody {
     /// A person said something: a turn begins.
     User {
         /// What was said.
@@ -69,23 +70,26 @@ pub enum What {
         /// The answer.
         step: Arc<Step>,
         /// What the turn has to know about each call in it, in order.
-        calls: Vec<CallFacts>,
+        calls: Vec<CallMetadata>,
         /// What it cost, where the price is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<f64>,
     },
     /// A call is about to run.
-    Started {
+    #[serde(rename = "started")]
+    CallStarted {
         /// Which.
         call: CallId,
     },
     /// A call has its result.
-    Finished {
+    #[serde(rename = "finished")]
+    CallFinished {
         /// The result.
         result: ToolResult,
     },
     /// Somebody has to decide about a call.
-    Asked {
+    #[serde(rename = "asked")]
+    ApprovalRequested {
         /// Which.
         call: CallId,
         /// The arguments exactly as the tool will receive them.
@@ -94,23 +98,25 @@ pub enum What {
         token: Grant,
     },
     /// Somebody has decided.
-    Decided {
+    #[serde(rename = "decided")]
+    ApprovalDecided {
         /// About which call.
         call: CallId,
         /// How.
-        verdict: Verdict,
+        verdict: ApprovalVerdict,
     },
     /// The turn is over.
-    Ended {
+    #[serde(rename = "ended")]
+    TurnEnded {
         /// Why.
-        end: End,
+        end: TurnEnd,
     },
 }
 
 /// What a turn has to know about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct CallFacts {
+pub struct CallMetadata {
     /// Which call.
     pub call: CallId,
     /// The tool it means, if there is one.
@@ -128,7 +134,7 @@ pub struct CallFacts {
     pub return_direct: bool,
 }
 
-impl CallFacts {
+impl CallMetadata {
     /// Makes the facts of a call of which nothing is declared.
     pub fn new(
         call: impl Into<CallId>,
@@ -150,7 +156,7 @@ impl CallFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum ApprovalVerdict {
     /// It may run as it is.
     Approve,
     /// It may run with these arguments.
@@ -174,7 +180,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum End {
+pub enum TurnEnd {
     /// The model has answered.
     Answered,
     /// A tool's result is the answer.

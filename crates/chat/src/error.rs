@@ -115,7 +115,7 @@ pub enum ChatError {
     #[error(transparent)]
     Tools(InvokerError),
     /// Nobody knows tools or bundles that the prompt names.
-    #[error("nobody knows {}{}", quoted(names), did_you_mean(nearest))]
+    #[error("nobody knows {}{}", quote_names(names), did_you_mean(nearest))]
     UnknownTool {
         /// Their names.
         names: Vec<String>,
@@ -132,7 +132,7 @@ pub enum ChatError {
     },
     /// A decision or a result is refused; none of those brought with it counts.
     #[error("call `{call}`: {reason}")]
-    Refused {
+    Rejected {
         /// About which call.
         call: CallId,
         /// Why.
@@ -152,7 +152,7 @@ pub enum ChatError {
     },
     /// There is nothing to ask, and no turn to go on with.
     #[error("nothing was said: add `.user(…)`")]
-    Silent,
+    NoInput,
     /// The turn was ended before there was an answer.
     #[error("the turn was ended: {reason}")]
     Ended {
@@ -163,7 +163,7 @@ pub enum ChatError {
     },
     /// The answer does not have the form it was asked for.
     #[error("the answer is not what was asked for: {message}")]
-    Answer {
+    InvalidStructuredOutput {
         /// What is wrong with it.
         message: String,
         /// The answer.
@@ -171,13 +171,13 @@ pub enum ChatError {
     },
     /// The turn waits for a decision or a result, and the caller cannot wait with it.
     #[error("the turn waits: {waiting}")]
-    Waits {
+    TurnPaused {
         /// For what.
         waiting: String,
     },
     /// The stream was read to its end before.
     #[error("the stream is over")]
-    Over,
+    StreamEnded,
 }
 
 impl ChatError {
@@ -186,7 +186,7 @@ impl ChatError {
     }
 }
 
-fn quoted(names: &[String]) -> String {
+fn quote_names(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
@@ -194,6 +194,6 @@ fn quoted(names: &[String]) -> String {
 fn did_you_mean(nearest: &[String]) -> String {
     match nearest {
         [] => String::new(),
-        _ => format!("; did you mean {}?", quoted(nearest)),
+        _ => format!("; did you mean {}?", quote_names(nearest)),
     }
 }

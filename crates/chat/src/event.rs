@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{CallId, Content, Grant, ToolCall, ToolName, ToolResult, ToolSpec};
 
-use crate::entry::{End, Verdict};
+use crate::entry::{TurnEnd, ApprovalVerdict};
 use crate::model::ModelId;
-use crate::usage::{Stop, Usage};
+use crate::usage::{StopReason, Usage};
 
 /// A piece of a turn.
 ///
@@ -18,14 +18,16 @@ use crate::usage::{Stop, Usage};
 #[non_exhaustive]
 pub enum ChatEvent {
     /// A turn begins or goes on.
-    Began {
+    #[serde(rename = "began")]
+    TurnStarted {
         /// The conversation.
         conversation: String,
         /// Who answers.
         model: ModelId,
     },
     /// What is sent to the model, as it goes over the wire.
-    Sent {
+    #[serde(rename = "sent")]
+    RequestSent {
         /// The body of the request, without secrets.
         body: Arc<str>,
     },
@@ -59,7 +61,8 @@ pub enum ChatEvent {
         call: ToolCall,
     },
     /// A tool that the vendor ran.
-    Hosted {
+    #[serde(rename = "hosted")]
+    HostedCall {
         /// Which.
         tool: String,
         /// What it was asked.
@@ -72,21 +75,23 @@ pub enum ChatEvent {
     /// A step of the model is over.
     Step {
         /// Why it ended.
-        stop: Stop,
+        stop: StopReason,
         /// What it took.
         usage: Usage,
         /// What it cost, where the price is known.
         cost: Option<f64>,
     },
     /// Somebody has to decide about a call.
-    Asked(Asked),
+    #[serde(rename = "asked")]
+    ApprovalRequested(PendingApproval),
     /// Somebody has decided.
-    Decided {
+    #[serde(rename = "decided")]
+    ApprovalDecided {
         /// About which call.
         call: CallId,
         /// How.
         #[serde(flatten)]
-        verdict: Verdict,
+        verdict: ApprovalVerdict,
     },
     /// A call starts to run.
     Running {
@@ -119,15 +124,17 @@ pub enum ChatEvent {
         millis: u64,
     },
     /// The turn waits: for decisions, or for results that the caller brings.
-    Paused {
+    #[serde(rename = "paused")]
+    TurnPaused {
         /// About which calls.
         calls: Vec<CallId>,
     },
     /// The turn is over.
-    Ended {
+    #[serde(rename = "ended")]
+    TurnEnded {
         /// Why.
         #[serde(flatten)]
-        end: End,
+        end: TurnEnd,
         /// The answer.
         content: Vec<Content>,
         /// What the whole turn took.
@@ -140,7 +147,7 @@ pub enum ChatEvent {
 /// A call that waits for a decision.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct PendingApproval {
     /// The call as the model made it.
     pub call: ToolCall,
     /// The tool: its title and description say what will happen.
@@ -155,19 +162,19 @@ pub struct Asked {
 #[derive(Clone, Debug, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Decided {
+pub struct ApprovalResponse {
     /// About which call.
     pub call: CallId,
     /// The token of its [`Asked`].
     pub token: Grant,
     /// How.
-    pub verdict: Verdict,
+    pub verdict: ApprovalVerdict,
 }
 
-impl Asked {
+impl PendingApproval {
     /// Decides.
-    pub fn decide(&self, verdict: Verdict) -> Decided {
-        Decided {
+    pub fn respond(&self, verdict: ApprovalVerdict) -> ApprovalResponse {
+        ApprovalResponse {
             call: self.call.id.clone(),
             token: self.token.clone(),
             verdict,
@@ -175,24 +182,24 @@ impl Asked {
     }
 
     /// Lets the call run as it is.
-    pub fn approve(&self) -> Decided {
-        self.decide(Verdict::Approve)
+    pub fn approve(&self) -> ApprovalResponse {
+        self.respond(ApprovalVerdict::Approve)
     }
 
     /// Lets the call run with other arguments.
-    pub fn edit(&self, arguments: Value) -> Decided {
-        self.decide(Verdict::Edit { arguments })
+    pub fn edit(&self, arguments: Value) -> ApprovalResponse {
+        self.respond(ApprovalVerdict::Edit { arguments })
     }
 
     /// Refuses the call; the model reads why.
-    pub fn deny(&self, reason: impl Into<String>) -> Decided {
+    pub fn deny(&self, reason: impl Into<String>) -> ApprovalResponse {
         let reason = reason.into();
-        self.decide(Verdict::Deny { reason })
+        self.respond(ApprovalVerdict::Deny { reason })
     }
 
     /// Answers in the tool's place.
-    pub fn answer(&self, text: impl Into<String>) -> Decided {
+    pub fn answer(&self, text: impl Into<String>) -> ApprovalResponse {
         let content = vec![Content::text(text)];
-        self.decide(Verdict::Answer { content })
+        self.respond(ApprovalVerdict::Answer { content })
     }
 }

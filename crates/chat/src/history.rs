@@ -7,59 +7,59 @@ use std::collections::HashMap;
 
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
-use crate::entry::{CallFacts, Entry, What};
+use crate::entry::{CallMetadata, Entry, EntryBody};
 use crate::item::{ItemKind, Step};
 use crate::model::Message;
 
 /// Writes what has been said, for a model to read.
 pub fn history(entries: &[Entry]) -> Vec<Message> {
     let mut messages = Vec::new();
-    let mut open = Open::default();
+    let mut open = OpenCalls::default();
     for entry in entries {
-        match &entry.what {
-            What::User { content } => {
-                open.close(&mut messages);
+        match &entry.body {
+            EntryBody::User { content } => {
+                open.push_results(&mut messages);
                 messages.push(Message::User(content.clone()));
             }
-            What::Assistant { content } => {
-                open.close(&mut messages);
+            EntryBody::Assistant { content } => {
+                open.push_results(&mut messages);
                 messages.push(Message::Assistant(content.clone()));
             }
-            What::Step { step, calls, .. } => {
-                open.close(&mut messages);
+            EntryBody::Step { step, calls, .. } => {
+                open.push_results(&mut messages);
                 messages.push(Message::Step(step.clone()));
-                open.calls = asked_for(step, calls);
+                open.calls = step_calls(step, calls);
             }
-            What::Finished { result } => {
+            EntryBody::CallFinished { result } => {
                 // What comes after a result changes nothing.
                 let first = open.results.entry(result.call.clone());
                 first.or_insert_with(|| result.clone());
             }
-            What::Started { .. }
-            | What::Asked { .. }
-            | What::Decided { .. }
-            | What::Ended { .. } => {}
+            EntryBody::CallStarted { .. }
+            | EntryBody::ApprovalRequested { .. }
+            | EntryBody::ApprovalDecided { .. }
+            | EntryBody::TurnEnded { .. } => {}
         }
     }
-    open.close(&mut messages);
+    open.push_results(&mut messages);
     messages
 }
 
 /// The calls of the newest step, and what came of them.
 #[derive(Default)]
-struct Open {
+struct OpenCalls {
     calls: Vec<(CallId, ToolName)>,
     results: HashMap<CallId, ToolResult>,
 }
 
-impl Open {
-    fn close(&mut self, messages: &mut Vec<Message>) {
+impl OpenCalls {
+    fn push_results(&mut self, messages: &mut Vec<Message>) {
         let results: Vec<ToolResult> = self
             .calls
             .drain(..)
             .map(|(call, tool)| match self.results.remove(&call) {
                 Some(result) => result,
-                None => unknown(call, tool),
+                None => unknown_outcome(call, tool),
             })
             .collect();
         self.results.clear();
@@ -73,7 +73,7 @@ impl Open {
 ///
 /// The step says which there are: a call that the turn was told nothing about has to have a result all the same, and what is
 /// no call must have none.
-pub(crate) fn asked_for(step: &Step, facts: &[CallFacts]) -> Vec<(CallId, ToolName)> {
+pub(crate) fn step_calls(step: &Step, facts: &[CallMetadata]) -> Vec<(CallId, ToolName)> {
     let mut calls = Vec::<(CallId, ToolName)>::new();
     for item in &step.items {
         let (call, name) = match &item.kind {
@@ -93,7 +93,7 @@ pub(crate) fn asked_for(step: &Step, facts: &[CallFacts]) -> Vec<(CallId, ToolNa
 }
 
 /// The result of a call whose end nobody saw.
-pub(crate) fn unknown(call: CallId, tool: ToolName) -> ToolResult {
+pub(crate) fn unknown_outcome(call: CallId, tool: ToolName) -> ToolResult {
     let message = "the outcome is unknown: the call was interrupted, and may or may not have done its work; check before calling again";
     let mut result = ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
     (result.call, result.tool) = (call, tool);

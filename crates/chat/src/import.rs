@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 use toolwright_core::{ErrorKind, Outcome, ToolResult};
 
-use crate::entry::{End, Entry, What};
-use crate::history::unknown;
-use crate::repair::repair;
+use crate::entry::{TurnEnd, Entry, EntryBody};
+use crate::history::unknown_outcome;
+use crate::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
 
 /// Repairs a journal from elsewhere as [`repair`] does, ends its last turn if that is open, and returns what was changed.
@@ -17,11 +17,11 @@ use crate::turn::{Turn, TurnLimits};
 /// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. Nothing of a journal that
 /// went through here runs, whatever it says was approved.
 pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
-    let (mut entries, mut remarks) = repair(entries);
+    let (mut entries, mut remarks) = repair_journal(entries);
     if let Some(last) = entries.last()
-        && !matches!(last.what, What::Ended { .. })
+        && !matches!(last.body, EntryBody::TurnEnded { .. })
     {
-        let closing = closing(&entries, last);
+        let closing = closing_entries(&entries, last);
         remarks.push(format!(
             "entry `{}` left its turn open: it is ended, and none of its calls will run",
             last.id
@@ -32,12 +32,12 @@ pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
 }
 
 /// The entries that end the turn that is open after `last`.
-fn closing(entries: &[Entry], last: &Entry) -> Vec<Entry> {
+fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
     let mut turn = Turn::new(TurnLimits::default());
     entries.iter().for_each(|entry| turn.apply(entry));
-    let results = turn.open().map(|facts| {
-        let result = match turn.started().any(|started| started == facts) {
-            true => unknown(facts.call.clone(), facts.tool.clone()),
+    let results = turn.open_calls().map(|facts| {
+        let result = match turn.started_calls().any(|started| started == facts) {
+            true => unknown_outcome(facts.call.clone(), facts.tool.clone()),
             false => {
                 let reason = "the call did not run: its conversation was imported before it could";
                 let mut result = ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, reason);
@@ -45,10 +45,10 @@ fn closing(entries: &[Entry], last: &Entry) -> Vec<Entry> {
                 result
             }
         };
-        What::Finished { result }
+        EntryBody::CallFinished { result }
     });
-    let end = What::Ended {
-        end: End::Cancelled,
+    let end = EntryBody::TurnEnded {
+        end: TurnEnd::Cancelled,
     };
     let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
     let mut ids = (1..)

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolwright_core::{CallId, ToolCall};
 
 use crate::model::ModelId;
-use crate::usage::{Stop, Usage};
+use crate::usage::{StopReason, Usage};
 
 /// One answer of a model: it says something, calls tools, or both.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,14 +19,14 @@ pub struct Step {
     /// What it consists of, in order.
     pub items: Vec<Item>,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it took.
     pub usage: Usage,
 }
 
 impl Step {
     /// Makes a step of items.
-    pub fn new(model: ModelId, items: Vec<Item>, stop: Stop, usage: Usage) -> Self {
+    pub fn new(model: ModelId, items: Vec<Item>, stop: StopReason, usage: Usage) -> Self {
         Self {
             model,
             items,
@@ -55,8 +55,8 @@ impl Step {
     /// The call that the answer breaks off in, before it is known what the call is made with.
     ///
     /// No arguments at all are as good as `{}` everywhere else. Arguments that break off later are no JSON.
-    pub(crate) fn cut_off(&self) -> Option<&CallId> {
-        if !matches!(self.stop, Stop::Length | Stop::Filtered) {
+    pub(crate) fn truncated_call(&self) -> Option<&CallId> {
+        if !matches!(self.stop, StopReason::Length | StopReason::Filtered) {
             return None;
         }
         match &self.items.last()?.kind {
@@ -75,13 +75,13 @@ pub struct Item {
     pub kind: ItemKind,
     /// What the protocol said, to be said again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<Raw>,
+    pub raw: Option<ProviderJson>,
 }
 
 /// JSON as a protocol sent it, or assembled field for field from what it streamed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Raw {
+pub struct ProviderJson {
     /// The protocol that understands it, as `anthropic`.
     pub protocol: String,
     /// The JSON.
@@ -114,7 +114,8 @@ pub enum ItemKind {
         call: ToolCall,
     },
     /// A tool that the vendor ran.
-    Hosted {
+    #[serde(rename = "hosted")]
+    HostedCall {
         /// Which, as `web_search`.
         tool: String,
         /// What it was asked, as far as it shows.
@@ -161,7 +162,7 @@ impl Item {
     /// Keeps what the protocol said.
     #[must_use]
     pub fn with_raw(mut self, protocol: &str, json: Box<RawValue>) -> Self {
-        self.raw = Some(Raw {
+        self.raw = Some(ProviderJson {
             protocol: protocol.to_owned(),
             json,
         });
@@ -169,7 +170,7 @@ impl Item {
     }
 
     /// What a protocol said itself; nothing if another one made the item.
-    pub fn raw_of(&self, protocol: &str) -> Option<&RawValue> {
+    pub fn raw_json(&self, protocol: &str) -> Option<&RawValue> {
         let raw = self.raw.as_ref().filter(|raw| raw.protocol == protocol)?;
         Some(&raw.json)
     }

@@ -7,14 +7,14 @@ use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_core::{CallId, Grant};
 
-use crate::chat::Terms;
-use crate::entry::{Entry, What};
+use crate::chat::TurnOptions;
+use crate::entry::{Entry, EntryBody};
 use crate::owner::PrincipalRecord;
-use crate::store::{Lease, Store, StoreError, random};
+use crate::store::{Lease, Store, StoreError, random_hex};
 use crate::turn::{Turn, TurnLimits};
 
 /// How many entries are read at first: more than the usual window has.
-const PAGE: usize = 128;
+const PAGE_SIZE: usize = 128;
 
 /// The journal of one conversation.
 pub(crate) struct Journal {
@@ -23,11 +23,11 @@ pub(crate) struct Journal {
     lease: Lease,
     /// Held while something is appended: calls that run at the same time tell one after the other.
     /// Once something was perhaps not kept, nothing may follow it; why.
-    order: tokio::sync::Mutex<Option<String>>,
-    told: Mutex<Told>,
+    append_lock: tokio::sync::Mutex<Option<String>>,
+    state: Mutex<JournalState>,
 }
 
-pub(crate) struct Told {
+pub(crate) struct JournalState {
     pub(crate) entries: Vec<Entry>,
     pub(crate) turn: Turn,
     clock: Clock,
@@ -36,8 +36,8 @@ pub(crate) struct Told {
 /// The time of a turn: the machine's when the turn begins or goes on, and from then on by a clock that does not jump.
 struct Clock {
     /// Since 1970, to the nanosecond: rounded, the clock would be behind that of an approval that was made just now.
-    began: Duration,
-    since: Instant,
+    start_time: Duration,
+    start_instant: Instant,
 }
 
 impl Clock {
@@ -46,14 +46,14 @@ impl Clock {
         let since = Instant::now();
         let began = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
-            began: began.unwrap_or_default(),
-            since,
+            start_time: began.unwrap_or_default(),
+            start_instant: since,
         }
     }
 
     /// Milliseconds since 1970.
     fn now(&self) -> u64 {
-        let now = self.began.saturating_add(self.since.elapsed());
+        let now = self.start_time.saturating_add(self.start_instant.elapsed());
         u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
     }
 }
@@ -63,11 +63,11 @@ impl Journal {
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         lease: Lease,
-        terms: &Terms,
+        terms: &TurnOptions,
     ) -> Result<Self, StoreError> {
         let conversation = lease.conversation.clone();
-        let mut entries = store.tail(&conversation, None, PAGE).await?;
-        let mut more = entries.len() == PAGE;
+        let mut entries = store.tail(&conversation, None, PAGE_SIZE).await?;
+        let mut more = entries.len() == PAGE_SIZE;
         while more && !terms.window.is_full(&entries) {
             let first = entries.first().map(|entry| entry.id.clone());
             let mut before = store
@@ -83,8 +83,8 @@ impl Journal {
             conversation,
             store,
             lease,
-            order: tokio::sync::Mutex::default(),
-            told: Mutex::new(Told {
+            append_lock: tokio::sync::Mutex::default(),
+            state: Mutex::new(JournalState {
                 entries,
                 turn,
                 clock: Clock::start(),
@@ -93,34 +93,34 @@ impl Journal {
     }
 
     /// Tells what happened: durable when it returns.
-    pub(crate) async fn tell(
+    pub(crate) async fn append(
         &self,
-        happened: impl IntoIterator<Item = What>,
+        happened: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
-        self.tell_by(None, happened).await
+        self.append_as(None, happened).await
     }
 
     /// Appends what a principal caused: durable when it returns.
-    pub(crate) async fn tell_by(
+    pub(crate) async fn append_as(
         &self,
         principal: Option<&PrincipalRecord>,
-        happened: impl IntoIterator<Item = What>,
+        happened: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
-        let mut lost = self.order.lock().await;
+        let mut lost = self.append_lock.lock().await;
         if let Some(why) = &*lost {
             return Err(StoreError::new(why));
         }
         let now = self.now();
         let entries: Result<Vec<Entry>, StoreError> = happened
             .into_iter()
-            .map(|what| Ok(Entry::new(random(8)?, now, what).by(principal.cloned())))
+            .map(|what| Ok(Entry::new(random_hex(8)?, now, what).with_principal(principal.cloned())))
             .collect();
         let entries = entries?;
         *lost = Some("nobody waited until what came before was kept".to_owned());
         let appended = self.store.append(&self.lease, &entries).await;
         *lost = appended.as_ref().err().map(ToString::to_string);
         appended?;
-        let mut told = self.told();
+        let mut told = self.state();
         for entry in entries {
             told.turn.apply(&entry);
             told.entries.push(entry);
@@ -129,16 +129,16 @@ impl Journal {
     }
 
     /// Goes on within these limits, after a time that does not count.
-    pub(crate) fn wake(&self, limits: TurnLimits) {
-        let mut told = self.told();
+    pub(crate) fn resume(&self, limits: TurnLimits) {
+        let mut told = self.state();
         told.clock = Clock::start();
         let now = told.clock.now();
-        told.turn.wake(limits, now);
+        told.turn.resume(limits, now);
     }
 
     /// Milliseconds since 1970, by the clock of the turn.
     pub(crate) fn now(&self) -> u64 {
-        self.told().clock.now()
+        self.state().clock.now()
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
@@ -146,11 +146,11 @@ impl Journal {
     }
 
     /// What a call was asked about with, last.
-    pub(crate) fn asked(&self, call: &CallId) -> Option<(Value, Grant)> {
-        let told = self.told();
+    pub(crate) fn approval_request(&self, call: &CallId) -> Option<(Value, Grant)> {
+        let told = self.state();
         let mut newest = told.entries.iter().rev();
-        newest.find_map(|entry| match &entry.what {
-            What::Asked {
+        newest.find_map(|entry| match &entry.body {
+            EntryBody::ApprovalRequested {
                 call: asked,
                 arguments,
                 token,
@@ -160,7 +160,7 @@ impl Journal {
     }
 
     /// What was told so far.
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state(&self) -> MutexGuard<'_, JournalState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

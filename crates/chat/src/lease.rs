@@ -13,33 +13,33 @@ use crate::error::ChatError;
 use crate::store::{Lease, Store, StoreError};
 
 /// How long a lease lasts when its holder dies, unless said otherwise.
-pub(crate) const LIFE: Duration = Duration::from_secs(30);
+pub(crate) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(30);
 
 /// How long another process is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Prompts that wait for their conversation, at most; more would only grow old.
-pub(crate) const MOST_WAITING: usize = 16;
+pub(crate) const MAX_QUEUED: usize = 16;
 
 /// The conversations whose turns run, each with a line of prompts that wait.
 #[derive(Default)]
-pub(crate) struct Queues(Mutex<HashMap<String, Weak<Line>>>);
+pub(crate) struct ConversationQueues(Mutex<HashMap<String, Weak<ConversationQueue>>>);
 
 #[derive(Default)]
-struct Line {
-    turn: Arc<tokio::sync::Mutex<()>>,
-    waiting: AtomicUsize,
+struct ConversationQueue {
+    lock: Arc<tokio::sync::Mutex<()>>,
+    queued: AtomicUsize,
 }
 
 /// The turn that runs now.
-pub(crate) struct Place {
-    _turn: OwnedMutexGuard<()>,
-    _line: Arc<Line>,
+pub(crate) struct TurnPermit {
+    _lock: OwnedMutexGuard<()>,
+    _queue: Arc<ConversationQueue>,
 }
 
-impl Queues {
+impl ConversationQueues {
     /// Waits until it is this prompt's turn; refuses where too many wait already.
-    pub(crate) async fn wait(&self, conversation: &str) -> Result<Place, ChatError> {
+    pub(crate) async fn acquire(&self, conversation: &str) -> Result<TurnPermit, ChatError> {
         let line = {
             let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             lines.retain(|_, line| line.strong_count() > 0);
@@ -50,65 +50,65 @@ impl Queues {
                 line
             })
         };
-        if let Ok(turn) = Arc::clone(&line.turn).try_lock_owned() {
-            return Ok(Place {
-                _turn: turn,
-                _line: line,
+        if let Ok(turn) = Arc::clone(&line.lock).try_lock_owned() {
+            return Ok(TurnPermit {
+                _lock: turn,
+                _queue: line,
             });
         }
-        let _waiting = Waiting::join(&line)?;
-        let turn = Arc::clone(&line.turn).lock_owned().await;
-        Ok(Place {
-            _turn: turn,
-            _line: Arc::clone(&line),
+        let _waiting = QueueSlot::enter(&line)?;
+        let turn = Arc::clone(&line.lock).lock_owned().await;
+        Ok(TurnPermit {
+            _lock: turn,
+            _queue: Arc::clone(&line),
         })
     }
 }
 
 /// One who waits; who gives up waiting makes room.
-struct Waiting<'a>(&'a Line);
+struct QueueSlot<'a>(&'a ConversationQueue);
 
-impl<'a> Waiting<'a> {
-    fn join(line: &'a Line) -> Result<Self, ChatError> {
-        let before = line.waiting.fetch_add(1, Ordering::SeqCst);
+impl<'a> QueueSlot<'a> {
+    fn enter(line: &'a ConversationQueue) -> Result<Self, ChatError> {
+        let before = line.queued.fetch_add(1, Ordering::SeqCst);
         let waiting = Self(line);
-        match before < MOST_WAITING {
+        match before < MAX_QUEUED {
             true => Ok(waiting),
             false => Err(ChatError::Busy {
-                reason: format!("{MOST_WAITING} prompts wait for this conversation already"),
+                reason: format!("{MAX_QUEUED} prompts wait for this conversation already"),
             }),
         }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.queued.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// A lease that is held.
-pub(crate) struct Held {
+pub(crate) struct LeaseGuard {
     store: Arc<dyn Store>,
     pub(crate) lease: Lease,
-    life: Duration,
+    duration: Duration,
     /// Kept until the lease is given back: whoever comes next has the same name, and would lose it to a late release.
-    place: Option<Place>,
+    permit: Option<TurnPermit>,
 }
 
-impl Held {
+impl LeaseGuard {
     /// Takes a conversation, as soon as no other process has it.
-    pub(crate) async fn take(
+    pub(crate) async fn acquire(
         store: Arc<dyn Store>,
         lease: Lease,
         life: Duration,
-        place: Place,
+        place: TurnPermit,
     ) -> Result<Self, ChatError> {
         let began = Instant::now();
         let mut wait = Duration::from_millis(20);
-        while !store.lease(&lease, life).await? {
-            if began.elapsed() >= PATIENCE {
-                let reason = StoreError::taken(&lease).to_string();
+        while !store.acquire(&lease, life).await? {
+            if began.elapsed() >= ACQUIRE_TIMEOUT {
+                let reason = StoreError::leased_elsewhere(&lease).to_string();
                 return Err(ChatError::Busy { reason });
             }
             sleep(wait).await;
@@ -117,13 +117,13 @@ impl Held {
         Ok(Self {
             store,
             lease,
-            life,
-            place: Some(place),
+            duration: life,
+            permit: Some(place),
         })
     }
 
     /// Does something while the lease is renewed; stops when it is lost.
-    pub(crate) async fn during<T>(
+    pub(crate) async fn run_while_renewing<T>(
         &self,
         work: impl Future<Output = Result<T, ChatError>>,
     ) -> Result<T, ChatError> {
@@ -131,9 +131,9 @@ impl Held {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                () = sleep(self.life / 3) => {}
+                () = sleep(self.duration / 3) => {}
             }
-            let mut renewal = self.store.lease(&self.lease, self.life);
+            let mut renewal = self.store.acquire(&self.lease, self.duration);
             let renewed = tokio::select! {
                 done = &mut work => {
                     // If it is still under way when the lease is given back, it takes it again.
@@ -144,7 +144,7 @@ impl Held {
             };
             match renewed {
                 Ok(true) => {}
-                Ok(false) => return Err(StoreError::taken(&self.lease).into()),
+                Ok(false) => return Err(StoreError::leased_elsewhere(&self.lease).into()),
                 // It may come back before the lease is over; appending says so if it does not.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
             }
@@ -153,26 +153,26 @@ impl Held {
 
     /// Gives it back.
     pub(crate) async fn release(mut self) {
-        let place = self.place.take();
-        give_back(&*self.store, &self.lease, place).await;
+        let place = self.permit.take();
+        release_lease(&*self.store, &self.lease, place).await;
     }
 }
 
-async fn give_back(store: &dyn Store, lease: &Lease, place: Option<Place>) {
+async fn release_lease(store: &dyn Store, lease: &Lease, place: Option<TurnPermit>) {
     if let Err(error) = store.release(lease).await {
         tracing::warn!(%error, "a lease could not be given back; it ends by itself");
     }
     drop(place);
 }
 
-impl Drop for Held {
+impl Drop for LeaseGuard {
     fn drop(&mut self) {
         // Whoever drops a turn cannot wait; without a runtime the lease ends by itself.
-        if let Some(place) = self.place.take()
+        if let Some(place) = self.permit.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             let (store, lease) = (Arc::clone(&self.store), self.lease.clone());
-            runtime.spawn(async move { give_back(&*store, &lease, Some(place)).await });
+            runtime.spawn(async move { release_lease(&*store, &lease, Some(place)).await });
         }
     }
 }

@@ -20,35 +20,35 @@ mod store;
 mod turn;
 mod window;
 
-mod ask;
+mod turn_request;
 mod chat;
-mod extract;
-mod perform;
+mod structured_output;
+mod runner;
 mod response;
-mod select;
+mod tool_selection;
 mod stream;
 mod telemetry;
 
 pub mod testing;
 
-pub use ask::Ask;
+pub use turn_request::TurnRequest;
 pub use chat::{Chat, ChatBuilder, ToolResolver};
-pub use entry::{CallFacts, End, Entry, Verdict, What};
+pub use entry::{CallMetadata, TurnEnd, Entry, ApprovalVerdict, EntryBody};
 pub use error::{ChatError, ModelError, ModelErrorKind};
-pub use event::{Asked, ChatEvent, Decided};
+pub use event::{PendingApproval, ChatEvent, ApprovalResponse};
 pub use history::history;
 pub use import::import_journal;
-pub use item::{Item, ItemKind, Raw, Step};
+pub use item::{Item, ItemKind, ProviderJson, Step};
 pub use model::{
-    AnswerForm, Hosted, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Options,
+    ResponseFormat, HostedTool, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, ModelOptions,
     ToolChoice,
 };
 pub use owner::{Owner, PrincipalRecord};
 pub use price::{Price, Prices};
-pub use repair::repair;
+pub use repair::repair_journal;
 pub use response::Response;
-pub use store::{Lease, MemoryStore, Store, StoreError, Summary, title};
+pub use store::{Lease, MemoryStore, Store, StoreError, ConversationSummary, entry_title};
 pub use stream::ChatStream;
-pub use turn::{Next, Turn, TurnLimits};
-pub use usage::{Stop, Usage};
-pub use window::Window;
+pub use turn::{TurnAction, Turn, TurnLimits};
+pub use usage::{StopReason, Usage};
+pub use window::HistoryWindow;

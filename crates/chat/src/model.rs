@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use toolwright_core::{CallId, Content, Entry as Tool, ToolName, ToolResult};
 
 use crate::item::{Item, Step};
-use crate::usage::{Stop, Usage};
+use crate::usage::{StopReason, Usage};
 
 /// Somebody who answers: a language model behind a wire protocol, a script, a set of rules.
 ///
@@ -24,7 +24,7 @@ pub trait Model: Send + Sync + 'static {
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
     /// Whether the vendor runs this hosted tool itself.
-    fn hosts(&self, _: &Hosted) -> bool {
+    fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
     }
 
@@ -33,7 +33,7 @@ pub trait Model: Send + Sync + 'static {
     /// # Errors
     ///
     /// When the text is not JSON; what is wrong with it, in words that the model can read.
-    fn answer(&self, _: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
+    fn parse_structured_output(&self, _: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 }
@@ -47,12 +47,12 @@ impl<M: Model + ?Sized> Model for Arc<M> {
         (**self).stream(request)
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
-        (**self).hosts(hosted)
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        (**self).supports_hosted_tool(hosted)
     }
 
-    fn answer(&self, form: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
-        (**self).answer(form, text)
+    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
+        (**self).parse_structured_output(form, text)
     }
 }
 
@@ -100,13 +100,13 @@ pub struct ModelRequest {
     /// The tools it may call, in stable order; shared, so that what is worked out for them can be kept.
     pub tools: Arc<[Tool]>,
     /// The tools its vendor runs.
-    pub hosted: Vec<Hosted>,
+    pub hosted_tools: Vec<HostedTool>,
     /// Whether it must call one.
-    pub choice: ToolChoice,
+    pub tool_choice: ToolChoice,
     /// The form the answer must have.
-    pub answer: Option<AnswerForm>,
+    pub response_format: Option<ResponseFormat>,
     /// How to answer.
-    pub options: Options,
+    pub options: ModelOptions,
 }
 
 /// One part of what has been said.
@@ -142,7 +142,7 @@ pub enum ToolChoice {
 /// A tool that the vendor runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Hosted {
+pub enum HostedTool {
     /// Searches the web.
     WebSearch(toolwright_core::WebSearch),
     /// The tools of an MCP server.
@@ -152,14 +152,14 @@ pub enum Hosted {
 /// The form of an answer that a program reads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct AnswerForm {
+pub struct ResponseFormat {
     /// What to call it.
     pub name: String,
     /// What it satisfies.
     pub schema: toolwright_core::schema::Schema,
 }
 
-impl AnswerForm {
+impl ResponseFormat {
     /// Asks for an answer that satisfies a schema.
     pub fn new(name: impl Into<String>, schema: toolwright_core::schema::Schema) -> Self {
         let name = name.into();
@@ -171,7 +171,7 @@ impl AnswerForm {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Options {
+pub struct ModelOptions {
     /// The most tokens of an answer.
     pub max_tokens: Option<u32>,
     /// How freely it chooses words.
@@ -189,13 +189,13 @@ pub struct Options {
 #[non_exhaustive]
 pub enum ModelEvent {
     /// What is sent, as it goes over the wire; keys travel in headers and are not in it.
-    Sent(Arc<str>),
+    RequestSent(Arc<str>),
     /// More text.
     Text(String),
     /// More of what the model thinks.
     Reasoning(String),
     /// A call begins.
-    CallStarted {
+    CallBegins {
         /// Which of the step's calls.
         index: usize,
         /// Its id.
@@ -215,7 +215,7 @@ pub enum ModelEvent {
     /// The answer is whole.
     Finished {
         /// Why it ends.
-        stop: Stop,
+        stop: StopReason,
         /// What it took.
         usage: Usage,
     },

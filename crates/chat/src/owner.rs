@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::entry::Entry;
 
 /// Begins the stored name of every conversation that belongs to a subject.
-const MARK: char = '@';
+const SUBJECT_PREFIX: char = '@';
 
 /// The owner of a stored conversation.
 ///
@@ -40,31 +40,31 @@ impl Owner {
     pub fn stored_name(&self, id: &str) -> String {
         match self {
             Self::Operator => id.to_owned(),
-            Self::Subject(subject) => format!("{}{id}", prefix(subject)),
+            Self::Subject(subject) => format!("{}{id}", subject_prefix(subject)),
         }
     }
 
     /// Splits the name of a stored conversation into its owner and the id that the owner knows it by.
-    pub fn split(stored: &str) -> (Self, &str) {
+    pub fn split_stored_name(stored: &str) -> (Self, &str) {
         let of_subject = || {
-            let (subject, id) = stored.strip_prefix(MARK)?.split_once('/')?;
-            Some((Self::Subject(decode(subject)?), id))
+            let (subject, id) = stored.strip_prefix(SUBJECT_PREFIX)?.split_once('/')?;
+            Some((Self::Subject(percent_decode(subject)?), id))
         };
         of_subject().unwrap_or((Self::Operator, stored))
     }
 
     /// Returns true if the operator may use this id: no stored name of a subject begins like it.
-    pub fn is_free(id: &str) -> bool {
-        !id.starts_with(MARK)
+    pub fn is_operator_id(id: &str) -> bool {
+        !id.starts_with(SUBJECT_PREFIX)
     }
 
     /// Returns the range of stored names that belong to subjects: this one, or any if the owner is the operator.
     ///
     /// Names are compared byte by byte. The operator owns the names outside of the range.
-    pub fn subject_names(&self) -> Range<String> {
+    pub fn stored_name_range(&self) -> Range<String> {
         let (begin, mut end) = match self {
-            Self::Operator => (MARK.to_string(), MARK.to_string()),
-            Self::Subject(subject) => (prefix(subject), prefix(subject)),
+            Self::Operator => (SUBJECT_PREFIX.to_string(), SUBJECT_PREFIX.to_string()),
+            Self::Subject(subject) => (subject_prefix(subject), subject_prefix(subject)),
         };
         // The last character is ASCII, so the next one is the end of everything that begins with the prefix.
         if let Some(last) = end.pop() {
@@ -74,8 +74,8 @@ impl Owner {
     }
 }
 
-fn prefix(subject: &str) -> String {
-    let mut prefix = MARK.to_string();
+fn subject_prefix(subject: &str) -> String {
+    let mut prefix = SUBJECT_PREFIX.to_string();
     for byte in subject.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
@@ -89,7 +89,7 @@ fn prefix(subject: &str) -> String {
     prefix
 }
 
-fn decode(encoded: &str) -> Option<String> {
+fn percent_decode(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.bytes();
     while let Some(byte) = rest.next() {
@@ -156,19 +156,19 @@ mod tests {
         for name in ["ada", "auth0|12/3", "ünï", "%2F", "@", "a@b.example"] {
             for id in ["notes", "/help/7", "@bob/x", "a/b"] {
                 let stored = subject(name).stored_name(id);
-                assert_eq!(Owner::split(&stored), (subject(name), id), "{stored}");
-                assert!(subject(name).subject_names().contains(&stored), "{stored}");
+                assert_eq!(Owner::split_stored_name(&stored), (subject(name), id), "{stored}");
+                assert!(subject(name).stored_name_range().contains(&stored), "{stored}");
                 assert!(
-                    Owner::Operator.subject_names().contains(&stored),
+                    Owner::Operator.stored_name_range().contains(&stored),
                     "{stored}"
                 );
-                assert!(!subject("ad").subject_names().contains(&stored), "{stored}");
+                assert!(!subject("ad").stored_name_range().contains(&stored), "{stored}");
             }
         }
         for id in ["notes", "/help/7", "A", "?"] {
-            assert!(Owner::is_free(id));
-            assert_eq!(Owner::split(id), (Owner::Operator, id));
-            assert!(!Owner::Operator.subject_names().contains(&id.to_owned()));
+            assert!(Owner::is_operator_id(id));
+            assert_eq!(Owner::split_stored_name(id), (Owner::Operator, id));
+            assert!(!Owner::Operator.stored_name_range().contains(&id.to_owned()));
         }
     }
 }

@@ -8,85 +8,85 @@ use std::sync::Arc;
 
 use toolwright_core::{CallId, ToolName};
 
-use crate::entry::{CallFacts, Entry, What};
-use crate::history::{asked_for, unknown};
+use crate::entry::{CallMetadata, Entry, EntryBody};
+use crate::history::{step_calls, unknown_outcome};
 
 /// Repairs a journal that is foreign or damaged, and says what it did to which entry.
 ///
 /// A call without a result gets one that says that its outcome is unknown; what belongs to no call is left out, and so is
 /// what is there twice. A journal that needs nothing comes back as it was. Its last turn may still be open: a journal that
 /// others could have written goes through [`import_journal`](crate::import_journal()).
-pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
-    let mut repair = Repair::default();
+pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
+    let mut repair = JournalRepair::default();
     for entry in entries {
-        repair.take(entry);
+        repair_journal.add_entry(entry);
     }
-    (repair.kept, repair.remarks)
+    (repair_journal.entries, repair_journal.remarks)
 }
 
 #[derive(Default)]
-struct Repair {
-    kept: Vec<Entry>,
+struct JournalRepair {
+    entries: Vec<Entry>,
     remarks: Vec<String>,
     ids: HashSet<String>,
     /// The newest step, and its calls that have no result yet.
-    step: String,
-    open: Vec<(CallId, ToolName)>,
+    step_id: String,
+    open_calls: Vec<(CallId, ToolName)>,
 }
 
-impl Repair {
-    fn take(&mut self, mut entry: Entry) {
+impl JournalRepair {
+    fn add_entry(&mut self, mut entry: Entry) {
         if !self.ids.insert(entry.id.clone()) {
-            self.say(&entry, "is there twice: the second one is left out");
+            self.note(&entry, "is there twice: the second one is left out");
             return;
         }
-        match &mut entry.what {
-            What::User { .. } | What::Assistant { .. } | What::Ended { .. } => {
-                self.close(entry.at);
+        match &mut entry.body {
+            EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::TurnEnded { .. } => {
+                self.close_open_calls(entry.at);
             }
-            What::Step { step, calls, .. } => {
-                self.close(entry.at);
+            EntryBody::Step { step, calls, .. } => {
+                self.close_open_calls(entry.at);
                 let step = Arc::clone(step);
-                self.step.clone_from(&entry.id);
-                self.open = asked_for(&step, calls);
-                self.align(&entry.id, calls);
+                self.step_id.clone_from(&entry.id);
+                self.open_calls = step_calls(&step, calls);
+                self.align_metadata(&entry.id, calls);
             }
-            What::Finished { result } => {
-                let at = self.open.iter().position(|(call, _)| *call == result.call);
+            EntryBody::CallFinished { result } => {
+                let at = self.open_calls.iter().position(|(call, _)| *call == result.call);
                 let Some(at) = at else {
                     let call = result.call.clone();
-                    self.stray(&entry, "a result", &call);
+                    self.note_stray_entry(&entry, "a result", &call);
                     return;
                 };
-                self.open.remove(at);
+                self.open_calls.remove(at);
             }
-            What::Started { call } | What::Asked { call, .. } | What::Decided { call, .. } => {
-                if !self.open.iter().any(|(open, _)| open == call) {
+            EntryBody::CallStarted { call } | EntryBody::ApprovalRequested { call, .. } | EntryBody::ApprovalDecided { call, .. } => {
+                if !self.open_calls.iter().any(|(open, _)| open == call) {
                     let call = call.clone();
-                    self.stray(&entry, "something", &call);
+                    self.note_stray_entry(&entry, "something", &call);
                     return;
                 }
             }
         }
-        self.kept.push(entry);
+        self.entries.push(entry);
     }
 
     /// Gives the calls that nobody can answer any more their results.
-    fn close(&mut self, at: u64) {
-        for (call, tool) in std::mem::take(&mut self.open) {
+    fn close_open_calls(&mut self, at: u64) {
+        for (call, tool) in std::mem::take(&mut self.open_calls) {
             self.remarks.push(format!(
                 "entry `{}`: call `{call}` has no result; its outcome is told as unknown",
-                self.step
+                self.step_id
             ));
-            let id = self.fresh(format!("{}:{call}", self.step));
-            let result = unknown(call, tool);
-            self.kept
-                .push(Entry::new(id, at, What::Finished { result }));
+            let id = self.unique_id(format!("{}:{call}", self.step_id));
+            let result = unknown_outcome(call, tool);
+            self.entries
+                .push(Entry::new(id, at, EntryBody::CallFinished { result }));
         }
     }
 
     /// An id that no entry has, as far as one can know.
-    fn fresh(&mut self, mut id: String) -> String {
+    fn unique_id(&mut self, mut id: String) -> String {
         while !self.ids.insert(id.clone()) {
             id.push('\'');
         }
@@ -94,14 +94,14 @@ impl Repair {
     }
 
     /// Has the turn know about each call of a step, and about nothing else.
-    fn align(&mut self, id: &str, facts: &mut Vec<CallFacts>) {
+    fn align_metadata(&mut self, id: &str, facts: &mut Vec<CallMetadata>) {
         let known = |call: &CallId| facts.iter().find(|facts| facts.call == *call).cloned();
-        let aligned: Vec<CallFacts> = self
-            .open
+        let aligned: Vec<CallMetadata> = self
+            .open_calls
             .iter()
             .map(|(call, tool)| {
                 known(call)
-                    .unwrap_or_else(|| CallFacts::new(call.clone(), tool.clone(), call.as_str()))
+                    .unwrap_or_else(|| CallMetadata::new(call.clone(), tool.clone(), call.as_str()))
             })
             .collect();
         if aligned != *facts {
@@ -112,12 +112,12 @@ impl Repair {
         }
     }
 
-    fn stray(&mut self, entry: &Entry, what: &str, call: &CallId) {
+    fn note_stray_entry(&mut self, entry: &Entry, what: &str, call: &CallId) {
         let message = format!("tells {what} of call `{call}`, which is not open: it is left out");
-        self.say(entry, &message);
+        self.note(entry, &message);
     }
 
-    fn say(&mut self, entry: &Entry, message: &str) {
+    fn note(&mut self, entry: &Entry, message: &str) {
         self.remarks.push(format!("entry `{}` {message}", entry.id));
     }
 }

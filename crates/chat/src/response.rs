@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use crate::ask::Ask;
-use crate::entry::{End, Entry, What};
-use crate::event::{Asked, Decided};
+use crate::turn_request::TurnRequest;
+use crate::entry::{TurnEnd, Entry, EntryBody};
+use crate::event::{PendingApproval, ApprovalResponse};
 use crate::history::history;
 use crate::item::{ItemKind, Step};
 use crate::journal::Journal;
@@ -18,23 +18,23 @@ use crate::usage::Usage;
 #[derive(Clone)]
 pub struct Response {
     /// The prompt without what it said, to go on with.
-    pub(crate) ask: Ask,
+    pub(crate) request: TurnRequest,
     pub(crate) journal: Arc<Journal>,
     /// The entries of the turn.
     pub(crate) entries: Vec<Entry>,
-    pub(crate) state: State,
+    pub(crate) state: ResponseState,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<f64>,
 }
 
 /// How a turn stands.
 #[derive(Clone, Debug)]
-pub(crate) enum State {
-    Ended(End),
+pub(crate) enum ResponseState {
+    Ended(TurnEnd),
     /// Somebody decides about these calls.
-    Asked(Vec<Asked>),
+    AwaitingApproval(Vec<PendingApproval>),
     /// The caller brings the results of these calls.
-    Calls(Vec<ToolCall>),
+    AwaitingResults(Vec<ToolCall>),
 }
 
 impl Response {
@@ -50,7 +50,7 @@ impl Response {
 
     /// Returns the answer.
     pub fn content(&self) -> Vec<Content> {
-        if let State::Ended(End::Direct) = self.state {
+        if let ResponseState::Ended(TurnEnd::Direct) = self.state {
             return match history(&self.entries).pop() {
                 Some(Message::Results(results)) => {
                     let content = results.into_iter().map(|result| result.content);
@@ -59,7 +59,7 @@ impl Response {
                 _ => Vec::new(),
             };
         }
-        if let Some(said) = self.broken_off() {
+        if let Some(said) = self.partial_content() {
             return said.to_vec();
         }
         let Some(step) = self.steps().last() else {
@@ -80,32 +80,32 @@ impl Response {
     }
 
     /// What there is of an answer that broke off: said after the question, or after the last step.
-    fn broken_off(&self) -> Option<&[Content]> {
-        let told = self.entries.iter().map(|entry| &entry.what);
+    fn partial_content(&self) -> Option<&[Content]> {
+        let told = self.entries.iter().map(|entry| &entry.body);
         let mut told = told.rev().filter(|what| {
             matches!(
                 what,
-                What::User { .. } | What::Assistant { .. } | What::Step { .. }
+                EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::Step { .. }
             )
         });
         match (told.next(), told.next()) {
-            (Some(What::Assistant { content }), Some(_)) => Some(content),
+            (Some(EntryBody::Assistant { content }), Some(_)) => Some(content),
             _ => None,
         }
     }
 
     /// Returns why the turn ended; nothing while it waits.
-    pub fn end(&self) -> Option<&End> {
+    pub fn end(&self) -> Option<&TurnEnd> {
         match &self.state {
-            State::Ended(end) => Some(end),
+            ResponseState::Ended(end) => Some(end),
             _ => None,
         }
     }
 
     /// Returns the calls that wait for a decision.
-    pub fn asked(&self) -> &[Asked] {
+    pub fn pending_approvals(&self) -> &[PendingApproval] {
         match &self.state {
-            State::Asked(asked) => asked,
+            ResponseState::AwaitingApproval(asked) => asked,
             _ => &[],
         }
     }
@@ -118,40 +118,40 @@ impl Response {
     /// Returns the calls that the caller is to run.
     pub fn calls(&self) -> &[ToolCall] {
         match &self.state {
-            State::Calls(calls) => calls,
+            ResponseState::AwaitingResults(calls) => calls,
             _ => &[],
         }
     }
 
     /// Goes on with the results of the calls; a call without one counts as not run.
-    pub fn resume(self, results: Vec<ToolResult>) -> Ask {
-        self.go_on().results(results)
+    pub fn submit_results(self, results: Vec<ToolResult>) -> TurnRequest {
+        self.into_request().call_results(results)
     }
 
     /// Goes on with decisions about the calls that wait.
-    pub fn decide(self, decided: Vec<Decided>) -> Ask {
-        self.go_on().decided(decided)
+    pub fn submit_approvals(self, decided: Vec<ApprovalResponse>) -> TurnRequest {
+        self.into_request().approval_responses(decided)
     }
 
-    pub(crate) fn go_on(self) -> Ask {
-        Ask {
+    pub(crate) fn into_request(self) -> TurnRequest {
+        TurnRequest {
             journal: Some(self.journal),
-            ..self.ask
+            ..self.request
         }
     }
 
     /// Returns the steps of the model in this turn, in order.
     pub fn steps(&self) -> impl DoubleEndedIterator<Item = &Step> {
-        self.entries.iter().filter_map(|entry| match &entry.what {
-            What::Step { step, .. } => Some(&**step),
+        self.entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::Step { step, .. } => Some(&**step),
             _ => None,
         })
     }
 
     /// Returns the results of the turn's calls, in the order they came.
     pub fn results(&self) -> Vec<ToolResult> {
-        let results = self.entries.iter().filter_map(|entry| match &entry.what {
-            What::Finished { result } => Some(result.clone()),
+        let results = self.entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::CallFinished { result } => Some(result.clone()),
             _ => None,
         });
         results.collect()

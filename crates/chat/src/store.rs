@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, Secret};
 
-use crate::entry::{Entry, What};
+use crate::entry::{Entry, EntryBody};
 use crate::owner::Owner;
 
 mod memory;
@@ -23,7 +23,7 @@ pub trait Store: Send + Sync + 'static {
     /// Takes a conversation's lease, or renews it, for so long; `false` if another holds it.
     ///
     /// The time starts when the lease is written, not when it is asked for.
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
@@ -51,20 +51,20 @@ pub trait Store: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>>;
 
     /// Returns what conversations there are, the latest first, at most so many.
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>>;
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>>;
 
     /// Returns the conversations of one owner, the latest first, at most so many.
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>>;
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>>;
 
     /// Forgets a conversation whose lease is held; tells whether there was one.
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
 
     /// Returns the key that approvals are signed with: as long-lived as the journals.
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
 
     /// Returns an error if the store cannot take on new work now: it cannot be written, or is too far behind with what it has.
     ///
@@ -104,7 +104,7 @@ impl Lease {
 /// What a list of conversations shows of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ConversationSummary {
     /// Which.
     pub conversation: String,
     /// The beginning of what was said first.
@@ -117,9 +117,9 @@ pub struct Summary {
     pub last: u64,
 }
 
-impl Summary {
+impl ConversationSummary {
     /// Sums up a conversation in which nothing was said.
-    pub fn of(conversation: impl Into<String>) -> Self {
+    pub fn empty(conversation: impl Into<String>) -> Self {
         Self {
             conversation: conversation.into(),
             title: String::new(),
@@ -133,7 +133,7 @@ impl Summary {
     pub fn new(conversation: impl Into<String>, first: &Entry, last: u64, entries: u64) -> Self {
         Self {
             conversation: conversation.into(),
-            title: title(first),
+            title: entry_title(first),
             entries,
             began: first.at,
             last,
@@ -142,11 +142,11 @@ impl Summary {
 }
 
 /// How many characters of what was said make a title.
-const TITLE: usize = 80;
+const MAX_TITLE_CHARS: usize = 80;
 
 /// The beginning of what an entry says, on one line.
-pub fn title(entry: &Entry) -> String {
-    let (What::User { content } | What::Assistant { content }) = &entry.what else {
+pub fn entry_title(entry: &Entry) -> String {
+    let (EntryBody::User { content } | EntryBody::Assistant { content }) = &entry.body else {
         return String::new();
     };
     let said = content.iter().find_map(|item| match item {
@@ -156,18 +156,18 @@ pub fn title(entry: &Entry) -> String {
     let words: Vec<&str> = said
         .unwrap_or_default()
         .split_whitespace()
-        .take(TITLE)
+        .take(MAX_TITLE_CHARS)
         .collect();
-    words.join(" ").chars().take(TITLE).collect()
+    words.join(" ").chars().take(MAX_TITLE_CHARS).collect()
 }
 
 impl<S: Store + ?Sized> Store for Arc<S> {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        (**self).lease(lease, life)
+        (**self).acquire(lease, life)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -191,24 +191,24 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).tail(conversation, before, most)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         (**self).list(most)
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        (**self).list_of(owner, most)
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+        (**self).list_by_owner(owner, most)
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        (**self).forget(lease)
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        (**self).delete(lease)
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        (**self).key()
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        (**self).signing_key()
     }
 
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -249,7 +249,7 @@ impl StoreError {
     }
 
     /// Says that the conversation is in another's hands.
-    pub fn taken(lease: &Lease) -> Self {
+    pub fn leased_elsewhere(lease: &Lease) -> Self {
         Self::new(format!(
             "conversation `{}` is in the hands of another process; try again when it is done",
             lease.conversation
@@ -268,7 +268,7 @@ impl StoreError {
 }
 
 /// So many random bytes, as digits.
-pub(crate) fn random(bytes: usize) -> Result<String, StoreError> {
+pub(crate) fn random_hex(bytes: usize) -> Result<String, StoreError> {
     let mut drawn = vec![0; bytes];
     getrandom::fill(&mut drawn).map_err(|error| {
         StoreError::new(format!("the system has no random numbers to give: {error}"))

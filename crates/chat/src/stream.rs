@@ -7,22 +7,22 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt as _};
 
-use crate::ask::Ask;
+use crate::turn_request::TurnRequest;
 use crate::error::ChatError;
 use crate::event::ChatEvent;
-use crate::perform::perform;
+use crate::runner::run_turn;
 use crate::response::Response;
 
 /// Who hears what happens.
 #[derive(Clone)]
-pub(crate) struct Listener(Option<UnboundedSender<ChatEvent>>);
+pub(crate) struct EventSender(Option<UnboundedSender<ChatEvent>>);
 
-impl Listener {
-    pub(crate) fn nobody() -> Self {
+impl EventSender {
+    pub(crate) fn disabled() -> Self {
         Self(None)
     }
 
-    pub(crate) fn tell(&self, event: ChatEvent) {
+    pub(crate) fn emit(&self, event: ChatEvent) {
         if let Some(sender) = &self.0 {
             // Nobody listens any more: then nobody polls the turn either, and it is about to be dropped.
             let _ = sender.unbounded_send(event);
@@ -45,11 +45,11 @@ pub struct ChatStream {
 }
 
 impl ChatStream {
-    pub(crate) fn new(ask: Ask) -> Self {
+    pub(crate) fn new(ask: TurnRequest) -> Self {
         let (sender, events) = unbounded();
         Self {
             events,
-            turn: Some(Box::pin(perform(ask, Listener(Some(sender))))),
+            turn: Some(Box::pin(run_turn(ask, EventSender(Some(sender))))),
             ended: None,
         }
     }
@@ -63,7 +63,7 @@ impl ChatStream {
         while let Some(event) = self.next().await {
             event?;
         }
-        self.into_response().ok_or(ChatError::Over)
+        self.into_response().ok_or(ChatError::StreamEnded)
     }
 
     /// Returns the response, once the stream has ended without an error.

@@ -2,13 +2,13 @@
 
 use tracing::{Level, Span, field, span};
 
-use crate::entry::End;
+use crate::entry::TurnEnd;
 use crate::error::ModelError;
 use crate::model::ModelId;
-use crate::usage::{Stop, Usage};
+use crate::usage::{StopReason, Usage};
 
 /// The span of a question; what is said is not in it.
-pub(crate) fn asking(model: &ModelId, conversation: &str) -> Span {
+pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
     if !tracing::enabled!(Level::INFO) {
         return Span::none();
     }
@@ -29,10 +29,10 @@ pub(crate) fn asking(model: &ModelId, conversation: &str) -> Span {
 }
 
 /// Adds how it ended.
-pub(crate) fn answered(
+pub(crate) fn record_outcome(
     span: &Span,
-    ended: &Result<Option<End>, ModelError>,
-    answer: &Option<(Stop, Usage)>,
+    ended: &Result<Option<TurnEnd>, ModelError>,
+    answer: &Option<(StopReason, Usage)>,
 ) {
     if let Some((stop, usage)) = answer {
         span.record("gen_ai.usage.input_tokens", usage.input);
@@ -41,7 +41,7 @@ pub(crate) fn answered(
     }
     let error = match ended {
         Ok(None) => return,
-        Ok(Some(End::Cancelled)) => "cancelled".to_owned(),
+        Ok(Some(TurnEnd::Cancelled)) => "cancelled".to_owned(),
         Ok(Some(_)) => "timeout".to_owned(),
         Err(error) => format!("{:?}", error.kind).to_lowercase(),
     };

@@ -11,7 +11,7 @@ use toolwright_core::ToolCall;
 use crate::error::{ModelError, ModelErrorKind};
 use crate::item::{Item, ItemKind};
 use crate::model::{ModelEvent, ModelStream};
-use crate::usage::{Stop, Usage};
+use crate::usage::{StopReason, Usage};
 
 mod function;
 mod sample;
@@ -24,16 +24,16 @@ pub use script::ScriptedModel;
 /// One answer of a model for tests.
 #[derive(Debug)]
 #[must_use]
-pub struct Reply {
+pub struct ModelReply {
     items: Vec<Item>,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
     usage: Usage,
     error: Option<ModelError>,
 }
 
-impl Reply {
+impl ModelReply {
     /// Answers with items.
-    pub fn of(items: Vec<Item>) -> Self {
+    pub fn from_items(items: Vec<Item>) -> Self {
         Self {
             items,
             stop: None,
@@ -44,19 +44,19 @@ impl Reply {
 
     /// Says something.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::of(vec![Item::text(text)])
+        Self::from_items(vec![Item::text(text)])
     }
 
     /// Calls a tool.
     pub fn call(call: ToolCall) -> Self {
-        Self::of(vec![Item::call(call)])
+        Self::from_items(vec![Item::call(call)])
     }
 
     /// Fails.
     pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             error: Some(ModelError::new(kind, message)),
-            ..Self::of(Vec::new())
+            ..Self::from_items(Vec::new())
         }
     }
 
@@ -67,13 +67,13 @@ impl Reply {
     }
 
     /// Adds one more item.
-    pub fn and(mut self, item: Item) -> Self {
+    pub fn with_item(mut self, item: Item) -> Self {
         self.items.push(item);
         self
     }
 
     /// Says why the answer ends, where it is not what the items suggest.
-    pub fn stop(mut self, stop: Stop) -> Self {
+    pub fn stop(mut self, stop: StopReason) -> Self {
         self.stop = Some(stop);
         self
     }
@@ -100,7 +100,7 @@ impl Reply {
                 ItemKind::Call { call } => {
                     let index = calls;
                     calls += 1;
-                    events.push(Ok(ModelEvent::CallStarted {
+                    events.push(Ok(ModelEvent::CallBegins {
                         index,
                         id: call.id.clone(),
                         name: call.name.clone(),
@@ -115,8 +115,8 @@ impl Reply {
             events.push(Ok(ModelEvent::Item(item)));
         }
         let ended = match calls {
-            0 => Stop::End,
-            _ => Stop::Calls,
+            0 => StopReason::End,
+            _ => StopReason::Calls,
         };
         events.push(match self.error {
             Some(error) => Err(error),
@@ -129,22 +129,22 @@ impl Reply {
     }
 }
 
-impl From<&str> for Reply {
+impl From<&str> for ModelReply {
     fn from(text: &str) -> Self {
         Self::text(text)
     }
 }
 
-impl From<String> for Reply {
+impl From<String> for ModelReply {
     fn from(text: String) -> Self {
         Self::text(text)
     }
 }
 
-impl From<ToolCall> for Reply {
+impl From<ToolCall> for ModelReply {
     fn from(call: ToolCall) -> Self {
         Self::call(call)
     }
 }
 
-type Answer = Arc<dyn Fn(&crate::ModelRequest) -> Reply + Send + Sync>;
+type ReplyFn = Arc<dyn Fn(&crate::ModelRequest) -> ModelReply + Send + Sync>;

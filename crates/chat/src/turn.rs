@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
-use crate::entry::{CallFacts, End, Entry, Verdict, What};
-use crate::usage::{Stop, Usage};
+use crate::entry::{CallMetadata, TurnEnd, Entry, ApprovalVerdict, EntryBody};
+use crate::usage::{StopReason, Usage};
 
 /// How far one turn may go.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct TurnLimits {
     /// Calls of one tool.
     pub calls_per_tool: usize,
     /// Answers of the model.
-    pub rounds: usize,
+    pub steps: usize,
     /// Tokens in all, as far as they are reported.
     pub tokens: Option<u64>,
     /// What it may cost, as far as prices are known.
@@ -35,7 +35,7 @@ impl Default for TurnLimits {
         Self {
             calls: 150,
             calls_per_tool: 40,
-            rounds: 60,
+            steps: 60,
             tokens: None,
             cost: None,
             time: Duration::from_secs(30 * 60),
@@ -49,40 +49,40 @@ impl Default for TurnLimits {
 pub struct Turn {
     limits: TurnLimits,
     /// When it began; later by every time in which it only waited.
-    began: Option<u64>,
+    started_at: Option<u64>,
     /// When something was told last.
-    told: u64,
+    last_entry_at: u64,
     /// How many entries were read, and which of them was its first.
-    read: usize,
-    from: usize,
+    entry_count: usize,
+    first_entry: usize,
     /// The calls of the newest step.
-    calls: Vec<Pending>,
-    stop: Stop,
-    answered: bool,
-    rounds: usize,
-    made: usize,
-    by_tool: HashMap<ToolName, usize>,
-    by_digest: HashMap<String, usize>,
+    calls: Vec<TrackedCall>,
+    stop_reason: StopReason,
+    has_step: bool,
+    steps: usize,
+    call_count: usize,
+    calls_by_tool: HashMap<ToolName, usize>,
+    calls_by_digest: HashMap<String, usize>,
     usage: Usage,
     /// What it cost; nothing once a price was not known.
     cost: Option<f64>,
-    ended: Option<End>,
+    end: Option<TurnEnd>,
 }
 
 #[derive(Clone, Debug)]
-struct Pending {
-    facts: CallFacts,
-    state: State,
+struct TrackedCall {
+    metadata: CallMetadata,
+    state: CallState,
     /// How somebody decided about it.
-    verdict: Option<Verdict>,
+    verdict: Option<ApprovalVerdict>,
     /// Why it must not run.
-    refused: Option<String>,
+    rejection: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum State {
+enum CallState {
     New,
-    Asked { expires: u64 },
+    AwaitingApproval { expires: u64 },
     Started,
     Finished { ok: bool, fatal: Option<String> },
 }
@@ -90,19 +90,19 @@ enum State {
 /// What has to happen next.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Next {
+pub enum TurnAction {
     /// The model is asked.
-    Ask,
+    CallModel,
     /// These calls run: those that only read at the same time, the others in this order.
-    Run(Vec<CallId>),
+    RunCalls(Vec<CallId>),
     /// These calls do not run; the model reads why.
-    Refuse(Vec<(CallId, String)>),
+    RejectCalls(Vec<(CallId, String)>),
     /// These calls had started when nobody was left to see how they end; they must not run again.
-    GiveUp(Vec<CallId>),
+    AbandonCalls(Vec<CallId>),
     /// Somebody decides about these calls first; until then nothing with an effect runs.
-    Wait(Vec<CallId>),
+    AwaitApproval(Vec<CallId>),
     /// The turn is over.
-    End(End),
+    EndTurn(TurnEnd),
 }
 
 impl Turn {
@@ -116,83 +116,83 @@ impl Turn {
 
     /// Reads one more entry.
     pub fn apply(&mut self, entry: &Entry) {
-        match &entry.what {
+        match &entry.body {
             // More of what the turn opens with.
-            What::User { .. } if !self.is_over() && self.rounds == 0 => {}
-            What::User { .. } => self.begin(entry.at),
-            What::Assistant { .. } if self.is_over() => self.begin(entry.at),
-            What::Assistant { .. } => {}
-            What::Step { step, calls, cost } => {
-                self.rounds += 1;
+            EntryBody::User { .. } if !self.is_over() && self.steps == 0 => {}
+            EntryBody::User { .. } => self.start(entry.at),
+            EntryBody::Assistant { .. } if self.is_over() => self.start(entry.at),
+            EntryBody::Assistant { .. } => {}
+            EntryBody::Step { step, calls, cost } => {
+                self.steps += 1;
                 self.usage += step.usage;
                 self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
-                self.stop = step.stop.clone();
-                self.answered = true;
-                self.calls = calls.iter().map(|facts| self.count(facts)).collect();
-                if let Some(cut) = step.cut_off() {
-                    self.refuse(cut, "the call was cut off before its arguments were whole");
+                self.stop_reason = step.stop.clone();
+                self.has_step = true;
+                self.calls = calls.iter().map(|facts| self.count_call(facts)).collect();
+                if let Some(cut) = step.truncated_call() {
+                    self.reject_call(cut, "the call was cut off before its arguments were whole");
                 }
             }
-            What::Started { call } => self.set(call, State::Started),
-            What::Asked { call, token, .. } => {
+            EntryBody::CallStarted { call } => self.set_state(call, CallState::Started),
+            EntryBody::ApprovalRequested { call, token, .. } => {
                 let expires = token.expires();
-                self.set(call, State::Asked { expires });
+                self.set_state(call, CallState::AwaitingApproval { expires });
             }
-            What::Decided { call, verdict } => {
-                self.wait(entry.at);
-                self.decide(call, verdict);
+            EntryBody::ApprovalDecided { call, verdict } => {
+                self.exclude_waiting_time(entry.at);
+                self.record_verdict(call, verdict);
             }
-            What::Finished { result } => {
-                if !self.started().any(|facts| facts.call == result.call) {
-                    self.wait(entry.at);
+            EntryBody::CallFinished { result } => {
+                if !self.started_calls().any(|facts| facts.call == result.call) {
+                    self.exclude_waiting_time(entry.at);
                 }
                 let fatal = result.error == Some(ErrorKind::Fatal);
                 let fatal = fatal.then(|| result.text().into_owned());
                 let ok = !result.is_error();
-                self.set(&result.call, State::Finished { ok, fatal });
+                self.set_state(&result.call, CallState::Finished { ok, fatal });
             }
-            What::Ended { end } => self.ended = Some(end.clone()),
+            EntryBody::TurnEnded { end } => self.end = Some(end.clone()),
         }
-        self.told = entry.at;
-        self.read += 1;
+        self.last_entry_at = entry.at;
+        self.entry_count += 1;
     }
 
-    fn begin(&mut self, at: u64) {
+    fn start(&mut self, at: u64) {
         *self = Self {
-            began: Some(at),
-            read: self.read,
-            from: self.read,
+            started_at: Some(at),
+            entry_count: self.entry_count,
+            first_entry: self.entry_count,
             cost: Some(0.0),
             ..Self::new(std::mem::take(&mut self.limits))
         };
     }
 
     /// Does not count the time since something was told last: nobody worked, somebody was waited for.
-    fn wait(&mut self, until: u64) {
-        let waited = until.saturating_sub(self.told);
-        self.began = self.began.map(|began| began.saturating_add(waited));
-        self.told = until;
+    fn exclude_waiting_time(&mut self, until: u64) {
+        let waited = until.saturating_sub(self.last_entry_at);
+        self.started_at = self.started_at.map(|began| began.saturating_add(waited));
+        self.last_entry_at = until;
     }
 
     /// Goes on after a while in which nobody did, within these limits.
-    pub(crate) fn wake(&mut self, limits: TurnLimits, now: u64) {
+    pub(crate) fn resume(&mut self, limits: TurnLimits, now: u64) {
         self.limits = limits;
-        self.wait(now);
+        self.exclude_waiting_time(now);
     }
 
     /// How many entries there are before its first.
-    pub(crate) fn from(&self) -> usize {
-        self.from
+    pub(crate) fn first_entry(&self) -> usize {
+        self.first_entry
     }
 
     /// Counts a call, and says whether it is one too many.
-    fn count(&mut self, facts: &CallFacts) -> Pending {
-        self.made += 1;
-        let of_tool = self.by_tool.entry(facts.tool.clone()).or_default();
+    fn count_call(&mut self, facts: &CallMetadata) -> TrackedCall {
+        self.call_count += 1;
+        let of_tool = self.calls_by_tool.entry(facts.tool.clone()).or_default();
         *of_tool += 1;
-        let alike = self.by_digest.entry(facts.digest.clone()).or_default();
+        let alike = self.calls_by_digest.entry(facts.digest.clone()).or_default();
         *alike += 1;
-        let refused = if self.made > self.limits.calls {
+        let refused = if self.call_count > self.limits.calls {
             Some(format!(
                 "this turn has made its {} calls",
                 self.limits.calls
@@ -211,39 +211,39 @@ impl Turn {
         } else {
             None
         };
-        Pending {
-            facts: facts.clone(),
-            state: State::New,
+        TrackedCall {
+            metadata: facts.clone(),
+            state: CallState::New,
             verdict: None,
-            refused,
+            rejection: refused,
         }
     }
 
     /// The call of an id, unless it is over: what comes after its result changes nothing.
-    fn open_mut(&mut self, call: &CallId) -> impl Iterator<Item = &mut Pending> {
-        let open = |pending: &&mut Pending| {
-            pending.facts.call == *call && !matches!(pending.state, State::Finished { .. })
+    fn open_call_mut(&mut self, call: &CallId) -> impl Iterator<Item = &mut TrackedCall> {
+        let open = |pending: &&mut TrackedCall| {
+            pending.metadata.call == *call && !matches!(pending.state, CallState::Finished { .. })
         };
         self.calls.iter_mut().filter(open)
     }
 
-    fn set(&mut self, call: &CallId, state: State) {
-        self.open_mut(call)
+    fn set_state(&mut self, call: &CallId, state: CallState) {
+        self.open_call_mut(call)
             .for_each(|pending| pending.state = state.clone());
     }
 
-    fn decide(&mut self, call: &CallId, verdict: &Verdict) {
-        for pending in self.open_mut(call) {
-            if matches!(pending.state, State::Asked { .. }) {
-                pending.state = State::New;
+    fn record_verdict(&mut self, call: &CallId, verdict: &ApprovalVerdict) {
+        for pending in self.open_call_mut(call) {
+            if matches!(pending.state, CallState::AwaitingApproval { .. }) {
+                pending.state = CallState::New;
                 pending.verdict = Some(verdict.clone());
             }
         }
     }
 
-    fn refuse(&mut self, call: &CallId, reason: &str) {
-        self.open_mut(call)
-            .for_each(|pending| pending.refused = Some(reason.to_owned()));
+    fn reject_call(&mut self, call: &CallId, reason: &str) {
+        self.open_call_mut(call)
+            .for_each(|pending| pending.rejection = Some(reason.to_owned()));
     }
 
     /// What the model and its tools took so far.
@@ -259,111 +259,111 @@ impl Turn {
     /// When its time is over, in milliseconds since 1970.
     pub fn deadline(&self) -> u64 {
         let time = u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX);
-        self.began.unwrap_or_default().saturating_add(time)
+        self.started_at.unwrap_or_default().saturating_add(time)
     }
 
     /// How often the model has answered.
-    pub fn rounds(&self) -> usize {
-        self.rounds
+    pub fn steps(&self) -> usize {
+        self.steps
     }
 
     /// Whether there is nothing to go on with: it has ended, or never begun.
     pub fn is_over(&self) -> bool {
-        self.ended.is_some() || self.began.is_none()
+        self.end.is_some() || self.started_at.is_none()
     }
 
     /// The calls that had started when the journal ends.
-    pub fn started(&self) -> impl Iterator<Item = &CallFacts> {
-        let started = |pending: &&Pending| pending.state == State::Started;
-        self.calls.iter().filter(started).map(|it| &it.facts)
+    pub fn started_calls(&self) -> impl Iterator<Item = &CallMetadata> {
+        let started = |pending: &&TrackedCall| pending.state == CallState::Started;
+        self.calls.iter().filter(started).map(|it| &it.metadata)
     }
 
     /// The calls of the newest step that have no result yet.
-    pub fn open(&self) -> impl Iterator<Item = &CallFacts> {
-        self.unfinished().map(|pending| &pending.facts)
+    pub fn open_calls(&self) -> impl Iterator<Item = &CallMetadata> {
+        self.unfinished_calls().map(|pending| &pending.metadata)
     }
 
     /// How somebody decided about a call, once somebody has.
-    pub fn verdict(&self, call: &CallId) -> Option<&Verdict> {
-        let pending = self.calls.iter().find(|it| it.facts.call == *call)?;
+    pub fn verdict(&self, call: &CallId) -> Option<&ApprovalVerdict> {
+        let pending = self.calls.iter().find(|it| it.metadata.call == *call)?;
         pending.verdict.as_ref()
     }
 
     /// The calls about which somebody has decided or still has to.
-    pub(crate) fn guarded(&self) -> impl Iterator<Item = &CallFacts> {
-        let guarded = |pending: &&Pending| {
-            pending.verdict.is_some() || matches!(pending.state, State::Asked { .. })
+    pub(crate) fn calls_with_approval(&self) -> impl Iterator<Item = &CallMetadata> {
+        let guarded = |pending: &&TrackedCall| {
+            pending.verdict.is_some() || matches!(pending.state, CallState::AwaitingApproval { .. })
         };
-        self.unfinished().filter(guarded).map(|it| &it.facts)
+        self.unfinished_calls().filter(guarded).map(|it| &it.metadata)
     }
 
     /// Why it cannot go on, once a call has failed in a way that ends it.
-    pub(crate) fn fatal(&self) -> Option<&str> {
-        self.calls.iter().find_map(Pending::fatal)
+    pub(crate) fn fatal_error(&self) -> Option<&str> {
+        self.calls.iter().find_map(TrackedCall::fatal_error)
     }
 
     /// Whether somebody still has to decide about a call.
-    pub fn is_asked(&self, call: &CallId) -> bool {
+    pub fn is_awaiting_approval(&self, call: &CallId) -> bool {
         let mut calls = self.calls.iter();
-        calls.any(|it| it.facts.call == *call && matches!(it.state, State::Asked { .. }))
+        calls.any(|it| it.metadata.call == *call && matches!(it.state, CallState::AwaitingApproval { .. }))
     }
 
-    fn unfinished(&self) -> impl Iterator<Item = &Pending> {
-        let open = |pending: &&Pending| !matches!(pending.state, State::Finished { .. });
+    fn unfinished_calls(&self) -> impl Iterator<Item = &TrackedCall> {
+        let open = |pending: &&TrackedCall| !matches!(pending.state, CallState::Finished { .. });
         self.calls.iter().filter(open)
     }
 
     /// Decides what happens next.
-    pub fn next(&self, now: u64) -> Next {
-        if let Some(end) = &self.ended {
-            return Next::End(end.clone());
+    pub fn next_action(&self, now: u64) -> TurnAction {
+        if let Some(end) = &self.end {
+            return TurnAction::EndTurn(end.clone());
         }
-        if let Some(reason) = self.fatal() {
+        if let Some(reason) = self.fatal_error() {
             let reason = reason.to_owned();
-            return Next::End(End::Failed { reason });
+            return TurnAction::EndTurn(TurnEnd::Failed { reason });
         }
-        if let Some(reason) = self.out_of_control() {
-            return Next::End(End::Limit { reason });
+        if let Some(reason) = self.runaway_reason() {
+            return TurnAction::EndTurn(TurnEnd::Limit { reason });
         }
         let refused: Vec<(CallId, String)> = self
-            .unfinished()
-            .filter_map(|pending| Some((pending.facts.call.clone(), pending.refusal(now)?)))
+            .unfinished_calls()
+            .filter_map(|pending| Some((pending.metadata.call.clone(), pending.rejection_at(now)?)))
             .collect();
         if !refused.is_empty() {
-            return Next::Refuse(refused);
+            return TurnAction::RejectCalls(refused);
         }
-        let ids = |wanted: &dyn Fn(&Pending) -> bool| -> Vec<CallId> {
-            let calls = self.unfinished().filter(|pending| wanted(pending));
-            calls.map(|pending| pending.facts.call.clone()).collect()
+        let ids = |wanted: &dyn Fn(&TrackedCall) -> bool| -> Vec<CallId> {
+            let calls = self.unfinished_calls().filter(|pending| wanted(pending));
+            calls.map(|pending| pending.metadata.call.clone()).collect()
         };
-        let lost = ids(&|pending| pending.state == State::Started && !pending.may_run_again());
+        let lost = ids(&|pending| pending.state == CallState::Started && !pending.can_rerun());
         if !lost.is_empty() {
-            return Next::GiveUp(lost);
+            return TurnAction::AbandonCalls(lost);
         }
-        let waits = ids(&|pending| matches!(pending.state, State::Asked { .. }));
+        let waits = ids(&|pending| matches!(pending.state, CallState::AwaitingApproval { .. }));
         let runs = ids(&|pending| {
-            !matches!(pending.state, State::Asked { .. })
-                && (pending.facts.read_only || waits.is_empty())
+            !matches!(pending.state, CallState::AwaitingApproval { .. })
+                && (pending.metadata.read_only || waits.is_empty())
         });
         if !runs.is_empty() {
-            return Next::Run(runs);
+            return TurnAction::RunCalls(runs);
         }
         if !waits.is_empty() {
-            return Next::Wait(waits);
+            return TurnAction::AwaitApproval(waits);
         }
-        self.after_calls(now)
+        self.action_after_calls(now)
     }
 
     /// Why a model that has lost its way gets no further, not even with what it asks for now.
-    fn out_of_control(&self) -> Option<String> {
+    fn runaway_reason(&self) -> Option<String> {
         let (most, repeats) = (self.limits.calls, self.limits.repeats);
-        if self.made > most.saturating_mul(2) {
-            let made = self.made;
+        if self.call_count > most.saturating_mul(2) {
+            let made = self.call_count;
             return Some(format!(
                 "it asked for {made} calls where {most} are allowed"
             ));
         }
-        let endless = self.by_digest.values().max().copied().unwrap_or_default();
+        let endless = self.calls_by_digest.values().max().copied().unwrap_or_default();
         if endless > repeats.saturating_mul(2) {
             return Some(format!("the same call was asked for {endless} times"));
         }
@@ -371,34 +371,34 @@ impl Turn {
     }
 
     /// Every call of the newest step has its result.
-    fn after_calls(&self, now: u64) -> Next {
-        if self.calls.is_empty() && self.answered && self.stop != Stop::Paused {
-            return Next::End(match self.stop {
-                Stop::Length => End::Length,
-                Stop::Filtered => End::Failed {
+    fn action_after_calls(&self, now: u64) -> TurnAction {
+        if self.calls.is_empty() && self.has_step && self.stop_reason != StopReason::Paused {
+            return TurnAction::EndTurn(match self.stop_reason {
+                StopReason::Length => TurnEnd::Length,
+                StopReason::Filtered => TurnEnd::Failed {
                     reason: "the vendor's filter stopped the answer".to_owned(),
                 },
-                _ => End::Answered,
+                _ => TurnEnd::Answered,
             });
         }
         // What went wrong is no answer: the model reads it.
-        let direct = |pending: &Pending| {
-            pending.facts.return_direct && matches!(pending.state, State::Finished { ok: true, .. })
+        let direct = |pending: &TrackedCall| {
+            pending.metadata.return_direct && matches!(pending.state, CallState::Finished { ok: true, .. })
         };
         if !self.calls.is_empty() && self.calls.iter().all(direct) {
-            return Next::End(End::Direct);
+            return TurnAction::EndTurn(TurnEnd::Direct);
         }
-        match self.exceeded(now) {
-            Some(reason) => Next::End(End::Limit { reason }),
-            None => Next::Ask,
+        match self.exceeded_limit(now) {
+            Some(reason) => TurnAction::EndTurn(TurnEnd::Limit { reason }),
+            None => TurnAction::CallModel,
         }
     }
 
-    fn exceeded(&self, now: u64) -> Option<String> {
+    fn exceeded_limit(&self, now: u64) -> Option<String> {
         let limits = &self.limits;
-        let spent = now.saturating_sub(self.began.unwrap_or(now));
-        if self.rounds >= limits.rounds {
-            return Some(format!("the model was asked {} times", limits.rounds));
+        let spent = now.saturating_sub(self.started_at.unwrap_or(now));
+        if self.steps >= limits.steps {
+            return Some(format!("the model was asked {} times", limits.steps));
         }
         if limits.tokens.is_some_and(|most| self.usage.total() >= most) {
             return Some(format!("it took {} tokens", self.usage.total()));
@@ -415,24 +415,24 @@ impl Turn {
     }
 }
 
-impl Pending {
+impl TrackedCall {
     /// Why it must not run.
-    fn refusal(&self, now: u64) -> Option<String> {
+    fn rejection_at(&self, now: u64) -> Option<String> {
         match self.state {
-            State::Asked { expires } if expires <= now => {
+            CallState::AwaitingApproval { expires } if expires <= now => {
                 Some("the call was denied: nobody decided in time".to_owned())
             }
-            _ => self.refused.clone(),
+            _ => self.rejection.clone(),
         }
     }
 
-    fn may_run_again(&self) -> bool {
-        self.facts.read_only || self.facts.idempotent
+    fn can_rerun(&self) -> bool {
+        self.metadata.read_only || self.metadata.idempotent
     }
 
-    fn fatal(&self) -> Option<&str> {
+    fn fatal_error(&self) -> Option<&str> {
         match &self.state {
-            State::Finished { fatal, .. } => fatal.as_deref(),
+            CallState::Finished { fatal, .. } => fatal.as_deref(),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, ToolResult};
 
-use crate::entry::{Entry, What};
+use crate::entry::{Entry, EntryBody};
 use crate::history::history;
 use crate::model::Message;
 
@@ -16,7 +16,7 @@ use crate::model::Message;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Window {
+pub struct HistoryWindow {
     /// The most messages before the current turn.
     pub messages: Option<usize>,
     /// The most turns before the current one.
@@ -25,14 +25,14 @@ pub struct Window {
     pub tokens: Option<usize>,
 }
 
-impl Default for Window {
+impl Default for HistoryWindow {
     /// Tells 30 messages before the current turn.
     fn default() -> Self {
         Self::all().messages(30)
     }
 }
 
-impl Window {
+impl HistoryWindow {
     /// Tells everything.
     pub fn all() -> Self {
         Self {
@@ -64,44 +64,44 @@ impl Window {
     }
 
     /// Writes what the model is told.
-    pub fn tell(&self, entries: &[Entry]) -> Vec<Message> {
-        let (from, current) = self.cut(entries);
+    pub fn select_messages(&self, entries: &[Entry]) -> Vec<Message> {
+        let (from, current) = self.start_indexes(entries);
         let mut told = history(entries.get(from..).unwrap_or_default());
         let spare = history(entries.get(from..current).unwrap_or_default()).len();
         if let Some(most) = self.tokens
             && let Some(current) = told.get_mut(spare..)
         {
-            shrink(current, most);
+            truncate_messages(current, most);
         }
         told
     }
 
     /// Estimates how many tokens messages are, as a limit of tokens counts them.
-    pub fn estimate(messages: &[Message]) -> usize {
-        messages.iter().map(weigh).sum()
+    pub fn estimate_tokens(messages: &[Message]) -> usize {
+        messages.iter().map(estimate_message_tokens).sum()
     }
 
     /// Whether nothing that came before these entries would be told.
     pub(crate) fn is_full(&self, entries: &[Entry]) -> bool {
-        let (from, _) = self.cut(entries);
-        beginnings(entries)
+        let (from, _) = self.start_indexes(entries);
+        turn_starts(entries)
             .first()
             .is_some_and(|first| *first < from)
     }
 
     /// Where to begin, and where the current turn begins.
-    fn cut(&self, entries: &[Entry]) -> (usize, usize) {
-        let begins: Vec<usize> = beginnings(entries);
+    fn start_indexes(&self, entries: &[Entry]) -> (usize, usize) {
+        let begins: Vec<usize> = turn_starts(entries);
         let Some((&current, earlier)) = begins.split_last() else {
             return (0, 0);
         };
         let turn = |from, to| history(entries.get(from..to).unwrap_or_default());
-        let mut tokens = Window::estimate(&turn(current, entries.len()));
+        let mut tokens = HistoryWindow::estimate_tokens(&turn(current, entries.len()));
         let (mut messages, mut from) = (0, current);
         for (kept, &begin) in earlier.iter().rev().enumerate() {
             let turn = turn(begin, from);
-            messages += count(&turn);
-            tokens += Window::estimate(&turn);
+            messages += count_messages(&turn);
+            tokens += HistoryWindow::estimate_tokens(&turn);
             let fits = |most: Option<usize>, is: usize| most.is_none_or(|most| is <= most);
             if !fits(self.turns, kept + 1)
                 || !fits(self.messages, messages)
@@ -116,36 +116,36 @@ impl Window {
 }
 
 /// Where turns begin: with a person's word, or with the model's own after the turn before has ended.
-fn beginnings(entries: &[Entry]) -> Vec<usize> {
+fn turn_starts(entries: &[Entry]) -> Vec<usize> {
     let mut over = true;
     let mut begins = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
-        match entry.what {
-            What::User { .. } | What::Assistant { .. } if over => {
+        match entry.body {
+            EntryBody::User { .. } | EntryBody::Assistant { .. } if over => {
                 begins.push(at);
                 over = false;
             }
             // What is said in one breath is one turn: nobody has answered yet.
-            What::User { .. } if answered_since(entries, begins.last().copied(), at) => {
+            EntryBody::User { .. } if has_step_since(entries, begins.last().copied(), at) => {
                 begins.push(at);
             }
-            What::Ended { .. } => over = true,
+            EntryBody::TurnEnded { .. } => over = true,
             _ => {}
         }
     }
     begins
 }
 
-fn answered_since(entries: &[Entry], begin: Option<usize>, at: usize) -> bool {
+fn has_step_since(entries: &[Entry], begin: Option<usize>, at: usize) -> bool {
     let since = entries
         .get(begin.unwrap_or_default()..at)
         .unwrap_or_default();
     since
         .iter()
-        .any(|entry| matches!(entry.what, What::Step { .. }))
+        .any(|entry| matches!(entry.body, EntryBody::Step { .. }))
 }
 
-fn count(messages: &[Message]) -> usize {
+fn count_messages(messages: &[Message]) -> usize {
     let count = messages.iter().map(|message| match message {
         Message::Results(results) => results.len(),
         _ => 1,
@@ -154,9 +154,9 @@ fn count(messages: &[Message]) -> usize {
 }
 
 /// A few bytes make a token; each message costs a few besides.
-fn weigh(message: &Message) -> usize {
+fn estimate_message_tokens(message: &Message) -> usize {
     let bytes = match message {
-        Message::User(content) | Message::Assistant(content) => size(content),
+        Message::User(content) | Message::Assistant(content) => content_bytes(content),
         Message::Step(step) => {
             let items = step.items.iter().map(|item| match &item.raw {
                 Some(raw) => raw.json.get().len(),
@@ -164,18 +164,18 @@ fn weigh(message: &Message) -> usize {
             });
             items.sum()
         }
-        Message::Results(results) => results.iter().map(|result| size(&result.content)).sum(),
+        Message::Results(results) => results.iter().map(|result| content_bytes(&result.content)).sum(),
     };
     bytes.div_ceil(4) + 4
 }
 
-fn size(content: &[Content]) -> usize {
+fn content_bytes(content: &[Content]) -> usize {
     content.iter().map(Content::len).sum()
 }
 
 /// Shrinks a turn that is too much: the results of tools from the oldest on, then what was said.
-fn shrink(messages: &mut [Message], most: usize) {
-    let mut total = Window::estimate(messages);
+fn truncate_messages(messages: &mut [Message], most: usize) {
+    let mut total = HistoryWindow::estimate_tokens(messages);
     for results in [true, false] {
         for at in 0..messages.len() {
             if total <= most {
@@ -184,22 +184,22 @@ fn shrink(messages: &mut [Message], most: usize) {
             let Some(message) = messages.get_mut(at) else {
                 return;
             };
-            let before = weigh(message);
+            let before = estimate_message_tokens(message);
             match message {
-                Message::Results(all) if results => all.iter_mut().for_each(drop_payload),
+                Message::Results(all) if results => all.iter_mut().for_each(omit_result_content),
                 Message::User(content) | Message::Assistant(content) if !results => {
-                    shorten(content, (total - most).saturating_mul(4));
+                    truncate_content(content, (total - most).saturating_mul(4));
                 }
                 _ => continue,
             }
-            total = total + weigh(message) - before;
+            total = total + estimate_message_tokens(message) - before;
         }
     }
 }
 
 /// Leaves of a result only that there was one.
-fn drop_payload(result: &mut ToolResult) {
-    let bytes = size(&result.content);
+fn omit_result_content(result: &mut ToolResult) {
+    let bytes = content_bytes(&result.content);
     let note = format!("[left out: {bytes} bytes that the tool returned]");
     if note.len() < bytes {
         result.content = vec![Content::text(note)];
@@ -208,7 +208,7 @@ fn drop_payload(result: &mut ToolResult) {
 }
 
 /// Takes so many bytes out of a text, from its middle; pictures and the like go first.
-fn shorten(content: &mut [Content], too_many: usize) {
+fn truncate_content(content: &mut [Content], too_many: usize) {
     let mut left = too_many;
     for item in content.iter_mut().rev() {
         let size = item.len();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use toolwright_chat::{Entry, Lease, Store, StoreError, Summary};
+use toolwright_chat::{Entry, Lease, Store, StoreError, ConversationSummary};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 
@@ -80,7 +80,7 @@ async fn list(store: &dyn Store, json: bool) -> Result<(), Failure> {
 }
 
 /// Writes a line for each conversation.
-pub(crate) fn listing(summaries: &[Summary]) -> String {
+pub(crate) fn listing(summaries: &[ConversationSummary]) -> String {
     let ids = summaries.iter().map(|summary| summary.conversation.chars());
     let width = ids.map(Iterator::count).max().unwrap_or_default();
     let lines = summaries.iter().map(|summary| {
@@ -141,7 +141,7 @@ async fn delete(store: &dyn Store, id: &str, yes: bool) -> Result<(), Failure> {
         return Err(Failure::told("nothing was deleted"));
     }
     let deleted = holding(store, id, async |lease| {
-        store.forget(lease).await.map_err(failed)
+        store.delete(lease).await.map_err(failed)
     });
     match deleted.await? {
         true => eprintln!("deleted {}", clean(id)),
@@ -172,8 +172,8 @@ async fn holding<T>(
     work: impl AsyncFnOnce(&Lease) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let lease = Lease::new(id, holder());
-    if !store.lease(&lease, HELD).await.map_err(failed)? {
-        return Err(failed(StoreError::taken(&lease)));
+    if !store.acquire(&lease, HELD).await.map_err(failed)? {
+        return Err(failed(StoreError::leased_elsewhere(&lease)));
     }
     let done = work(&lease).await;
     // It ends by itself, too.

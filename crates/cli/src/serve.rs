@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use toolwright_chat::{Hosted, Model};
+use toolwright_chat::{HostedTool, Model};
 use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
 use toolwright_server::{Endpoint, Server, Site};
@@ -160,7 +160,7 @@ struct Guard {
 /// Who answers, with what, and where it is kept.
 struct Answered<'a> {
     invoker: Invoker,
-    hosted: Vec<Hosted>,
+    hosted: Vec<HostedTool>,
     chosen: &'a Chosen,
     store: Kept,
 }
@@ -238,10 +238,10 @@ fn site(
         .store(Arc::clone(store.store()), store.place())
         .node(holder())
         .chat(move |chat| {
-            let chat = chat.prices(prices.clone()).lease_life(LEASE);
+            let chat = chat.prices(prices.clone()).lease_duration(LEASE);
             hosted
                 .iter()
-                .fold(chat, |chat, hosted| chat.hosted(hosted.clone()))
+                .fold(chat, |chat, hosted| chat.hosted_tool(hosted.clone()))
         })
         .guard(move |guard| guard.allowed_hosts(hosts))
         .origins(command.origins.iter().cloned())
@@ -256,13 +256,13 @@ fn site(
 }
 
 /// What the vendor may run, except what we have attached ourselves.
-fn hosted(config: &Config, servers: &Servers) -> Result<Vec<Hosted>, Failure> {
+fn hosted(config: &Config, servers: &Servers) -> Result<Vec<HostedTool>, Failure> {
     let unreadable = |error| Failure::finding(&error);
     let search = config.web_search().map_err(unreadable)?;
     let groups = config.mcp_groups().map_err(unreadable)?;
     let groups = groups.into_iter().filter(|group| !servers.has(&group.name));
-    let search = search.into_iter().map(Hosted::WebSearch);
-    Ok(search.chain(groups.map(Hosted::Mcp)).collect())
+    let search = search.into_iter().map(HostedTool::WebSearch);
+    Ok(search.chain(groups.map(HostedTool::Mcp)).collect())
 }
 
 type Resolve = Box<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;

@@ -29,7 +29,7 @@ pub(crate) enum Decision {
 
 /// Decides what to do.
 pub(crate) fn decide(request: &ModelRequest, index: &Index) -> Decision {
-    let desk = Desk::new(&request.tools, index, &request.choice);
+    let desk = Desk::new(&request.tools, index, &request.tool_choice);
     let talk = Talk::new(&request.messages);
     let Some(newest) = talk.users.len().checked_sub(1) else {
         return Decision::Say(say::help(&desk));
@@ -59,7 +59,7 @@ pub(crate) fn decide(request: &ModelRequest, index: &Index) -> Decision {
             .iter()
             .map(|tool| say::dropped(&desk, *tool)),
     );
-    if let (Some(form), true) = (&request.answer, progress.asks.is_empty()) {
+    if let (Some(form), true) = (&request.response_format, progress.asks.is_empty()) {
         let failed = results.iter().any(|result| result.is_error());
         // Once tools were asked, only what they said now counts.
         let known = Known::of(match made.is_empty() {

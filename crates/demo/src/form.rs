@@ -1,7 +1,7 @@
 //! A form and what is known in, an answer in that form out; or why there is none.
 
 use serde_json::Value;
-use toolwright_chat::AnswerForm;
+use toolwright_chat::ResponseFormat;
 use toolwright_core::schema::Tape;
 
 use crate::fill::{Setting, fill};
@@ -14,7 +14,7 @@ use crate::words::Text;
 const RESULTS: usize = 4;
 
 /// Answers in a form; in plain words when a value is missing, because none is made up.
-pub(crate) fn answer(form: &AnswerForm, question: &str, known: &Known) -> String {
+pub(crate) fn answer(form: &ResponseFormat, question: &str, known: &Known) -> String {
     let root = value(&form.name, form.schema.as_value());
     let (value, missing) = match &root.shape {
         Shape::Object(fields) => object(fields, question, known),

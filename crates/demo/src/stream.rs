@@ -1,6 +1,6 @@
 //! A decision in, the events of an answer out.
 
-use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, Stop, Usage};
+use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
 use toolwright_core::ToolCall;
 
 use crate::decide::Decision;
@@ -23,7 +23,7 @@ pub(crate) fn events(request: &ModelRequest, decision: Decision, tools: usize) -
             written += text.len();
             events.extend(pieces(&text).map(ModelEvent::Text));
             events.push(ModelEvent::Item(Item::text(text)));
-            Stop::End
+            StopReason::End
         }
         Decision::Call(calls) => {
             let step = next_step(&request.messages);
@@ -31,7 +31,7 @@ pub(crate) fn events(request: &ModelRequest, decision: Decision, tools: usize) -
                 written += name.len() + arguments.len();
                 let call = ToolCall::new(name, arguments).with_id(format!("{ID}{step}_{index}"));
                 let (id, name) = (call.id.clone(), call.name.clone());
-                events.push(ModelEvent::CallStarted { index, id, name });
+                events.push(ModelEvent::CallBegins { index, id, name });
                 let text = call.arguments.as_str();
                 let mut rest = text;
                 while let Some((delta, after)) =
@@ -46,7 +46,7 @@ pub(crate) fn events(request: &ModelRequest, decision: Decision, tools: usize) -
                 }
                 events.push(ModelEvent::Item(Item::call(call)));
             }
-            Stop::Calls
+            StopReason::Calls
         }
     };
     let mut usage = Usage::new(tokens(read(request) + tools), tokens(written));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use sqlx::Row as _;
 use sqlx::postgres::PgPool;
-use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
+use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary};
 use toolwright_core::Secret;
 
 use crate::codec;
@@ -63,7 +63,7 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
@@ -91,7 +91,7 @@ impl Store for PostgresStore {
                     self.load.record_write();
                     Ok(())
                 }
-                false => Err(StoreError::taken(lease)),
+                false => Err(StoreError::leased_elsewhere(lease)),
             }
         })
     }
@@ -114,27 +114,27 @@ impl Store for PostgresStore {
         })
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         Box::pin(self.with_retry(move || self.summaries(None, limit)))
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
         Box::pin(self.with_retry(move || self.summaries(Some(owner), limit)))
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let delete = self.with_retry(|| self.delete_conversation(lease));
             let deleted = self.load.measure(delete).await?;
-            deleted.ok_or_else(|| StoreError::taken(lease))
+            deleted.ok_or_else(|| StoreError::leased_elsewhere(lease))
         })
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
             let new_key = codec::random_key()?;
             let key = self

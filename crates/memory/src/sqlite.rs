@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use sqlx::pool::PoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
-use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, Summary};
+use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary};
 use toolwright_core::Secret;
 
 use crate::codec;
@@ -120,7 +120,7 @@ fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
 }
 
 impl Store for SqliteStore {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
@@ -154,7 +154,7 @@ impl Store for SqliteStore {
                     self.load.record_write();
                     Ok(())
                 }
-                Ok(false) => Err(StoreError::taken(lease)),
+                Ok(false) => Err(StoreError::leased_elsewhere(lease)),
                 Err(error) => Err(self.store_error(error)),
             }
         })
@@ -177,33 +177,33 @@ impl Store for SqliteStore {
         })
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         Box::pin(async move {
             let summaries = self.summaries(None, limit).await;
             summaries.map_err(|error| self.store_error(error))
         })
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
         Box::pin(async move {
             let summaries = self.summaries(Some(owner), limit).await;
             summaries.map_err(|error| self.store_error(error))
         })
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
             let deleted = self.load.measure(self.delete_conversation(lease)).await;
             let deleted = deleted.map_err(|error| self.store_error(error))?;
-            deleted.ok_or_else(|| StoreError::taken(lease))
+            deleted.ok_or_else(|| StoreError::leased_elsewhere(lease))
         })
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
             let key = self.load_or_insert_key(&codec::random_key()?).await;
             key.map(Secret::new)

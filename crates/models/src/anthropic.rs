@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use toolwright_chat::{Hosted, Message, ModelError, ModelRequest};
+use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
@@ -76,8 +76,8 @@ impl Protocol for Anthropic {
         request::answer_dialect(schema)
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
-        matches!(hosted, Hosted::WebSearch(_) | Hosted::Mcp(_))
+    fn hosts(&self, hosted: &HostedTool) -> bool {
+        matches!(hosted, HostedTool::WebSearch(_) | HostedTool::Mcp(_))
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {
@@ -91,8 +91,8 @@ impl Protocol for Anthropic {
 
 /// What the `anthropic-beta` header of a request must name, joined with commas; no header where there is nothing.
 pub(crate) fn betas(request: &ModelRequest) -> Vec<&'static str> {
-    let mut asked = request.hosted.iter();
-    let mcp = asked.any(|tool| matches!(tool, Hosted::Mcp(_)));
+    let mut asked = request.hosted_tools.iter();
+    let mcp = asked.any(|tool| matches!(tool, HostedTool::Mcp(_)));
     // Blocks of the past need it as well, even when the server is no longer attached.
     if mcp || request.messages.iter().any(speaks_mcp) {
         vec![MCP_BETA]
@@ -114,7 +114,7 @@ fn speaks_mcp(message: &Message) -> bool {
     let raw = step
         .items
         .iter()
-        .filter_map(|item| item.raw_of(Anthropic::NAME));
+        .filter_map(|item| item.raw_json(Anthropic::NAME));
     raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
         .any(|block| block.kind.starts_with("mcp_"))
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolwright_chat::{Hosted, ModelError, ModelRequest};
+use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
@@ -56,8 +56,8 @@ impl Protocol for Gemini {
         request::answer_dialect(schema)
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
-        matches!(hosted, Hosted::WebSearch(_))
+    fn hosts(&self, hosted: &HostedTool) -> bool {
+        matches!(hosted, HostedTool::WebSearch(_))
     }
 
     fn error(&self, status: u16, body: &str) -> ModelError {

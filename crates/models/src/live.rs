@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 use toolwright_chat::{
-    AnswerForm, Hosted, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
+    ResponseFormat, HostedTool, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
 };
 use toolwright_core::Entry;
 use toolwright_core::wire::{Plan, Planner};
@@ -112,11 +112,11 @@ impl<P: Protocol> Model for Live<P> {
         .boxed()
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         self.0.protocol.hosts(hosted)
     }
 
-    fn answer(&self, form: &AnswerForm, text: &str) -> Result<Value, String> {
+    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<Value, String> {
         let dialect = self.0.protocol.answer_dialect(&form.schema);
         form::read(&form.schema, dialect, text)
     }
@@ -125,8 +125,8 @@ impl<P: Protocol> Model for Live<P> {
 impl<P: Protocol> Shared<P> {
     fn plan(&self, request: &ModelRequest) -> Arc<Plan> {
         let searches =
-            |hosted: &Hosted| matches!(hosted, Hosted::WebSearch(_)) && self.protocol.hosts(hosted);
-        let search = request.hosted.iter().any(searches);
+            |hosted: &HostedTool| matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.hosts(hosted);
+        let search = request.hosted_tools.iter().any(searches);
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((tools, searched, plan)) = &*planned
             && Arc::ptr_eq(tools, &request.tools)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolwright_chat::{Hosted, ModelError, ModelEvent, ModelRequest};
+use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
@@ -41,7 +41,7 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     fn answer_dialect(&self, schema: &Schema) -> Option<Dialect>;
 
     /// Whether the vendor runs this hosted tool itself.
-    fn hosts(&self, _: &Hosted) -> bool {
+    fn hosts(&self, _: &HostedTool) -> bool {
         false
     }
 

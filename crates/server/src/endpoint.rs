@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_chat::{Model, TurnLimits, Window};
+use toolwright_chat::{Model, TurnLimits, HistoryWindow};
 use toolwright_core::{Bundle, Item};
 
 use crate::guardrail::{Guardrail, InputGuard};
@@ -47,7 +47,7 @@ pub struct Endpoint {
     only: bool,
     model: Option<Arc<dyn Model>>,
     memory: bool,
-    window: Window,
+    window: HistoryWindow,
     limits: Option<TurnLimits>,
     ask_each: bool,
     broadcast: bool,
@@ -83,7 +83,7 @@ impl Endpoint {
             only: false,
             model: None,
             memory: false,
-            window: Window::default(),
+            window: HistoryWindow::default(),
             limits: None,
             ask_each: false,
             broadcast: false,
@@ -178,7 +178,7 @@ impl Endpoint {
 
     /// Says how much of a conversation the model is told, where it is remembered; the default is 30 messages.
     #[must_use]
-    pub fn window(mut self, window: Window) -> Self {
+    pub fn window(mut self, window: HistoryWindow) -> Self {
         self.window = window;
         self
     }

@@ -83,7 +83,7 @@ impl Event {
     pub fn is_last(&self) -> bool {
         matches!(
             self,
-            Self::Chat(ChatEvent::Ended { .. } | ChatEvent::Paused { .. })
+            Self::Chat(ChatEvent::TurnEnded { .. } | ChatEvent::TurnPaused { .. })
                 | Self::Notice(Notice::Error { .. } | Notice::Goodbye { .. })
         )
     }

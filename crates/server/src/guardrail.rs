@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use toolwright_chat::{
-    AnswerForm, Hosted, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
-    Stop, Usage,
+    ResponseFormat, HostedTool, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
+    StopReason, Usage,
 };
 use toolwright_core::BoxFuture;
 
@@ -84,12 +84,12 @@ impl Model for Guarded {
         stream::once(checked).try_flatten().boxed()
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
-        self.model.hosts(hosted)
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        self.model.supports_hosted_tool(hosted)
     }
 
-    fn answer(&self, form: &AnswerForm, text: &str) -> Result<serde_json::Value, String> {
-        self.model.answer(form, text)
+    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
+        self.model.parse_structured_output(form, text)
     }
 }
 
@@ -123,12 +123,12 @@ async fn check(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<Mo
 /// The step with another text; one that is refused calls no tools.
 fn rewritten(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
     let mut kept = Vec::new();
-    let (mut end, mut used) = (Stop::End, Usage::default());
+    let (mut end, mut used) = (StopReason::End, Usage::default());
     for event in events {
         match event {
-            ModelEvent::Sent(body) => kept.insert(0, ModelEvent::Sent(body)),
+            ModelEvent::RequestSent(body) => kept.insert(0, ModelEvent::RequestSent(body)),
             ModelEvent::Finished { stop, usage } => (end, used) = (stop, usage),
-            ModelEvent::CallStarted { .. } | ModelEvent::CallDelta { .. } if !refused => {
+            ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !refused => {
                 kept.push(event);
             }
             // What the protocol said beside it has the words in it, too.
@@ -139,12 +139,12 @@ fn rewritten(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelE
             _ => {}
         }
     }
-    let at = usize::from(matches!(kept.first(), Some(ModelEvent::Sent(_))));
+    let at = usize::from(matches!(kept.first(), Some(ModelEvent::RequestSent(_))));
     if !text.is_empty() {
         kept.insert(at, ModelEvent::Text(text.clone()));
         kept.insert(at + 1, ModelEvent::Item(Item::text(text)));
     }
-    let stop = if refused { Stop::Filtered } else { end };
+    let stop = if refused { StopReason::Filtered } else { end };
     kept.push(ModelEvent::Finished { stop, usage: used });
     kept
 }

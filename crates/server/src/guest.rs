@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::HeaderValue;
-use toolwright_chat::{Ask, Asked, Owner, PrincipalRecord};
+use toolwright_chat::{TurnRequest, PendingApproval, Owner, PrincipalRecord};
 use toolwright_core::{Caller, Invoker, Scope, Tool};
 use toolwright_mcp::Visitor;
 
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 pub(crate) const BROUGHT: &str = "brought by the caller";
 
 /// Whether a call is one that whoever asked runs themselves.
-pub(crate) fn is_brought(asked: &Asked) -> bool {
+pub(crate) fn is_brought(asked: &PendingApproval) -> bool {
     &*asked.tool.bundle == BROUGHT
 }
 
@@ -163,7 +163,7 @@ impl Guest {
     }
 
     /// Keeps a prompt to the tools of an endpoint that the scopes open when its turn begins.
-    pub(crate) fn limit(&self, ask: Ask, live: &Live) -> Ask {
+    pub(crate) fn limit(&self, ask: TurnRequest, live: &Live) -> TurnRequest {
         let mut ask = ask.caller(self.caller().clone()).principal(self.record());
         if !self.brought.is_empty() {
             ask = ask.tools(self.brought.to_vec());

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use toolwright_chat::{End, ModelId, Usage};
+use toolwright_chat::{TurnEnd, ModelId, Usage};
 use toolwright_core::BoxFuture;
 
 use crate::job::Message;
@@ -93,7 +93,7 @@ pub struct Intercepted {
 #[non_exhaustive]
 pub struct TurnOutcome {
     /// Why it ended; nothing where it failed.
-    pub end: Option<End>,
+    pub end: Option<TurnEnd>,
     /// Who answered.
     pub model: Option<ModelId>,
     /// The answer.

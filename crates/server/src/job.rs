@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, Decided, Model};
+use toolwright_chat::{ChatError, ApprovalResponse, Model};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::event::PeerId;
@@ -29,7 +29,7 @@ pub(crate) enum Task {
     /// Somebody said something.
     Prompt(Message),
     /// Somebody decided.
-    Decide(Vec<Decided>),
+    Decide(Vec<ApprovalResponse>),
     /// A turn goes on that was interrupted.
     Resume,
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use toolwright_chat::{Asked, ChatEvent};
+use toolwright_chat::{PendingApproval, ChatEvent};
 
 use crate::event::{Event, Notice, Numbered, PeerId, now};
 
@@ -29,7 +29,7 @@ pub(crate) struct Log {
     /// Where the turn that runs began, or the last that ran.
     turn: Turn,
     /// The calls that somebody has to decide about.
-    pending: Vec<Asked>,
+    pending: Vec<PendingApproval>,
     /// What was said of a step that is not over: the journal does not have it yet.
     partial: Partial,
 }
@@ -112,17 +112,17 @@ impl Log {
             Event::Chat(ChatEvent::Text { delta }) => self.partial.text.push_str(delta),
             Event::Chat(ChatEvent::Reasoning { delta }) => self.partial.reasoning.push_str(delta),
             Event::Chat(ChatEvent::Step { .. }) => self.partial = Partial::default(),
-            Event::Chat(ChatEvent::Asked(asked)) => {
+            Event::Chat(ChatEvent::ApprovalRequested(asked)) => {
                 self.pending.retain(|known| known.call.id != asked.call.id);
                 self.pending.push(asked.clone());
             }
-            Event::Chat(ChatEvent::Decided { call, .. }) => {
+            Event::Chat(ChatEvent::ApprovalDecided { call, .. }) => {
                 self.pending.retain(|asked| asked.call.id != *call);
             }
             Event::Chat(ChatEvent::Result { result, .. }) => {
                 self.pending.retain(|asked| asked.call.id != result.call);
             }
-            Event::Chat(ChatEvent::Ended { .. })
+            Event::Chat(ChatEvent::TurnEnded { .. })
             | Event::Notice(Notice::Said { .. } | Notice::Error { .. }) => {
                 self.partial = Partial::default();
                 if !matches!(event, Event::Notice(Notice::Error { .. })) {
@@ -195,7 +195,7 @@ impl Log {
         &self.turn
     }
 
-    pub(crate) fn pending(&self) -> &[Asked] {
+    pub(crate) fn pending(&self) -> &[PendingApproval] {
         &self.pending
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use toolwright_chat::{ChatEvent, End};
+use toolwright_chat::{ChatEvent, TurnEnd};
 use toolwright_core::ToolResult;
 
 /// The upper ends of the buckets that durations are counted in, in seconds.
@@ -59,14 +59,14 @@ impl Metrics {
     }
 
     /// Counts a turn that is over.
-    pub(crate) fn turn(&self, end: &End, took: Duration) {
+    pub(crate) fn turn(&self, end: &TurnEnd, took: Duration) {
         let end = match end {
-            End::Answered => "answered",
-            End::Direct => "direct",
-            End::Length => "length",
-            End::Limit { .. } => "limit",
-            End::Failed { .. } => "failed",
-            End::Cancelled => "cancelled",
+            TurnEnd::Answered => "answered",
+            TurnEnd::Direct => "direct",
+            TurnEnd::Length => "length",
+            TurnEnd::Limit { .. } => "limit",
+            TurnEnd::Failed { .. } => "failed",
+            TurnEnd::Cancelled => "cancelled",
             _ => "other",
         };
         self.turns.add(end);

@@ -128,11 +128,11 @@ impl From<StoreError> for Problem {
 impl From<ChatError> for Problem {
     fn from(error: ChatError) -> Self {
         let status = match &error {
-            ChatError::Refused { .. } => StatusCode::CONFLICT,
+            ChatError::Rejected { .. } => StatusCode::CONFLICT,
             ChatError::NotAllowed { .. } => StatusCode::FORBIDDEN,
             ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
             ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
-            ChatError::Silent => StatusCode::NOT_FOUND,
+            ChatError::NoInput => StatusCode::NOT_FOUND,
             ChatError::Prompt { .. } | ChatError::UnknownTool { .. } => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }

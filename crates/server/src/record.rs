@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{CallFacts, ChatEvent, End, Item, ModelId, Step, Stop, Usage, What};
+use toolwright_chat::{CallMetadata, ChatEvent, TurnEnd, Item, ModelId, Step, StopReason, Usage, EntryBody};
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
 /// What was heard of a turn that no chat of ours performs.
 #[derive(Default)]
 pub(crate) struct Record {
-    entries: Vec<What>,
+    entries: Vec<EntryBody>,
     model: Option<ModelId>,
     /// The step under way.
     text: String,
@@ -16,14 +16,14 @@ pub(crate) struct Record {
     /// Calls that have no result yet.
     open: Vec<(CallId, ToolName)>,
     said: String,
-    end: Option<End>,
+    end: Option<TurnEnd>,
 }
 
 impl Record {
     /// Hears an event.
     pub(crate) fn hear(&mut self, event: &ChatEvent) {
         match event {
-            ChatEvent::Began { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
             ChatEvent::Text { delta } => {
                 self.text.push_str(delta);
                 self.said.push_str(delta);
@@ -32,26 +32,26 @@ impl Record {
             ChatEvent::Step { stop, usage, cost } => self.step(stop.clone(), *usage, *cost),
             ChatEvent::Result { result, .. } => {
                 if !self.calls.is_empty() {
-                    self.step(Stop::Calls, Usage::default(), None);
+                    self.step(StopReason::Calls, Usage::default(), None);
                 }
                 let known = self.open.iter().position(|(call, _)| *call == result.call);
                 if let Some(at) = known {
                     self.open.remove(at);
                     let result = result.clone();
-                    self.entries.push(What::Finished { result });
+                    self.entries.push(EntryBody::CallFinished { result });
                 }
             }
-            ChatEvent::Ended { end, .. } => self.end(end.clone()),
+            ChatEvent::TurnEnded { end, .. } => self.end(end.clone()),
             _ => {}
         }
     }
 
     /// Says why it ended.
-    pub(crate) fn end(&mut self, end: End) {
+    pub(crate) fn end(&mut self, end: TurnEnd) {
         self.end = Some(end);
     }
 
-    fn step(&mut self, stop: Stop, usage: Usage, cost: Option<f64>) {
+    fn step(&mut self, stop: StopReason, usage: Usage, cost: Option<f64>) {
         let mut items = Vec::new();
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
@@ -60,9 +60,9 @@ impl Record {
         let calls = std::mem::take(&mut self.calls);
         let facts = calls.iter().map(|call| {
             let digest = format!("{}\n{}", call.name, call.arguments);
-            CallFacts::new(call.id.clone(), call.name.clone(), digest)
+            CallMetadata::new(call.id.clone(), call.name.clone(), digest)
         });
-        let facts: Vec<CallFacts> = facts.collect();
+        let facts: Vec<CallMetadata> = facts.collect();
         self.give_up();
         self.open = calls
             .iter()
@@ -74,7 +74,7 @@ impl Record {
         }
         let model = self.model.clone();
         let model = model.unwrap_or_else(|| ModelId::new("endpoint", ""));
-        self.entries.push(What::Step {
+        self.entries.push(EntryBody::Step {
             step: Arc::new(Step::new(model, items, stop, usage)),
             calls: facts,
             cost,
@@ -88,7 +88,7 @@ impl Record {
             let mut result =
                 ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
             (result.call, result.tool) = (call, tool);
-            self.entries.push(What::Finished { result });
+            self.entries.push(EntryBody::CallFinished { result });
         }
     }
 
@@ -106,12 +106,12 @@ impl Record {
     }
 
     /// What the journal is told of it, and why it ended.
-    pub(crate) fn close(&mut self) -> (Vec<What>, End) {
+    pub(crate) fn close(&mut self) -> (Vec<EntryBody>, TurnEnd) {
         if !self.text.is_empty() || !self.calls.is_empty() {
-            self.step(Stop::End, Usage::default(), None);
+            self.step(StopReason::End, Usage::default(), None);
         }
         self.give_up();
-        let end = self.end.take().unwrap_or(End::Answered);
+        let end = self.end.take().unwrap_or(TurnEnd::Answered);
         (std::mem::take(&mut self.entries), end)
     }
 }

@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use toolwright_chat::{Ask, Asked, Entry, Model, Owner, PrincipalRecord, StoreError, Usage};
+use toolwright_chat::{TurnRequest, PendingApproval, Entry, Model, Owner, PrincipalRecord, StoreError, Usage};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::endpoint::Live;
@@ -69,7 +69,7 @@ pub(crate) struct Snapshot {
     /// Events after this number are not in the entries.
     pub(crate) seq: u64,
     pub(crate) running: bool,
-    pub(crate) pending: Vec<Asked>,
+    pub(crate) pending: Vec<PendingApproval>,
     /// What was said of a step that is not over, where its events are not to be had any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) partial: Option<Partial>,
@@ -350,7 +350,7 @@ impl Room {
     }
 
     /// Has a turn go on with the model that it began with.
-    pub(crate) fn with_chosen(&self, ask: Ask) -> Ask {
+    pub(crate) fn with_chosen(&self, ask: TurnRequest) -> TurnRequest {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         match &*chosen {
             Some(model) => ask.model(self.live.guarded(Arc::clone(model))),

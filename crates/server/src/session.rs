@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{Ask, ChatError, ChatEvent, End, ModelId, StoreError, Usage};
+use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd, ModelId, StoreError, Usage};
 use toolwright_core::{Caller, CancellationToken, Content, Role};
 
 use crate::event::{Notice, PeerId};
@@ -45,7 +45,7 @@ pub(crate) struct Told {
 
 /// How a turn ended.
 pub(crate) struct Ended {
-    pub(crate) end: End,
+    pub(crate) end: TurnEnd,
     pub(crate) content: Vec<Content>,
     pub(crate) usage: Usage,
     pub(crate) cost: Option<f64>,
@@ -81,7 +81,7 @@ impl Session {
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let live = &self.0.room.live;
         let entries = live.store.load(&self.0.room.id).await?;
-        Ok(live.window.tell(&entries))
+        Ok(live.window.select_messages(&entries))
     }
 
     /// What a parameter of the endpoint's path is.
@@ -153,7 +153,7 @@ impl Session {
     /// When there is no answer; everybody has been told.
     pub async fn stream(&self, message: impl Into<Message>) -> Result<(), Trouble> {
         let message = message.into();
-        let mut ask = self.ask(self.0.room.live.chat.prompt());
+        let mut ask = self.ask(self.0.room.live.chat.message());
         for (role, content) in message.parts {
             ask = match role {
                 Role::User => ask.user(content),
@@ -176,7 +176,7 @@ impl Session {
             let event = tokio::select! {
                 biased;
                 () = self.0.cancel.cancelled() => {
-                    self.told().record.end(End::Cancelled);
+                    self.told().record.end(TurnEnd::Cancelled);
                     return;
                 }
                 event = events.next() => event,
@@ -188,7 +188,7 @@ impl Session {
     }
 
     /// Adds what every prompt of this session has.
-    pub(crate) fn ask(&self, ask: Ask) -> Ask {
+    pub(crate) fn ask(&self, ask: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
         let ask = ask.conversation(&*room.id);
         let ask = self.0.guest.limit(ask, &room.live);
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// Takes a prompt as far as it goes.
-    pub(crate) async fn drive(&self, ask: Ask, mut taken: Taken) -> Result<(), Trouble> {
+    pub(crate) async fn drive(&self, ask: TurnRequest, mut taken: Taken) -> Result<(), Trouble> {
         let metrics = &self.0.room.live.app.metrics;
         let mut events = ask.stream();
         while let Some(event) = events.next().await {
@@ -222,15 +222,15 @@ impl Session {
             metrics.hear(&event);
             let mut event = event;
             match &mut event {
-                ChatEvent::Began {
+                ChatEvent::TurnStarted {
                     conversation,
                     model,
                 } => {
                     conversation.clone_from(&self.0.room.name);
                     self.told().model = Some(model.clone());
                 }
-                ChatEvent::Asked(_) => {}
-                ChatEvent::Paused { .. } => self.told().paused = true,
+                ChatEvent::ApprovalRequested(_) => {}
+                ChatEvent::TurnPaused { .. } => self.told().paused = true,
                 _ => self.told().settled = None,
             }
             self.pass_on(event);
@@ -241,7 +241,7 @@ impl Session {
     /// Tells an event; an end waits until everybody had a last word.
     fn pass_on(&self, event: ChatEvent) {
         match event {
-            ChatEvent::Ended {
+            ChatEvent::TurnEnded {
                 end,
                 content,
                 usage,
@@ -279,7 +279,7 @@ impl Session {
             usage,
             cost,
         } = ended;
-        self.tell(ChatEvent::Ended {
+        self.tell(ChatEvent::TurnEnded {
             end,
             content,
             usage,

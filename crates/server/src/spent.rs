@@ -1,7 +1,7 @@
 //! What a conversation has taken so far.
 
 use serde::Serialize;
-use toolwright_chat::{Entry, Usage, What};
+use toolwright_chat::{Entry, Usage, EntryBody};
 
 /// What a conversation has taken: tokens, and money where every price is known.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -30,9 +30,9 @@ impl Spent {
     pub(crate) fn of(entries: &[Entry]) -> Self {
         let mut spent = Self::default();
         for entry in entries {
-            match &entry.what {
-                What::Step { step, cost, .. } => spent.add(step.usage, *cost),
-                What::Ended { .. } => spent.turns += 1,
+            match &entry.body {
+                EntryBody::Step { step, cost, .. } => spent.add(step.usage, *cost),
+                EntryBody::TurnEnded { .. } => spent.turns += 1,
                 _ => {}
             }
         }

@@ -69,10 +69,10 @@ pub fn error_kind(error: &ChatError) -> &'static str {
         ChatError::Store(_) => "store",
         ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
         ChatError::Prompt { .. } => "prompt",
-        ChatError::Refused { .. } => "refused",
+        ChatError::Rejected { .. } => "refused",
         ChatError::NotAllowed { .. } => "forbidden",
         ChatError::Busy { .. } => "busy",
-        ChatError::Silent => "silent",
+        ChatError::NoInput => "silent",
         ChatError::Ended { .. } => "ended",
         _ => "chat",
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{End, PrincipalRecord, Usage, What};
+use toolwright_chat::{TurnEnd, PrincipalRecord, Usage, EntryBody};
 use toolwright_core::Content;
 
 use crate::event::Notice;
@@ -42,7 +42,7 @@ pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
             answer(room, &mut turn, job.taken, principal).await
         }
         Task::Decide(decided) => {
-            let ask = session.ask(room.live.chat.decide(&*room.id, decided));
+            let ask = session.ask(room.live.chat.submit_approvals(&*room.id, decided));
             session.drive(room.with_chosen(ask), job.taken).await
         }
         Task::Resume => match room.begin(false).await.map_err(Trouble::from) {
@@ -80,7 +80,7 @@ async fn answer(
             let text = refusal.reason().to_owned();
             turn.session.tell_text(&text);
             turn.session.told().ended = Some(Ended {
-                end: End::Answered,
+                end: TurnEnd::Answered,
                 content: vec![Content::text(text)],
                 usage: Usage::default(),
                 cost: Some(0.0),
@@ -99,7 +99,7 @@ async fn answer(
             tokio::select! {
                 done = handler(&turn.session, &said) => done?,
                 // It was told, and does not listen.
-                () = stopped => turn.session.told().record.end(End::Cancelled),
+                () = stopped => turn.session.told().record.end(TurnEnd::Cancelled),
             }
         }
         None => turn.session.stream(said.clone()).await?,
@@ -128,10 +128,10 @@ async fn keep(
     let text = record.said().to_owned();
     let (entries, end) = record.close();
     let parts = said.parts.into_iter().map(|(role, content)| match role {
-        toolwright_core::Role::User => What::User { content },
-        toolwright_core::Role::Assistant => What::Assistant { content },
+        toolwright_core::Role::User => EntryBody::User { content },
+        toolwright_core::Role::Assistant => EntryBody::Assistant { content },
     });
-    let ended = What::Ended { end: end.clone() };
+    let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
     room.live.keep(&room.id, principal, entries).await?;
@@ -169,7 +169,7 @@ pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result
         (Err(_), None) => None,
         // A handler that says nothing has answered all the same.
         (Ok(()), None) => Some(Ended {
-            end: End::Answered,
+            end: TurnEnd::Answered,
             content: Vec::new(),
             usage: Usage::default(),
             cost: Some(0.0),

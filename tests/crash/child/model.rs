@@ -2,7 +2,7 @@
 
 use futures::stream::StreamExt as _;
 use serde_json::json;
-use toolwright::chat::testing::Reply;
+use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{Item, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream};
 use toolwright::{Content, ToolCall};
 
@@ -42,22 +42,22 @@ fn order(messages: &[Message]) -> (u32, &[Message]) {
     )
 }
 
-fn answer(messages: &[Message]) -> Reply {
+fn answer(messages: &[Message]) -> ModelReply {
     let (order, since) = order(messages);
     let steps = since.iter().filter(|it| matches!(it, Message::Step(_)));
     let call = |tool: &str, arguments: serde_json::Value| {
         Item::call(ToolCall::new(tool, arguments).with_id(format!("{order}-{tool}")))
     };
     match steps.count() {
-        0 => Reply::of(vec![
+        0 => ModelReply::from_items(vec![
             call("look", json!({ "order": order })),
             call("put", json!({ "order": order })),
         ]),
-        1 => Reply::of(vec![call(
+        1 => ModelReply::from_items(vec![call(
             "charge",
             json!({ "order": order, "euros": 10 + order }),
         )]),
-        2 => Reply::of(vec![call(
+        2 => ModelReply::from_items(vec![call(
             "refund",
             json!({ "order": order, "euros": order }),
         )]),
@@ -69,7 +69,7 @@ fn answer(messages: &[Message]) -> Reply {
             let results = results.flatten();
             let told = results.map(|it| format!("{} was {}: {}", it.tool, it.outcome, it.text()));
             let told: Vec<String> = told.collect();
-            Reply::text(format!("Order {order}. {}", told.join(". ")))
+            ModelReply::text(format!("Order {order}. {}", told.join(". ")))
         }
     }
 }

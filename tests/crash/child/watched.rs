@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::{Entry, Lease, Owner, Store, StoreError, Summary, What};
+use toolwright::chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary, EntryBody};
 use toolwright::{BoxFuture, Secret};
 
 use crate::points::{Points, Stage, tell};
@@ -20,18 +20,18 @@ impl Watched {
 }
 
 /// Where the program is before an entry is kept, and after; and what the entry is called.
-fn stages(what: &What) -> (Stage, Stage, &'static str) {
+fn stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
     match what {
-        What::User { .. } => (Stage::Before, Stage::Before, "the question"),
-        What::Step { calls, .. } if calls.is_empty() => {
+        EntryBody::User { .. } => (Stage::Before, Stage::Before, "the question"),
+        EntryBody::Step { calls, .. } if calls.is_empty() => {
             (Stage::Answering, Stage::Answering, "the answer")
         }
-        What::Step { .. } => (Stage::Before, Stage::Before, "the step"),
-        What::Asked { .. } => (Stage::Before, Stage::Waiting, "what is asked"),
-        What::Decided { .. } => (Stage::Waiting, Stage::Before, "the decision"),
-        What::Started { .. } => (Stage::Before, Stage::During, "the start"),
-        What::Finished { .. } => (Stage::After, Stage::After, "the result"),
-        What::Ended { .. } => (Stage::Answering, Stage::Answering, "the end"),
+        EntryBody::Step { .. } => (Stage::Before, Stage::Before, "the step"),
+        EntryBody::ApprovalRequested { .. } => (Stage::Before, Stage::Waiting, "what is asked"),
+        EntryBody::ApprovalDecided { .. } => (Stage::Waiting, Stage::Before, "the decision"),
+        EntryBody::CallStarted { .. } => (Stage::Before, Stage::During, "the start"),
+        EntryBody::CallFinished { .. } => (Stage::After, Stage::After, "the result"),
+        EntryBody::TurnEnded { .. } => (Stage::Answering, Stage::Answering, "the end"),
         _ => (Stage::Before, Stage::Before, "something"),
     }
 }
@@ -44,7 +44,7 @@ impl Store for Watched {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             if let Some(first) = entries.first() {
-                let (before, _, name) = stages(&first.what);
+                let (before, _, name) = stages(&first.body);
                 self.points.at(before, &format!("{name} is to be kept"));
             }
             self.store.append(lease, entries).await?;
@@ -52,19 +52,19 @@ impl Store for Watched {
                 tell(&format!("kept {}", entry.id));
             }
             if let Some(last) = entries.last() {
-                let (_, after, name) = stages(&last.what);
+                let (_, after, name) = stages(&last.body);
                 self.points.at(after, &format!("{name} is kept"));
             }
             Ok(())
         })
     }
 
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.store.lease(lease, life)
+        self.store.acquire(lease, life)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -80,23 +80,23 @@ impl Store for Watched {
         self.store.tail(conversation, before, most)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         self.store.list(most)
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        self.store.list_of(owner, most)
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+        self.store.list_by_owner(owner, most)
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.store.forget(lease)
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.store.delete(lease)
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.store.key()
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.store.signing_key()
     }
 }

@@ -8,33 +8,33 @@ use std::time::{Duration, Instant};
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use toolwright_core::Secret;
 
-use super::{Lease, Store, StoreError, Summary, random};
+use super::{Lease, Store, StoreError, ConversationSummary, random_hex};
 use crate::entry::Entry;
 use crate::owner::Owner;
 
 /// Keeps journals for as long as the process lives.
 #[derive(Default)]
 pub struct MemoryStore {
-    kept: Mutex<Kept>,
+    state: Mutex<MemoryState>,
 }
 
 #[derive(Default)]
-struct Kept {
-    journals: HashMap<String, Journal>,
+struct MemoryState {
+    journals: HashMap<String, StoredJournal>,
     /// Who holds which conversation, and until when.
     leases: HashMap<String, (String, Instant)>,
     key: Option<Secret>,
 }
 
-impl Kept {
-    fn summaries(&self, most: usize, listed: impl Fn(&str) -> bool) -> Vec<Summary> {
+impl MemoryState {
+    fn summaries(&self, most: usize, listed: impl Fn(&str) -> bool) -> Vec<ConversationSummary> {
         let journals = self.journals.iter().filter(|(name, _)| listed(name));
         let summaries = journals.filter_map(|(conversation, journal)| {
             let (first, last) = (journal.entries.first()?, journal.entries.last()?);
             let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
-            Some(Summary::new(conversation, first, last.at, count))
+            Some(ConversationSummary::new(conversation, first, last.at, count))
         });
-        let mut summaries: Vec<Summary> = summaries.collect();
+        let mut summaries: Vec<ConversationSummary> = summaries.collect();
         summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
         summaries.truncate(most);
         summaries
@@ -42,7 +42,7 @@ impl Kept {
 }
 
 #[derive(Default)]
-struct Journal {
+struct StoredJournal {
     entries: Vec<Entry>,
     ids: HashSet<String>,
 }
@@ -53,12 +53,12 @@ impl MemoryStore {
         Self::default()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, MemoryState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl MemoryState {
     /// Returns true if the lease is its holder's: even when its time is over, as long as no other has taken it.
     fn is_held(&self, lease: &Lease) -> bool {
         let held = self.leases.get(&lease.conversation);
@@ -67,12 +67,12 @@ impl Kept {
 }
 
 impl Store for MemoryStore {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let mut kept = self.kept();
+        let mut kept = self.state();
         let now = Instant::now();
         let held = kept.leases.get(&lease.conversation);
         let free = held.is_none_or(|(holder, until)| *holder == lease.holder || *until <= now);
@@ -88,7 +88,7 @@ impl Store for MemoryStore {
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
+        let mut kept = self.state();
         if kept.is_held(lease) {
             kept.leases.remove(&lease.conversation);
         }
@@ -100,9 +100,9 @@ impl Store for MemoryStore {
         lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
+        let mut kept = self.state();
         if !kept.is_held(lease) {
-            return ready(Err(StoreError::taken(lease))).boxed();
+            return ready(Err(StoreError::leased_elsewhere(lease))).boxed();
         }
         if entries.is_empty() {
             return ready(Ok(())).boxed();
@@ -123,7 +123,7 @@ impl Store for MemoryStore {
         before: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        let kept = self.kept();
+        let kept = self.state();
         let journal = kept.journals.get(conversation);
         let entries = journal.map_or(&[][..], |journal| &journal.entries);
         let end = before.map(|before| entries.iter().rposition(|entry| entry.id == before));
@@ -134,35 +134,35 @@ impl Store for MemoryStore {
         ready(Ok(tail)).boxed()
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
-        ready(Ok(self.kept().summaries(most, |_| true))).boxed()
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
+        ready(Ok(self.state().summaries(most, |_| true))).boxed()
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        let names = owner.subject_names();
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+        let names = owner.stored_name_range();
         let operator = *owner == Owner::Operator;
         let owned = |name: &str| (*names.start <= *name && *name < *names.end) != operator;
-        ready(Ok(self.kept().summaries(most, owned))).boxed()
+        ready(Ok(self.state().summaries(most, owned))).boxed()
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let mut kept = self.kept();
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let mut kept = self.state();
         let forgotten = match kept.is_held(lease) {
             true => Ok(kept.journals.remove(&lease.conversation).is_some()),
-            false => Err(StoreError::taken(lease)),
+            false => Err(StoreError::leased_elsewhere(lease)),
         };
         ready(forgotten).boxed()
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        let mut kept = self.kept();
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        let mut kept = self.state();
         let key = match &kept.key {
             Some(key) => Ok(key.clone()),
-            None => random(32).map(Secret::new),
+            None => random_hex(32).map(Secret::new),
         };
         if let Ok(key) = &key {
             kept.key = Some(key.clone());
@@ -173,6 +173,6 @@ impl Store for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.kept().journals.keys()).finish()
+        f.debug_set().entries(self.state().journals.keys()).finish()
     }
 }

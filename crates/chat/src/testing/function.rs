@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Answer, Reply};
+use super::{ReplyFn, ModelReply};
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
 /// A model that is a function of what it is asked.
@@ -24,17 +24,17 @@ use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 #[derive(Clone)]
 pub struct FnModel {
     id: ModelId,
-    answer: Answer,
+    reply: ReplyFn,
 }
 
 impl FnModel {
     /// Makes a model of a function.
-    pub fn new<R: Into<Reply>>(
+    pub fn new<R: Into<ModelReply>>(
         answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
     ) -> Self {
         Self {
             id: ModelId::new("function", ""),
-            answer: Arc::new(move |request| answer(request).into()),
+            reply: Arc::new(move |request| answer(request).into()),
         }
     }
 
@@ -61,7 +61,7 @@ impl Model for FnModel {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        (self.answer)(&request).into_stream()
+        (self.reply)(&request).into_stream()
     }
 }
 

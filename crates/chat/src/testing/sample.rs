@@ -3,7 +3,7 @@
 use toolwright_core::ToolCall;
 use toolwright_core::schema::Sampler;
 
-use super::Reply;
+use super::ModelReply;
 use crate::item::Item;
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
@@ -35,7 +35,7 @@ impl Model for SampleModel {
         if let Some(Message::Results(results)) = request.messages.last() {
             let failed = results.iter().filter(|result| result.is_error()).count();
             let text = format!("{} tools called, {failed} failed.", results.len());
-            return Reply::text(text).into_stream();
+            return ModelReply::text(text).into_stream();
         }
         let calls = request.tools.iter().enumerate().map(|(at, tool)| {
             let made_up = Sampler::new(&tool.spec().input, self.seed).valid();
@@ -43,6 +43,6 @@ impl Model for SampleModel {
             let call = ToolCall::new(&tool.spec().name, arguments);
             Item::call(call.with_id(format!("sample_{at}")))
         });
-        Reply::of(calls.collect()).into_stream()
+        ModelReply::from_items(calls.collect()).into_stream()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolwright_core::ToolCall;
 
-use super::{Answer, Reply};
+use super::{ReplyFn, ModelReply};
 use crate::error::ModelErrorKind;
 use crate::model::{Model, ModelId, ModelRequest, ModelStream};
 
@@ -30,9 +30,9 @@ pub struct ScriptedModel {
 
 #[derive(Default)]
 struct Script {
-    answers: VecDeque<Answer>,
-    written: usize,
-    asked: Vec<ModelRequest>,
+    replies: VecDeque<ReplyFn>,
+    reply_count: usize,
+    requests: Vec<ModelRequest>,
 }
 
 impl ScriptedModel {
@@ -46,16 +46,16 @@ impl ScriptedModel {
 
     /// Plays under another name.
     #[must_use]
-    pub fn named(mut self, id: ModelId) -> Self {
+    pub fn with_id(mut self, id: ModelId) -> Self {
         self.id = id;
         self
     }
 
     /// Next, it says something.
     #[must_use]
-    pub fn says(self, text: impl Into<String>) -> Self {
+    pub fn replies(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.answers(move |_| Reply::text(text.clone()))
+        self.replies_with(move |_| ModelReply::text(text.clone()))
     }
 
     /// Next, it calls a tool.
@@ -70,7 +70,7 @@ impl ScriptedModel {
         self,
         calls: impl IntoIterator<Item = (impl AsRef<str>, A)>,
     ) -> Self {
-        let step = self.script().written;
+        let step = self.script().reply_count;
         let calls: Vec<ToolCall> = calls
             .into_iter()
             .enumerate()
@@ -78,26 +78,26 @@ impl ScriptedModel {
                 ToolCall::new(tool.as_ref(), arguments.into()).with_id(format!("call_{step}_{at}"))
             })
             .collect();
-        self.answers(move |_| Reply::of(calls.iter().cloned().map(crate::Item::call).collect()))
+        self.replies_with(move |_| ModelReply::from_items(calls.iter().cloned().map(crate::Item::call).collect()))
     }
 
     /// Next, it fails.
     #[must_use]
     pub fn fails(self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        self.answers(move |_| Reply::error(kind, message.clone()))
+        self.replies_with(move |_| ModelReply::error(kind, message.clone()))
     }
 
     /// Next, it answers as a function does.
     #[must_use]
-    pub fn answers<R: Into<Reply>>(
+    pub fn replies_with<R: Into<ModelReply>>(
         self,
         answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
     ) -> Self {
         let mut script = self.script();
-        script.written += 1;
+        script.reply_count += 1;
         script
-            .answers
+            .replies
             .push_back(Arc::new(move |request| answer(request).into()));
         drop(script);
         self
@@ -105,12 +105,12 @@ impl ScriptedModel {
 
     /// Returns what it was asked so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
-        self.script().asked.clone()
+        self.script().requests.clone()
     }
 
     /// Counts the answers that were not asked for.
-    pub fn left(&self) -> usize {
-        self.script().answers.len()
+    pub fn remaining(&self) -> usize {
+        self.script().replies.len()
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
@@ -132,12 +132,12 @@ impl Model for ScriptedModel {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let answer = {
             let mut script = self.script();
-            script.asked.push(request.clone());
-            script.answers.pop_front()
+            script.requests.push(request.clone());
+            script.replies.pop_front()
         };
         let reply = match answer {
             Some(answer) => answer(&request),
-            None => Reply::error(
+            None => ModelReply::error(
                 ModelErrorKind::Protocol,
                 "the script is over, and the model is asked once more",
             ),
@@ -149,7 +149,7 @@ impl Model for ScriptedModel {
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptedModel")
-            .field("left", &self.left())
+            .field("left", &self.remaining())
             .finish()
     }
 }

@@ -15,28 +15,28 @@ struct Journal {
 }
 
 impl Journal {
-    fn asked() -> Self {
+    fn with_user_message() -> Self {
         let mut journal = Self::default();
         let content = vec![Content::text("And now?")];
-        journal.add(What::User { content });
+        journal.add(EntryBody::User { content });
         journal
     }
 
-    fn add(&mut self, what: What) -> &mut Self {
+    fn add(&mut self, what: EntryBody) -> &mut Self {
         let at = 1_000 * self.entries.len() as u64;
         self.entries
             .push(Entry::new(self.entries.len().to_string(), at, what));
         self
     }
 
-    fn step(&mut self, calls: &[CallFacts]) -> &mut Self {
+    fn step(&mut self, calls: &[CallMetadata]) -> &mut Self {
         let items = calls
             .iter()
             .map(|facts| Item::call(ToolCall::new(&facts.tool, "{}").with_id(facts.call.as_str())));
         let stop = if calls.is_empty() {
-            Stop::End
+            StopReason::End
         } else {
-            Stop::Calls
+            StopReason::Calls
         };
         let step = Step::new(
             ModelId::new("test", ""),
@@ -44,7 +44,7 @@ impl Journal {
             stop,
             Usage::new(10, 5),
         );
-        self.add(What::Step {
+        self.add(EntryBody::Step {
             step: Arc::new(step),
             calls: calls.to_vec(),
             cost: Some(0.25),
@@ -57,34 +57,34 @@ impl Journal {
 
     fn result(&mut self, call: &str, mut result: ToolResult) -> &mut Self {
         result.call = call.into();
-        self.add(What::Finished { result })
+        self.add(EntryBody::CallFinished { result })
     }
 
-    fn next_within(&self, limits: TurnLimits) -> Next {
+    fn next_within(&self, limits: TurnLimits) -> TurnAction {
         let mut turn = Turn::new(limits);
         self.entries.iter().for_each(|entry| turn.apply(entry));
-        turn.next(1_000 * self.entries.len() as u64)
+        turn.next_action(1_000 * self.entries.len() as u64)
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> TurnAction {
         self.next_within(TurnLimits::default())
     }
 }
 
-fn call(id: &str) -> CallFacts {
-    CallFacts::new(id, "tool", id)
+fn call(id: &str) -> CallMetadata {
+    CallMetadata::new(id, "tool", id)
 }
 
-fn reader(id: &str) -> CallFacts {
-    CallFacts {
+fn read_only_call(id: &str) -> CallMetadata {
+    CallMetadata {
         read_only: true,
         ..call(id)
     }
 }
 
-fn asked(call: &str, expires: u64) -> What {
+fn approval_requested(call: &str, expires: u64) -> EntryBody {
     let token = serde_json::json!({"id": "1", "digest": "", "expires": expires, "signature": ""});
-    What::Asked {
+    EntryBody::ApprovalRequested {
         call: call.into(),
         arguments: serde_json::json!({}),
         token: serde_json::from_value(token).unwrap(),
@@ -97,51 +97,51 @@ fn ids(ids: &[&str]) -> Vec<CallId> {
 
 #[test]
 fn a_question_is_asked_and_an_answer_ends_the_turn() {
-    let mut journal = Journal::asked();
-    assert_eq!(journal.next(), Next::Ask);
-    assert_eq!(journal.step(&[]).next(), Next::End(End::Answered));
+    let mut journal = Journal::with_user_message();
+    assert_eq!(journal.next(), TurnAction::CallModel);
+    assert_eq!(journal.step(&[]).next(), TurnAction::EndTurn(TurnEnd::Answered));
 }
 
 #[test]
 fn calls_run_and_their_results_are_asked_about() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     journal.step(&[call("a"), call("b")]);
-    assert_eq!(journal.next(), Next::Run(ids(&["a", "b"])));
-    assert_eq!(journal.finished("a").next(), Next::Run(ids(&["b"])));
-    assert_eq!(journal.finished("b").next(), Next::Ask);
+    assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["a", "b"])));
+    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
+    assert_eq!(journal.finished("b").next(), TurnAction::CallModel);
 }
 
 #[test]
 fn before_a_decision_only_readers_run() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     journal
-        .step(&[call("pay"), reader("look"), call("write")])
-        .add(asked("pay", u64::MAX));
-    assert_eq!(journal.next(), Next::Run(ids(&["look"])));
-    assert_eq!(journal.finished("look").next(), Next::Wait(ids(&["pay"])));
-    journal.add(What::Decided {
+        .step(&[call("pay"), read_only_call("look"), call("write")])
+        .add(approval_requested("pay", u64::MAX));
+    assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["look"])));
+    assert_eq!(journal.finished("look").next(), TurnAction::AwaitApproval(ids(&["pay"])));
+    journal.add(EntryBody::ApprovalDecided {
         call: "pay".into(),
-        verdict: Verdict::Approve,
+        verdict: ApprovalVerdict::Approve,
     });
-    assert_eq!(journal.next(), Next::Run(ids(&["pay", "write"])));
+    assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["pay", "write"])));
 }
 
 #[test]
 fn what_had_started_is_run_again_only_if_that_changes_nothing() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     journal
-        .step(&[call("a"), reader("b")])
-        .add(What::Started { call: "a".into() })
-        .add(What::Started { call: "b".into() });
-    assert_eq!(journal.next(), Next::GiveUp(ids(&["a"])));
-    assert_eq!(journal.finished("a").next(), Next::Run(ids(&["b"])));
+        .step(&[call("a"), read_only_call("b")])
+        .add(EntryBody::CallStarted { call: "a".into() })
+        .add(EntryBody::CallStarted { call: "b".into() });
+    assert_eq!(journal.next(), TurnAction::AbandonCalls(ids(&["a"])));
+    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
 }
 
 #[test]
 fn a_decision_that_nobody_takes_in_time_is_no() {
-    let mut journal = Journal::asked();
-    journal.step(&[call("pay")]).add(asked("pay", 2_500));
-    let Next::Refuse(refused) = journal.next() else {
+    let mut journal = Journal::with_user_message();
+    journal.step(&[call("pay")]).add(approval_requested("pay", 2_500));
+    let TurnAction::RejectCalls(refused) = journal.next() else {
         panic!("it is too late")
     };
     assert_eq!(
@@ -155,41 +155,41 @@ fn a_decision_that_nobody_takes_in_time_is_no() {
 
 #[test]
 fn a_fatal_result_ends_the_turn() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     let mut fatal = ToolResult::failure("the store is gone");
     fatal.error = Some(ErrorKind::Fatal);
     journal.step(&[call("a")]).result("a", fatal);
     let reason = "the store is gone".to_owned();
-    assert_eq!(journal.next(), Next::End(End::Failed { reason }));
+    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Failed { reason }));
 }
 
 #[test]
 fn a_result_may_be_the_answer() {
-    let mut journal = Journal::asked();
-    let direct = CallFacts {
+    let mut journal = Journal::with_user_message();
+    let direct = CallMetadata {
         return_direct: true,
         ..call("a")
     };
     assert_eq!(
         journal.step(&[direct]).finished("a").next(),
-        Next::End(End::Direct)
+        TurnAction::EndTurn(TurnEnd::Direct)
     );
 }
 
 #[test]
 fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     let mut refused = 0;
     for round in 0.. {
-        let same = CallFacts::new(format!("c{round}"), "tool", "same");
+        let same = CallMetadata::new(format!("c{round}"), "tool", "same");
         journal.step(&[same]);
         match journal.next() {
-            Next::Run(_) => {}
-            Next::End(End::Limit { reason }) => {
+            TurnAction::RunCalls(_) => {}
+            TurnAction::EndTurn(TurnEnd::Limit { reason }) => {
                 assert_eq!(reason, "the same call was asked for 7 times");
                 break;
             }
-            Next::Refuse(calls) => {
+            TurnAction::RejectCalls(calls) => {
                 assert!(
                     calls
                         .iter()
@@ -206,12 +206,12 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
 
 #[test]
 fn calls_beyond_the_limit_are_refused() {
-    let mut journal = Journal::asked();
-    let calls: Vec<CallFacts> = (0..200)
-        .map(|n| CallFacts::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
+    let mut journal = Journal::with_user_message();
+    let calls: Vec<CallMetadata> = (0..200)
+        .map(|n| CallMetadata::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
         .collect();
     journal.step(&calls);
-    let Next::Refuse(refused) = journal.next() else {
+    let TurnAction::RejectCalls(refused) = journal.next() else {
         panic!("some are refused")
     };
     assert_eq!(refused.len(), 50);
@@ -219,30 +219,30 @@ fn calls_beyond_the_limit_are_refused() {
 
 #[test]
 fn of_a_thousand_calls_in_one_step_none_runs() {
-    let mut journal = Journal::asked();
-    let calls: Vec<CallFacts> = (0..1_000)
-        .map(|n| CallFacts::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
+    let mut journal = Journal::with_user_message();
+    let calls: Vec<CallMetadata> = (0..1_000)
+        .map(|n| CallMetadata::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
         .collect();
     journal.step(&calls);
     let reason = "it asked for 1000 calls where 150 are allowed".to_owned();
-    assert_eq!(journal.next(), Next::End(End::Limit { reason }));
+    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Limit { reason }));
 }
 
 #[test]
 fn every_other_limit_ends_the_turn_and_says_which() {
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     journal
         .step(&[call("a")])
-        .add(What::Started { call: "a".into() })
+        .add(EntryBody::CallStarted { call: "a".into() })
         .finished("a");
     let reason = |limits: TurnLimits| match journal.next_within(limits) {
-        Next::End(End::Limit { reason }) => reason,
+        TurnAction::EndTurn(TurnEnd::Limit { reason }) => reason,
         other => panic!("{other:?}"),
     };
     let limits = TurnLimits::default;
     assert_eq!(
         reason(TurnLimits {
-            rounds: 1,
+            steps: 1,
             ..limits()
         }),
         "the model was asked 1 times"
@@ -272,13 +272,13 @@ fn every_other_limit_ends_the_turn_and_says_which() {
 
 #[test]
 fn a_new_question_begins_a_new_turn() {
-    let mut journal = Journal::asked();
-    journal.step(&[]).add(What::Ended { end: End::Answered });
-    assert_eq!(journal.next(), Next::End(End::Answered));
-    journal.add(What::User {
+    let mut journal = Journal::with_user_message();
+    journal.step(&[]).add(EntryBody::TurnEnded { end: TurnEnd::Answered });
+    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Answered));
+    journal.add(EntryBody::User {
         content: Vec::new(),
     });
-    assert_eq!(journal.next(), Next::Ask);
+    assert_eq!(journal.next(), TurnAction::CallModel);
 }
 
 #[test]
@@ -288,13 +288,13 @@ fn the_time_in_which_somebody_is_waited_for_does_not_count() {
         ..TurnLimits::default()
     };
     let mut turn = Turn::new(limits.clone());
-    let mut journal = Journal::asked();
+    let mut journal = Journal::with_user_message();
     journal.step(&[call("pay"), call("by_hand")]);
-    journal.add(asked("pay", u64::MAX));
+    journal.add(approval_requested("pay", u64::MAX));
     let hour = 3_600_000;
-    journal.add(What::Decided {
+    journal.add(EntryBody::ApprovalDecided {
         call: "pay".into(),
-        verdict: Verdict::Approve,
+        verdict: ApprovalVerdict::Approve,
     });
     journal.finished("pay").finished("by_hand");
     for (at, entry) in journal.entries.iter_mut().enumerate() {
@@ -302,28 +302,28 @@ fn the_time_in_which_somebody_is_waited_for_does_not_count() {
         turn.apply(entry);
     }
     assert_eq!(turn.deadline(), 3 * hour + 60_000);
-    turn.wake(limits, 9 * hour);
-    assert_eq!(turn.next(9 * hour), Next::Ask);
+    turn.resume(limits, 9 * hour);
+    assert_eq!(turn.next_action(9 * hour), TurnAction::CallModel);
 }
 
 #[test]
 fn nothing_that_is_told_after_a_result_changes_it() {
-    let mut journal = Journal::asked();
-    journal.step(&[call("pay")]).add(asked("pay", u64::MAX));
-    journal.add(What::Decided {
+    let mut journal = Journal::with_user_message();
+    journal.step(&[call("pay")]).add(approval_requested("pay", u64::MAX));
+    journal.add(EntryBody::ApprovalDecided {
         call: "pay".into(),
-        verdict: Verdict::Approve,
+        verdict: ApprovalVerdict::Approve,
     });
-    journal.add(What::Started { call: "pay".into() });
+    journal.add(EntryBody::CallStarted { call: "pay".into() });
     journal.finished("pay");
     for late in [
-        asked("pay", u64::MAX),
-        What::Started { call: "pay".into() },
-        What::Decided {
+        approval_requested("pay", u64::MAX),
+        EntryBody::CallStarted { call: "pay".into() },
+        EntryBody::ApprovalDecided {
             call: "pay".into(),
-            verdict: Verdict::Approve,
+            verdict: ApprovalVerdict::Approve,
         },
     ] {
-        assert_eq!(journal.add(late).next(), Next::Ask);
+        assert_eq!(journal.add(late).next(), TurnAction::CallModel);
     }
 }

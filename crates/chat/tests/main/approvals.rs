@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Asked, ChatEvent, Decided, End, MemoryStore, TurnLimits, What};
+use toolwright::chat::{PendingApproval, ChatEvent, ApprovalResponse, TurnEnd, MemoryStore, TurnLimits, EntryBody};
 use toolwright::{Outcome, Tool};
 
-use crate::scene::{
-    Log, assert_whole, builder, chat, events, kept, logging, look, pay, results, told, write,
+use crate::support::{
+    Log, assert_complete, builder, chat, events, stored_entries, logging_tool, read_tool, pay, results, last_result_texts, write,
 };
 
 fn paying() -> ScriptedModel {
     ScriptedModel::new()
         .calls("pay", r#"{"n": "5"}"#)
-        .says("Settled.")
+        .replies("Settled.")
 }
 
 /// Pays, decides, and returns what the model was told and what ran.
-async fn decided(decide: impl Fn(&Asked) -> Decided) -> (toolwright::ToolResult, Vec<String>) {
+async fn decided(decide: impl Fn(&PendingApproval) -> ApprovalResponse) -> (toolwright::ToolResult, Vec<String>) {
     let log = Log::default();
     let model = paying();
     let chat = chat(model.clone(), pay(&log));
-    let paused = chat.prompt().user("Pay!").call().await.unwrap();
+    let paused = chat.message().user("Pay!").call().await.unwrap();
     assert!(log.is_empty() && paused.end().is_none());
-    let decided = paused.asked().iter().map(decide).collect();
-    let response = paused.decide(decided).call().await.unwrap();
+    let decided = paused.pending_approvals().iter().map(decide).collect();
+    let response = paused.submit_approvals(decided).call().await.unwrap();
     assert_eq!(response.text(), "Settled.");
-    assert_whole(response.entries());
+    assert_complete(response.entries());
     (results(&model.requests()[1])[0].clone(), log.lines())
 }
 
@@ -35,8 +35,8 @@ async fn decided(decide: impl Fn(&Asked) -> Decided) -> (toolwright::ToolResult,
 async fn whoever_decides_sees_title_description_and_exact_arguments() {
     let log = Log::default();
     let chat = chat(paying(), pay(&log));
-    let response = chat.prompt().user("Pay!").call().await.unwrap();
-    let [asked] = response.asked() else {
+    let response = chat.message().user("Pay!").call().await.unwrap();
+    let [asked] = response.pending_approvals() else {
         panic!("one call waits")
     };
     assert_eq!(asked.tool.display_name(), "Payment");
@@ -52,7 +52,7 @@ async fn whoever_decides_sees_title_description_and_exact_arguments() {
 
 #[tokio::test]
 async fn an_approved_call_runs_with_the_arguments_that_were_shown() {
-    let (result, ran) = decided(Asked::approve).await;
+    let (result, ran) = decided(PendingApproval::approve).await;
     assert_eq!(result.text(), "pay 5");
     assert_eq!(ran, ["pay 5"]);
 }
@@ -103,51 +103,51 @@ fn mixed() -> ScriptedModel {
             ("pay", r#"{"n": 4}"#),
             ("nobody", "{}"),
         ])
-        .says("Done.")
+        .replies("Done.")
 }
 
 #[tokio::test]
 async fn before_the_decisions_only_what_reads_runs() {
     let log = Log::default();
     let model = mixed();
-    let chat = chat(model.clone(), vec![write(&log), pay(&log), look(&log)]);
-    let paused = chat.prompt().user("Go!").call().await.unwrap();
+    let chat = chat(model.clone(), vec![write(&log), pay(&log), read_tool(&log)]);
+    let paused = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["look 3"]);
-    let decided: Vec<Decided> = paused.asked().iter().map(Asked::approve).collect();
+    let decided: Vec<ApprovalResponse> = paused.pending_approvals().iter().map(PendingApproval::approve).collect();
     assert_eq!(decided.len(), 2);
-    paused.decide(decided).call().await.unwrap();
+    paused.submit_approvals(decided).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2", "pay 4"]);
-    let told = told(&model);
+    let told = last_result_texts(&model);
     assert_eq!(told[..4], ["write 1", "pay 2", "look 3", "pay 4"]);
 }
 
 #[tokio::test]
 async fn calls_can_be_decided_one_by_one() {
     let log = Log::default();
-    let chat = chat(mixed(), vec![write(&log), pay(&log), look(&log)]);
-    let paused = chat.prompt().user("Go!").call().await.unwrap();
-    let second = paused.asked()[1].deny("not this one");
-    let paused = paused.decide(vec![second]).call().await.unwrap();
+    let chat = chat(mixed(), vec![write(&log), pay(&log), read_tool(&log)]);
+    let paused = chat.message().user("Go!").call().await.unwrap();
+    let second = paused.pending_approvals()[1].deny("not this one");
+    let paused = paused.submit_approvals(vec![second]).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3"], "one decision is left");
-    let [first] = paused.asked() else {
+    let [first] = paused.pending_approvals() else {
         panic!("one call waits")
     };
     let first = first.approve();
-    let response = paused.decide(vec![first]).call().await.unwrap();
+    let response = paused.submit_approvals(vec![first]).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2"]);
-    assert_eq!(response.end(), Some(&End::Answered));
-    assert_whole(response.entries());
+    assert_eq!(response.end(), Some(&TurnEnd::Answered));
+    assert_complete(response.entries());
 }
 
 #[tokio::test]
 async fn a_turn_that_goes_on_says_again_what_it_waits_for() {
     let log = Log::default();
-    let chat = chat(mixed(), vec![write(&log), pay(&log), look(&log)]);
-    let ask = chat.prompt().conversation("room").user("Go!");
+    let chat = chat(mixed(), vec![write(&log), pay(&log), read_tool(&log)]);
+    let ask = chat.message().conversation("room").user("Go!");
     let (first, _) = events(ask.stream()).await;
     let asked = |events: &[ChatEvent]| -> Vec<String> {
         let asked = events.iter().filter_map(|event| match event {
-            ChatEvent::Asked(asked) => Some(asked.call.id.to_string()),
+            ChatEvent::ApprovalRequested(asked) => Some(asked.call.id.to_string()),
             _ => None,
         });
         asked.collect()
@@ -156,7 +156,7 @@ async fn a_turn_that_goes_on_says_again_what_it_waits_for() {
     let (again, _) = events(chat.resume("room").stream()).await;
     assert_eq!(asked(&again), ["call_0_1", "call_0_3"]);
     match again.last().unwrap() {
-        ChatEvent::Paused { calls } => assert_eq!(calls.len(), 2),
+        ChatEvent::TurnPaused { calls } => assert_eq!(calls.len(), 2),
         other => panic!("{other:?}"),
     }
 }
@@ -167,21 +167,21 @@ async fn something_new_that_is_said_closes_what_waits() {
     let store = Arc::new(MemoryStore::new());
     let model = ScriptedModel::new()
         .calls_all([("pay", r#"{"n": 1}"#), ("write", r#"{"n": 2}"#)])
-        .says("As you like.");
+        .replies("As you like.");
     let chat = builder(model.clone(), vec![pay(&log), write(&log)])
         .store(Arc::clone(&store))
         .build();
-    let ask = |text: &str| chat.prompt().conversation("room").user(text);
+    let ask = |text: &str| chat.message().conversation("room").user(text);
     let paused = ask("Pay!").call().await.unwrap();
-    let late = paused.asked()[0].approve();
+    let late = paused.pending_approvals()[0].approve();
     ask("No, wait!").call().await.unwrap();
     assert!(log.is_empty());
-    let entries = kept(&store, "room").await;
-    assert_whole(&entries);
+    let entries = stored_entries(&store, "room").await;
+    assert_complete(&entries);
     let told: Vec<String> = entries
         .iter()
-        .filter_map(|entry| match &entry.what {
-            What::Finished { result } => Some(result.text().into_owned()),
+        .filter_map(|entry| match &entry.body {
+            EntryBody::CallFinished { result } => Some(result.text().into_owned()),
             _ => None,
         })
         .collect();
@@ -192,7 +192,7 @@ async fn something_new_that_is_said_closes_what_waits() {
             "there is no result of the call: the conversation went on without it"
         ]
     );
-    let error = paused.decide(vec![late]).call().await.unwrap_err();
+    let error = paused.submit_approvals(vec![late]).call().await.unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
     assert!(log.is_empty());
 }
@@ -201,17 +201,17 @@ async fn something_new_that_is_said_closes_what_waits() {
 async fn every_call_can_be_made_to_wait() {
     let log = Log::default();
     for of_chat in [true, false] {
-        let model = ScriptedModel::new().calls("look", "{}").says("Seen.");
+        let model = ScriptedModel::new().calls("look", "{}").replies("Seen.");
         let never = Tool::builder("look", "Looks.").approval(toolwright::Approval::Never);
-        let tool = logging(never.read_only(true), &log);
+        let tool = logging_tool(never.read_only(true), &log);
         let paused = if of_chat {
             let chat = builder(model, tool).ask_before_each_call().build();
-            chat.prompt().user("Look!").call().await.unwrap()
+            chat.message().user("Look!").call().await.unwrap()
         } else {
-            let ask = chat(model, tool).prompt().ask_before_each_call();
+            let ask = chat(model, tool).message().ask_before_each_call();
             ask.user("Look!").call().await.unwrap()
         };
-        assert_eq!(paused.asked().len(), 1);
+        assert_eq!(paused.pending_approvals().len(), 1);
     }
     assert!(log.is_empty());
 }
@@ -222,18 +222,18 @@ async fn waiting_is_not_working() {
     let chat = chat(paying(), pay(&log));
     let mut limits = TurnLimits::default();
     limits.time = std::time::Duration::from_secs(60);
-    let ask = chat.prompt().limits(limits.clone()).user("Pay!");
+    let ask = chat.message().limits(limits.clone()).user("Pay!");
     let paused = ask.call().await.unwrap();
     let mut turn = toolwright::chat::Turn::new(limits);
     let mut entries = paused.entries().to_vec();
     let hour = 3_600_000;
     let at = entries[0].at + hour;
-    let call = paused.asked()[0].call.id.clone();
-    let verdict = toolwright::chat::Verdict::Approve;
+    let call = paused.pending_approvals()[0].call.id.clone();
+    let verdict = toolwright::chat::ApprovalVerdict::Approve;
     entries.push(toolwright::chat::Entry::new(
         "late",
         at,
-        What::Decided { call, verdict },
+        EntryBody::ApprovalDecided { call, verdict },
     ));
     entries.iter().for_each(|entry| turn.apply(entry));
     assert!(turn.deadline() > at, "the hour does not count");

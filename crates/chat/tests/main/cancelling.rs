@@ -7,15 +7,15 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::sync::Notify;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
-    ChatEvent, End, Item, MemoryStore, Message, Model, ModelEvent, ModelId, ModelRequest,
-    ModelStream, What,
+    ChatEvent, TurnEnd, Item, MemoryStore, Message, Model, ModelEvent, ModelId, ModelRequest,
+    ModelStream, EntryBody,
 };
 use toolwright::{CancellationToken, Outcome, Tool};
 
-use crate::scene::{assert_whole, builder, chat, events, kept, none, write};
+use crate::support::{assert_complete, builder, chat, events, stored_entries, none, write};
 
 /// A model that says two words and falls silent; it notices when nobody listens any more.
-struct Halting {
+struct PendingModel {
     id: ModelId,
     dropped: Arc<AtomicBool>,
     silent: Arc<Notify>,
@@ -29,7 +29,7 @@ impl Drop for SetOnDrop {
     }
 }
 
-impl Model for Halting {
+impl Model for PendingModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
@@ -50,9 +50,9 @@ impl Model for Halting {
     }
 }
 
-fn halting() -> (Halting, Arc<AtomicBool>, Arc<Notify>) {
+fn halting() -> (PendingModel, Arc<AtomicBool>, Arc<Notify>) {
     let (dropped, silent) = (Arc::default(), Arc::default());
-    let model = Halting {
+    let model = PendingModel {
         id: ModelId::new("halting", ""),
         dropped: Arc::clone(&dropped),
         silent: Arc::clone(&silent),
@@ -63,13 +63,13 @@ fn halting() -> (Halting, Arc<AtomicBool>, Arc<Notify>) {
 #[tokio::test]
 async fn what_was_said_before_a_cancellation_is_kept() {
     let (model, dropped, silent) = halting();
-    let log = crate::scene::Log::default();
+    let log = crate::support::Log::default();
     let store = Arc::new(MemoryStore::new());
     let chat = builder(model, write(&log))
         .store(Arc::clone(&store))
         .build();
     let token = CancellationToken::new();
-    let ask = chat.prompt().conversation("tale").cancel_on(token.clone());
+    let ask = chat.message().conversation("tale").cancel_on(token.clone());
     let ((told, error), ()) = tokio::join!(events(ask.user("Tell!").stream()), async {
         silent.notified().await;
         token.cancel();
@@ -77,28 +77,28 @@ async fn what_was_said_before_a_cancellation_is_kept() {
     assert!(error.is_none());
     assert!(dropped.load(Ordering::SeqCst), "the request was ended");
     match told.last().unwrap() {
-        ChatEvent::Ended { end, content, .. } => {
-            assert_eq!(*end, End::Cancelled);
+        ChatEvent::TurnEnded { end, content, .. } => {
+            assert_eq!(*end, TurnEnd::Cancelled);
             assert_eq!(*content, [toolwright::Content::text("Once upon ")]);
         }
         other => panic!("{other:?}"),
     }
-    let entries = kept(&store, "tale").await;
-    let said: Vec<&What> = entries.iter().map(|entry| &entry.what).collect();
+    let entries = stored_entries(&store, "tale").await;
+    let said: Vec<&EntryBody> = entries.iter().map(|entry| &entry.body).collect();
     assert!(matches!(
         said[..],
         [
-            What::User { .. },
-            What::Assistant { .. },
-            What::Ended {
-                end: End::Cancelled
+            EntryBody::User { .. },
+            EntryBody::Assistant { .. },
+            EntryBody::TurnEnded {
+                end: TurnEnd::Cancelled
             }
         ]
     ));
     assert!(log.is_empty(), "a call of an answer that is not whole");
     // The conversation goes on.
-    let next = ScriptedModel::new().says("…a time.");
-    let ask = chat.prompt().model(next.clone()).conversation("tale");
+    let next = ScriptedModel::new().replies("…a time.");
+    let ask = chat.message().model(next.clone()).conversation("tale");
     ask.user("Go on!").call().await.unwrap();
     let requests = next.requests();
     assert!(matches!(
@@ -112,7 +112,7 @@ async fn dropping_the_stream_or_the_future_ends_the_request() {
     for streamed in [true, false] {
         let (model, dropped, _) = halting();
         let chat = chat(model, none());
-        let ask = chat.prompt().user("Tell!");
+        let ask = chat.message().user("Tell!");
         if streamed {
             let mut stream = ask.stream();
             while let Some(Some(event)) = stream.next().now_or_never() {
@@ -138,39 +138,39 @@ async fn a_tool_that_runs_is_told_and_its_result_says_so() {
             drop((held, cx));
         }
     });
-    let log = crate::scene::Log::default();
+    let log = crate::support::Log::default();
     let model = ScriptedModel::new().calls_all([("wait", "{}"), ("write", "{}")]);
     let chat = chat(model.clone(), vec![wait.unwrap(), write(&log)]);
     let token = CancellationToken::new();
-    let ask = chat.prompt().cancel_on(token.clone()).user("Wait!");
+    let ask = chat.message().cancel_on(token.clone()).user("Wait!");
     let (response, ()) = tokio::join!(ask.call(), async {
         begun.notified().await;
         token.cancel();
     });
     let response = response.unwrap();
     assert!(told.load(Ordering::SeqCst));
-    assert_eq!(response.end(), Some(&End::Cancelled));
+    assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     let outcomes: Vec<Outcome> = response.results().iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::Cancelled, Outcome::Cancelled]);
     assert!(log.is_empty());
-    assert_whole(response.entries());
+    assert_complete(response.entries());
     assert_eq!(model.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn a_token_that_is_cancelled_before_asks_nobody() {
-    let model = ScriptedModel::new().says("Too late.");
+    let model = ScriptedModel::new().replies("Too late.");
     let chat = chat(model.clone(), none());
     let token = CancellationToken::new();
     token.cancel();
     let response = chat
-        .prompt()
+        .message()
         .cancel_on(token)
         .user("?")
         .call()
         .await
         .unwrap();
-    assert_eq!(response.end(), Some(&End::Cancelled));
+    assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     assert_eq!(response.text(), "");
     assert!(model.requests().is_empty());
 }
@@ -189,9 +189,9 @@ async fn a_model_that_never_pauses_can_be_cancelled() {
     }
     let chat = chat(Breathless(ModelId::new("breathless", "")), none());
     let token = CancellationToken::new();
-    let ask = chat.prompt().cancel_on(token.clone()).user("Tell!");
+    let ask = chat.message().cancel_on(token.clone()).user("Tell!");
     let (response, ()) = tokio::join!(ask.call(), async { token.cancel() });
     let response = response.unwrap();
-    assert_eq!(response.end(), Some(&End::Cancelled));
+    assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     assert!(response.text().starts_with("and "));
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Asked, Chat, ChatError, Decided, MemoryStore, Response, What};
+use toolwright::chat::{PendingApproval, Chat, ChatError, ApprovalResponse, MemoryStore, Response, EntryBody};
 use toolwright::{Caller, Outcome, Tool};
 
-use crate::scene::{Log, assert_whole, builder, kept, logging, look, pay, write};
+use crate::support::{Log, assert_complete, builder, stored_entries, logging_tool, read_tool, pay, write};
 
 const ROOM: &str = "room";
 
 /// A store, what tools did, and chats that come and go.
 #[derive(Clone, Default)]
-struct Desk {
+struct ApprovalFixture {
     store: Arc<MemoryStore>,
     log: Log,
 }
 
-impl Desk {
+impl ApprovalFixture {
     /// A chat as a process has it after a restart.
     fn chat(&self, model: ScriptedModel, tools: Vec<Tool>) -> Chat {
         let chat = builder(model, tools).store(Arc::clone(&self.store));
@@ -27,60 +27,60 @@ impl Desk {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        vec![pay(&self.log), write(&self.log), look(&self.log)]
+        vec![pay(&self.log), write(&self.log), read_tool(&self.log)]
     }
 
     async fn pause(&self, calls: &[(&str, &str)]) -> Response {
         let model = ScriptedModel::new().calls_all(calls.iter().copied());
         let chat = self.chat(model, self.tools());
-        let ask = chat.prompt().conversation(ROOM).user("Go!");
+        let ask = chat.message().conversation(ROOM).user("Go!");
         ask.call().await.unwrap()
     }
 
     /// Decides in another process.
-    async fn decide(&self, decided: Vec<Decided>) -> Result<Response, ChatError> {
-        let chat = self.chat(ScriptedModel::new().says("Done."), self.tools());
-        chat.decide(ROOM, decided).call().await
+    async fn decide(&self, decided: Vec<ApprovalResponse>) -> Result<Response, ChatError> {
+        let chat = self.chat(ScriptedModel::new().replies("Done."), self.tools());
+        chat.submit_approvals(ROOM, decided).call().await
     }
 
     /// Asserts that a decision is refused, and that nothing came of it.
-    async fn assert_refused(&self, decided: Vec<Decided>, said: &str) {
-        let before = kept(&self.store, ROOM).await.len();
+    async fn assert_refused(&self, decided: Vec<ApprovalResponse>, said: &str) {
+        let before = stored_entries(&self.store, ROOM).await.len();
         let error = self.decide(decided).await.unwrap_err();
-        assert!(matches!(error, ChatError::Refused { .. }), "{error}");
+        assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
         assert!(error.to_string().contains(said), "{error}");
-        assert_eq!(kept(&self.store, ROOM).await.len(), before);
+        assert_eq!(stored_entries(&self.store, ROOM).await.len(), before);
         assert!(self.log.is_empty(), "{:?}", self.log.lines());
     }
 }
 
 /// Sends a decision through JSON.
-fn sent(decided: &Decided) -> Decided {
+fn sent(decided: &ApprovalResponse) -> ApprovalResponse {
     let json = serde_json::to_string(decided).unwrap();
     serde_json::from_str(&json).unwrap()
 }
 
 #[tokio::test]
 async fn a_decision_can_be_made_in_another_process() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk
         .pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)])
         .await;
     let decided = vec![
-        sent(&paused.asked()[0].approve()),
-        sent(&paused.asked()[1].edit(json!({"n": 3}))),
+        sent(&paused.pending_approvals()[0].approve()),
+        sent(&paused.pending_approvals()[1].edit(json!({"n": 3}))),
     ];
     let response = desk.decide(decided).await.unwrap();
     assert_eq!(response.text(), "Done.");
     assert_eq!(desk.log.lines(), ["pay 1", "pay 3"]);
-    assert_whole(&kept(&desk.store, ROOM).await);
+    assert_complete(&stored_entries(&desk.store, ROOM).await);
 }
 
 #[tokio::test]
 async fn a_token_that_was_tampered_with_is_refused() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    let whole = serde_json::to_value(paused.asked()[0].approve()).unwrap();
+    let whole = serde_json::to_value(paused.pending_approvals()[0].approve()).unwrap();
     for field in ["id", "digest", "expires", "signature"] {
         let mut forged = whole.clone();
         forged["token"][field] = match &whole["token"][field] {
@@ -88,7 +88,7 @@ async fn a_token_that_was_tampered_with_is_refused() {
             Value::String(text) => json!(format!("0{}", &text[1..]).replacen("00", "01", 1) + "0"),
             other => panic!("{other}"),
         };
-        let forged: Decided = serde_json::from_value(forged).unwrap();
+        let forged: ApprovalResponse = serde_json::from_value(forged).unwrap();
         desk.assert_refused(vec![forged], "the token is not the one")
             .await;
     }
@@ -100,11 +100,11 @@ async fn a_token_that_was_tampered_with_is_refused() {
 
 #[tokio::test]
 async fn of_several_decisions_all_count_or_none() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk
         .pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)])
         .await;
-    let [first, second] = paused.asked() else {
+    let [first, second] = paused.pending_approvals() else {
         panic!("two calls wait")
     };
     let mut swapped = second.approve();
@@ -121,11 +121,11 @@ async fn of_several_decisions_all_count_or_none() {
 
 #[tokio::test]
 async fn a_token_of_another_conversation_is_refused() {
-    let (here, there) = (Desk::default(), Desk::default());
+    let (here, there) = (ApprovalFixture::default(), ApprovalFixture::default());
     here.pause(&[("pay", r#"{"n": 1}"#)]).await;
     let paused = there.pause(&[("pay", r#"{"n": 1}"#)]).await;
     here.assert_refused(
-        vec![paused.asked()[0].approve()],
+        vec![paused.pending_approvals()[0].approve()],
         "the token is not the one",
     )
     .await;
@@ -134,56 +134,56 @@ async fn a_token_of_another_conversation_is_refused() {
         ScriptedModel::new().calls("pay", r#"{"n": 1}"#),
         here.tools(),
     );
-    let other = chat.prompt().conversation("other").user("Go!");
+    let other = chat.message().conversation("other").user("Go!");
     let other = other.call().await.unwrap();
-    here.assert_refused(vec![other.asked()[0].approve()], "the token is not the one")
+    here.assert_refused(vec![other.pending_approvals()[0].approve()], "the token is not the one")
         .await;
 }
 
 #[tokio::test]
 async fn a_decision_counts_once() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    let approve = paused.asked()[0].approve();
+    let approve = paused.pending_approvals()[0].approve();
     desk.decide(vec![approve.clone()]).await.unwrap();
     assert_eq!(desk.log.lines(), ["pay 1"]);
     let again = desk.decide(vec![approve.clone()]).await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     // Not even by whoever still has the response in hand.
-    let again = paused.decide(vec![approve]).call().await.unwrap_err();
+    let again = paused.submit_approvals(vec![approve]).call().await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     assert_eq!(desk.log.lines(), ["pay 1"]);
 }
 
 #[tokio::test]
 async fn a_call_that_does_not_wait_cannot_be_decided() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk
         .pause(&[("pay", r#"{"n": 1}"#), ("write", r#"{"n": 2}"#)])
         .await;
     for call in ["call_0_1", "call_7", ""] {
-        let mut decided = paused.asked()[0].approve();
+        let mut decided = paused.pending_approvals()[0].approve();
         decided.call = call.into();
         desk.assert_refused(vec![decided], "does not wait for a decision")
             .await;
     }
     let nowhere = desk.chat(ScriptedModel::new(), desk.tools());
-    let decided = vec![paused.asked()[0].approve()];
-    let error = nowhere.decide("nowhere", decided).call().await.unwrap_err();
+    let decided = vec![paused.pending_approvals()[0].approve()];
+    let error = nowhere.submit_approvals("nowhere", decided).call().await.unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
 }
 
 #[tokio::test]
 async fn a_decision_that_comes_too_late_is_no_decision() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let model = ScriptedModel::new()
         .calls("pay", r#"{"n": 1}"#)
-        .says("Too late.");
+        .replies("Too late.");
     let chat = builder(model, desk.tools())
         .store(Arc::clone(&desk.store))
-        .patience(Duration::ZERO)
+        .approval_timeout(Duration::ZERO)
         .build();
-    let ask = chat.prompt().conversation(ROOM).user("Go!");
+    let ask = chat.message().conversation(ROOM).user("Go!");
     let response = ask.call().await.unwrap();
     assert_eq!(response.text(), "Too late.");
     assert_eq!(
@@ -195,28 +195,28 @@ async fn a_decision_that_comes_too_late_is_no_decision() {
 
 #[tokio::test]
 async fn a_token_that_has_expired_is_refused() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
     // The same journal, as it would be read long after.
-    let late = Desk::default();
-    let mut token = serde_json::to_value(&paused.asked()[0].token).unwrap();
+    let late = ApprovalFixture::default();
+    let mut token = serde_json::to_value(&paused.pending_approvals()[0].token).unwrap();
     token["expires"] = json!(1);
-    let mut entries = kept(&desk.store, ROOM).await;
+    let mut entries = stored_entries(&desk.store, ROOM).await;
     for entry in &mut entries {
-        if let What::Asked { token: held, .. } = &mut entry.what {
+        if let EntryBody::ApprovalRequested { token: held, .. } = &mut entry.body {
             *held = serde_json::from_value(token.clone()).unwrap();
         }
     }
     let lease = toolwright::chat::Lease::new(ROOM, "test");
     let life = std::time::Duration::MAX;
-    let held = toolwright::chat::Store::lease(&late.store, &lease, life).await;
+    let held = toolwright::chat::Store::acquire(&late.store, &lease, life).await;
     assert!(held.unwrap());
     toolwright::chat::Store::append(&late.store, &lease, &entries)
         .await
         .unwrap();
     let released = toolwright::chat::Store::release(&late.store, &lease).await;
     released.unwrap();
-    let mut decided = paused.asked()[0].approve();
+    let mut decided = paused.pending_approvals()[0].approve();
     decided.token = serde_json::from_value(token).unwrap();
     late.assert_refused(vec![decided], "has expired").await;
 }
@@ -226,7 +226,7 @@ async fn a_tool_that_has_changed_since_is_not_run() {
     let changed: [fn(&Log) -> Tool; 2] = [
         |log| {
             let pay = Tool::builder("pay", "Pays twice.").title("Payment");
-            logging(pay.destructive(true), log)
+            logging_tool(pay.destructive(true), log)
         },
         |log| {
             let log = log.clone();
@@ -240,14 +240,14 @@ async fn a_tool_that_has_changed_since_is_not_run() {
         },
     ];
     for changed in changed {
-        for decide in [Asked::approve as fn(&Asked) -> Decided, |asked| {
+        for decide in [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
             asked.edit(json!({"n": 2}))
         }] {
-            let desk = Desk::default();
+            let desk = ApprovalFixture::default();
             let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-            let decided = vec![decide(&paused.asked()[0])];
-            let chat = desk.chat(ScriptedModel::new().says("Oh."), vec![changed(&desk.log)]);
-            let response = chat.decide(ROOM, decided).call().await.unwrap();
+            let decided = vec![decide(&paused.pending_approvals()[0])];
+            let chat = desk.chat(ScriptedModel::new().replies("Oh."), vec![changed(&desk.log)]);
+            let response = chat.submit_approvals(ROOM, decided).call().await.unwrap();
             assert!(desk.log.is_empty());
             let result = &response.results()[0];
             assert_eq!(result.outcome, Outcome::Denied);
@@ -261,33 +261,33 @@ async fn a_tool_that_has_changed_since_is_not_run() {
 
 #[tokio::test]
 async fn a_tool_that_is_gone_is_not_run_and_not_waited_for() {
-    let desk = Desk::default();
+    let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    let gone = || desk.chat(ScriptedModel::new().says("Oh."), vec![look(&desk.log)]);
+    let gone = || desk.chat(ScriptedModel::new().replies("Oh."), vec![read_tool(&desk.log)]);
     let response = gone().resume(ROOM).call().await.unwrap();
     assert_eq!(response.text(), "Oh.");
     assert_eq!(response.results()[0].outcome, Outcome::UnknownTool);
-    let late = gone().decide(ROOM, vec![paused.asked()[0].approve()]);
+    let late = gone().submit_approvals(ROOM, vec![paused.pending_approvals()[0].approve()]);
     late.call().await.unwrap_err();
 }
 
 #[tokio::test]
 async fn an_approval_is_for_the_caller_it_was_asked_for() {
     for (caller, runs) in [("ada", true), ("bob", false)] {
-        for decide in [Asked::approve as fn(&Asked) -> Decided, |asked| {
+        for decide in [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
             asked.edit(json!({"n": 2}))
         }] {
-            let desk = Desk::default();
+            let desk = ApprovalFixture::default();
             let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#);
-            let ask = desk.chat(model, desk.tools()).prompt().conversation(ROOM);
+            let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
             let paused = ask
                 .caller(Caller::new("ada"))
                 .user("Go!")
                 .call()
                 .await
                 .unwrap();
-            let chat = desk.chat(ScriptedModel::new().says("Done."), desk.tools());
-            let decided = chat.decide(ROOM, vec![decide(&paused.asked()[0])]);
+            let chat = desk.chat(ScriptedModel::new().replies("Done."), desk.tools());
+            let decided = chat.submit_approvals(ROOM, vec![decide(&paused.pending_approvals()[0])]);
             decided.caller(Caller::new(caller)).call().await.unwrap();
             assert_eq!(!desk.log.is_empty(), runs);
         }
@@ -298,16 +298,16 @@ async fn an_approval_is_for_the_caller_it_was_asked_for() {
 async fn what_a_prompt_had_approved_is_decided_even_where_nobody_would_ask() {
     // The prompt asks before each call; the process that goes on would not.
     for (decide, ran) in [
-        (Asked::approve as fn(&Asked) -> Decided, "write 1"),
+        (PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, "write 1"),
         (|asked| asked.edit(json!({"n": 2})), "write 2"),
         (|asked| asked.deny("no"), ""),
         (|asked| asked.answer("I did it"), ""),
     ] {
-        let desk = Desk::default();
+        let desk = ApprovalFixture::default();
         let model = ScriptedModel::new().calls("write", r#"{"n": 1}"#);
-        let ask = desk.chat(model, desk.tools()).prompt().conversation(ROOM);
+        let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
         let paused = ask.ask_before_each_call().user("Go!").call().await.unwrap();
-        desk.decide(vec![decide(&paused.asked()[0])]).await.unwrap();
+        desk.decide(vec![decide(&paused.pending_approvals()[0])]).await.unwrap();
         assert_eq!(desk.log.lines().concat(), ran);
     }
 }

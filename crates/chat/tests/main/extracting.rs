@@ -5,7 +5,7 @@ use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, ToolChoice};
 use toolwright::{CancellationToken, JsonSchema, schemars};
 
-use crate::scene::{Log, chat, look, none, pay, saying};
+use crate::support::{Log, chat, read_tool, none, pay, constant_tool};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct City {
@@ -40,11 +40,11 @@ async fn extracted<T>(answer: impl Into<String>) -> T
 where
     T: serde::de::DeserializeOwned + JsonSchema,
 {
-    let model = ScriptedModel::new().says(answer);
+    let model = ScriptedModel::new().replies(answer);
     let chat = chat(model.clone(), none());
-    let extracted = chat.prompt().user("?").extract::<T>().await.unwrap();
+    let extracted = chat.message().user("?").extract::<T>().await.unwrap();
     let requests = model.requests();
-    let form = requests[0].answer.as_ref().unwrap();
+    let form = requests[0].response_format.as_ref().unwrap();
     assert_eq!(form.schema.as_value()["type"], "object");
     extracted
 }
@@ -72,11 +72,11 @@ async fn an_answer_can_be_of_any_type() {
 #[tokio::test]
 async fn an_invalid_answer_is_mended() {
     let model = ScriptedModel::new()
-        .says("Bern, I think.")
-        .says(r#"{"name": "Bern", "people": "many"}"#)
-        .says(BERN);
+        .replies("Bern, I think.")
+        .replies(r#"{"name": "Bern", "people": "many"}"#)
+        .replies(BERN);
     let chat = chat(model.clone(), none());
-    let city = chat.prompt().user("?").extract::<City>().await.unwrap();
+    let city = chat.message().user("?").extract::<City>().await.unwrap();
     assert_eq!(city, bern());
     let requests = model.requests();
     let said = |at: usize| match requests[at].messages.last() {
@@ -94,33 +94,33 @@ async fn an_invalid_answer_is_mended() {
 
 #[tokio::test]
 async fn a_model_that_cannot_is_given_up_after_three_tries() {
-    let model = ScriptedModel::new().says("A").says("B").says("C").says("D");
+    let model = ScriptedModel::new().replies("A").replies("B").replies("C").replies("D");
     let chat = chat(model.clone(), none());
-    let error = chat.prompt().user("?").extract::<City>().await.unwrap_err();
+    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
     match error {
-        ChatError::Answer { text, message } => {
+        ChatError::InvalidStructuredOutput { text, message } => {
             assert_eq!(text, "C");
             assert!(!message.is_empty());
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(model.left(), 1);
+    assert_eq!(model.remaining(), 1);
 }
 
 #[tokio::test]
 async fn tools_can_be_called_on_the_way() {
     let model = ScriptedModel::new()
         .calls("look", "{}")
-        .says("Bern")
-        .says(BERN);
+        .replies("Bern")
+        .replies(BERN);
     let log = Log::default();
-    let chat = chat(model.clone(), look(&log));
-    let ask = chat.prompt().choice(ToolChoice::Required).user("?");
+    let chat = chat(model.clone(), read_tool(&log));
+    let ask = chat.message().tool_choice(ToolChoice::Required).user("?");
     assert_eq!(ask.extract::<City>().await.unwrap(), bern());
     assert_eq!(log.lines().len(), 1);
     let requests = model.requests();
-    assert!(requests.iter().all(|request| request.answer.is_some()));
-    let choices: Vec<&ToolChoice> = requests.iter().map(|it| &it.choice).collect();
+    assert!(requests.iter().all(|request| request.response_format.is_some()));
+    let choices: Vec<&ToolChoice> = requests.iter().map(|it| &it.tool_choice).collect();
     assert_eq!(
         choices,
         [&ToolChoice::Required, &ToolChoice::Auto, &ToolChoice::Auto]
@@ -131,8 +131,8 @@ async fn tools_can_be_called_on_the_way() {
 async fn a_turn_that_waits_cannot_be_an_answer() {
     let log = Log::default();
     let chat = chat(ScriptedModel::new().calls("pay", "{}"), pay(&log));
-    let error = chat.prompt().user("?").extract::<City>().await.unwrap_err();
-    assert!(matches!(error, ChatError::Waits { .. }), "{error}");
+    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
+    assert!(matches!(error, ChatError::TurnPaused { .. }), "{error}");
 }
 
 #[tokio::test]
@@ -141,10 +141,10 @@ async fn a_cancelled_turn_is_not_asked_again() {
     let token = CancellationToken::new();
     let cancel = token.clone();
     let stop = toolwright::Tool::builder("stop", "Stops.").run(move |_, _| cancel.cancel());
-    let chat = chat(model.clone(), vec![stop.unwrap(), saying("look", "")]);
-    let ask = chat.prompt().cancel_on(token).user("?");
+    let chat = chat(model.clone(), vec![stop.unwrap(), constant_tool("look", "")]);
+    let ask = chat.message().cancel_on(token).user("?");
     let error = ask.extract::<City>().await.unwrap_err();
-    let (reason, response) = crate::scene::ended(Err(error));
+    let (reason, response) = crate::support::ended(Err(error));
     assert_eq!(reason, "it was cancelled");
     assert_eq!(response.steps().count(), 1);
 }

@@ -3,33 +3,33 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::chat::testing::{Reply, ScriptedModel};
-use toolwright::chat::{Asked, ChatEvent, Decided, Hosted, Item, ItemKind, MemoryStore};
+use toolwright::chat::testing::{ModelReply, ScriptedModel};
+use toolwright::chat::{PendingApproval, ChatEvent, ApprovalResponse, HostedTool, Item, ItemKind, MemoryStore};
 use toolwright::{Config, Outcome, Sources};
 
-use crate::scene::{Log, builder, chat, events, none, results, write};
+use crate::support::{Log, builder, chat, events, none, results, write};
 
-type Decide = fn(&Asked) -> Decided;
+type Decide = fn(&PendingApproval) -> ApprovalResponse;
 
 fn waiting() -> ScriptedModel {
     ScriptedModel::new()
-        .answers(|_| {
-            Reply::of(vec![Item::new(ItemKind::HostedApproval {
+        .replies_with(|_| {
+            ModelReply::from_items(vec![Item::new(ItemKind::HostedApproval {
                 id: "mcpr_1".to_owned(),
                 server: "wiki".to_owned(),
                 tool: "ask".to_owned(),
                 arguments: r#"{"q": "why"}"#.to_owned(),
             })])
         })
-        .says("Because.")
+        .replies("Because.")
 }
 
 #[test]
 fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
     let sources = Sources::new().defaults([("WebSearchTool.type", "default")]);
     let config = Config::load(sources).unwrap().config;
-    let search = Hosted::WebSearch(config.web_search().unwrap().unwrap());
-    let chat = builder(ScriptedModel::new(), none()).hosted(search).build();
+    let search = HostedTool::WebSearch(config.web_search().unwrap().unwrap());
+    let chat = builder(ScriptedModel::new(), none()).hosted_tool(search).build();
     let [warning] = &chat.warnings()[..] else {
         panic!("one warning")
     };
@@ -41,9 +41,9 @@ fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
 
 #[tokio::test]
 async fn it_is_asked_about_like_any_other_call() {
-    let response = chat(waiting(), none()).prompt().user("Why?").call().await;
+    let response = chat(waiting(), none()).message().user("Why?").call().await;
     let response = response.unwrap();
-    let [asked] = response.asked() else {
+    let [asked] = response.pending_approvals() else {
         panic!("one call waits")
     };
     assert_eq!(asked.call.id.as_str(), "mcpr_1");
@@ -60,7 +60,7 @@ async fn it_is_asked_about_like_any_other_call() {
 #[tokio::test]
 async fn the_vendor_is_told_what_was_decided() {
     let cases: [(Decide, Outcome, &str); 4] = [
-        (Asked::approve, Outcome::Ok, "approved"),
+        (PendingApproval::approve, Outcome::Ok, "approved"),
         (
             |asked| asked.deny("not today"),
             Outcome::Denied,
@@ -83,11 +83,11 @@ async fn the_vendor_is_told_what_was_decided() {
         let chat = builder(model.clone(), none())
             .store(Arc::clone(&store))
             .build();
-        let ask = chat.prompt().conversation("room").user("Why?");
+        let ask = chat.message().conversation("room").user("Why?");
         let paused = ask.call().await.unwrap();
-        let decided = vec![decide(&paused.asked()[0])];
+        let decided = vec![decide(&paused.pending_approvals()[0])];
         let other = builder(model.clone(), none()).store(store).build();
-        let response = other.decide("room", decided).call().await.unwrap();
+        let response = other.submit_approvals("room", decided).call().await.unwrap();
         assert_eq!(response.text(), "Because.");
         let [result] = &results(&model.requests()[1])[..] else {
             panic!("one result")
@@ -101,8 +101,8 @@ async fn the_vendor_is_told_what_was_decided() {
 async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
     let log = Log::default();
     let model = ScriptedModel::new()
-        .answers(|_| {
-            Reply::of(vec![
+        .replies_with(|_| {
+            ModelReply::from_items(vec![
                 Item::new(ItemKind::HostedApproval {
                     id: "mcpr_1".to_owned(),
                     server: "wiki".to_owned(),
@@ -112,18 +112,18 @@ async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
                 Item::call(toolwright::ToolCall::new("write", "{}").with_id("ours")),
             ])
         })
-        .says("Done.");
+        .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let paused = chat.prompt().manual().user("Go!").call().await.unwrap();
-    assert_eq!(paused.asked().len(), 1);
-    let decided = vec![paused.asked()[0].approve()];
-    let paused = paused.decide(decided).call().await.unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
+    assert_eq!(paused.pending_approvals().len(), 1);
+    let decided = vec![paused.pending_approvals()[0].approve()];
+    let paused = paused.submit_approvals(decided).call().await.unwrap();
     let [call] = paused.calls() else {
         panic!("one call is ours")
     };
     let mut result = toolwright::ToolResult::success("by hand");
     result.call = call.id.clone();
-    let response = paused.resume(vec![result]).call().await.unwrap();
+    let response = paused.submit_results(vec![result]).call().await.unwrap();
     assert_eq!(response.text(), "Done.");
     let told = results(&model.requests()[1]);
     assert_eq!(
@@ -135,20 +135,20 @@ async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
 
 #[tokio::test]
 async fn what_the_vendor_ran_is_told() {
-    let model = ScriptedModel::new().answers(|_| {
-        let searched = Item::new(ItemKind::Hosted {
+    let model = ScriptedModel::new().replies_with(|_| {
+        let searched = Item::new(ItemKind::HostedCall {
             tool: "web_search".to_owned(),
             input: "rust".to_owned(),
             output: "a language".to_owned(),
             failed: false,
         });
-        Reply::of(vec![searched]).and(Item::text("A language."))
+        ModelReply::from_items(vec![searched]).with_item(Item::text("A language."))
     });
     let chat = chat(model, none());
-    let (events, _) = events(chat.prompt().user("Rust?").stream()).await;
+    let (events, _) = events(chat.message().user("Rust?").stream()).await;
     assert!(events.iter().any(|event| matches!(
         event,
-        ChatEvent::Hosted { tool, input, output, failed: false }
+        ChatEvent::HostedCall { tool, input, output, failed: false }
             if tool == "web_search" && input == "rust" && output == "a language"
     )));
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatEvent, End};
+use toolwright::chat::{ChatEvent, TurnEnd};
 use toolwright::{ApprovalRequest, Approve, CancellationToken, Decision};
 
-use crate::scene::{Log, assert_whole, builder, events, kinds, look, pay, told, write};
+use crate::support::{Log, assert_complete, builder, events, kinds, read_tool, pay, last_result_texts, write};
 
 struct Decides<F>(F);
 
@@ -34,7 +34,7 @@ fn model() -> ScriptedModel {
             ("pay", r#"{"n": 2}"#),
             ("look", r#"{"n": 3}"#),
         ])
-        .says("Done.")
+        .replies("Done.")
 }
 
 async fn decided(
@@ -42,12 +42,12 @@ async fn decided(
 ) -> (Vec<String>, Vec<String>) {
     let log = Log::default();
     let model = model();
-    let chat = builder(model.clone(), vec![write(&log), pay(&log), look(&log)]);
+    let chat = builder(model.clone(), vec![write(&log), pay(&log), read_tool(&log)]);
     let chat = chat.approver(Decides(decide)).build();
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "Done.");
-    assert_whole(response.entries());
-    (told(&model), log.lines())
+    assert_complete(response.entries());
+    (last_result_texts(&model), log.lines())
 }
 
 #[tokio::test]
@@ -78,32 +78,32 @@ async fn whoever_panics_has_not_approved() {
 async fn what_is_asked_and_decided_is_told() {
     let log = Log::default();
     let chat = builder(
-        ScriptedModel::new().calls("pay", "{}").says("Done."),
+        ScriptedModel::new().calls("pay", "{}").replies("Done."),
         pay(&log),
     );
     let chat = chat
         .approver(Decides(|request: ApprovalRequest<'_>| request.approve()))
         .build();
-    let (events, _) = events(chat.prompt().user("Pay!").stream()).await;
+    let (events, _) = events(chat.message().user("Pay!").stream()).await;
     let kinds: Vec<String> = kinds(&events)
         .into_iter()
         .filter(|kind| ["asked", "decided", "running", "result"].contains(&kind.as_str()))
         .collect();
     assert_eq!(kinds, ["asked", "decided", "running", "result"]);
-    assert!(matches!(events.last(), Some(ChatEvent::Ended { .. })));
+    assert!(matches!(events.last(), Some(ChatEvent::TurnEnded { .. })));
 }
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_waited_for_longer_than_patience_allows() {
     let log = Log::default();
     let model = model();
-    let chat = builder(model.clone(), vec![write(&log), pay(&log), look(&log)])
+    let chat = builder(model.clone(), vec![write(&log), pay(&log), read_tool(&log)])
         .approver(Asleep)
-        .patience(Duration::from_secs(60))
+        .approval_timeout(Duration::from_secs(60))
         .build();
-    chat.prompt().user("Go!").call().await.unwrap();
+    chat.message().user("Go!").call().await.unwrap();
     assert_eq!(
-        told(&model)[1],
+        last_result_texts(&model)[1],
         "the call was denied: nobody decided in time"
     );
     assert_eq!(log.lines(), ["look 3", "write 1"]);
@@ -112,16 +112,16 @@ async fn nobody_is_waited_for_longer_than_patience_allows() {
 #[tokio::test]
 async fn whoever_waits_can_be_told_to_stop() {
     let log = Log::default();
-    let chat = builder(model(), vec![write(&log), pay(&log), look(&log)]);
+    let chat = builder(model(), vec![write(&log), pay(&log), read_tool(&log)]);
     let chat = chat.approver(Asleep).build();
     let token = CancellationToken::new();
-    let ask = chat.prompt().cancel_on(token.clone()).user("Go!");
+    let ask = chat.message().cancel_on(token.clone()).user("Go!");
     let (response, ()) = tokio::join!(ask.call(), async {
         tokio::task::yield_now().await;
         token.cancel();
     });
     let response = response.unwrap();
-    assert_eq!(response.end(), Some(&End::Cancelled));
+    assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     assert_eq!(log.lines(), ["look 3"]);
-    assert_whole(response.entries());
+    assert_complete(response.entries());
 }

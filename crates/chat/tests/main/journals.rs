@@ -5,21 +5,21 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolwright::chat::{
-    CallFacts, End, Entry, Item, ItemKind, Message, ModelId, Step, Stop, Usage, Verdict, What,
+    CallMetadata, TurnEnd, Entry, Item, ItemKind, Message, ModelId, Step, StopReason, Usage, ApprovalVerdict, EntryBody,
     history,
 };
 use toolwright::{Content, ToolCall, ToolResult};
 
 const RAW: &str = r#"{"b":  1.50, "a": [1e2, "\u00e9"], "big": 12345678901234567890123}"#;
 
-fn every_kind() -> Vec<What> {
+fn every_kind() -> Vec<EntryBody> {
     let raw = || RawValue::from_string(RAW.to_owned()).unwrap();
     let call = || ToolCall::new("look", r#"{"n": 1"#).with_id("a");
     let items = vec![
         Item::text("Hm.").with_raw("wire", raw()),
         Item::call(call()).with_raw("wire", raw()),
         Item::new(ItemKind::Other).with_raw("wire", raw()),
-        Item::new(ItemKind::Hosted {
+        Item::new(ItemKind::HostedCall {
             tool: "web_search".to_owned(),
             input: String::new(),
             output: String::new(),
@@ -32,52 +32,52 @@ fn every_kind() -> Vec<What> {
             arguments: "{}".to_owned(),
         }),
     ];
-    let stop = Stop::Other("odd".to_owned());
+    let stop = StopReason::Other("odd".to_owned());
     let step = Step::new(ModelId::new("v", "m"), items, stop, Usage::new(3, 4));
     let mut result = ToolResult::success("1").with_structured(json!({"result": 1.0}));
     result.call = "a".into();
     let token = json!({"id": "1", "digest": "2", "expires": u64::MAX, "signature": "3"});
     let content = || vec![Content::text("Hello.")];
     let verdicts = [
-        Verdict::Approve,
-        Verdict::Edit {
+        ApprovalVerdict::Approve,
+        ApprovalVerdict::Edit {
             arguments: json!({"n": [1, null]}),
         },
-        Verdict::Deny {
+        ApprovalVerdict::Deny {
             reason: "no".to_owned(),
         },
-        Verdict::Answer { content: content() },
+        ApprovalVerdict::Answer { content: content() },
     ];
     let mut told = vec![
-        What::User { content: content() },
-        What::Assistant { content: content() },
-        What::Step {
+        EntryBody::User { content: content() },
+        EntryBody::Assistant { content: content() },
+        EntryBody::Step {
             step: Arc::new(step),
-            calls: vec![CallFacts::new("a", "look", "d")],
+            calls: vec![CallMetadata::new("a", "look", "d")],
             cost: Some(0.25),
         },
-        What::Started { call: "a".into() },
-        What::Asked {
+        EntryBody::CallStarted { call: "a".into() },
+        EntryBody::ApprovalRequested {
             call: "a".into(),
             arguments: json!({"n": 1}),
             token: serde_json::from_value(token).unwrap(),
         },
-        What::Finished { result },
+        EntryBody::CallFinished { result },
     ];
-    told.extend(verdicts.map(|verdict| What::Decided {
+    told.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided {
         call: "a".into(),
         verdict,
     }));
     let reason = || "because".to_owned();
     let ends = [
-        End::Answered,
-        End::Direct,
-        End::Length,
-        End::Limit { reason: reason() },
-        End::Failed { reason: reason() },
-        End::Cancelled,
+        TurnEnd::Answered,
+        TurnEnd::Direct,
+        TurnEnd::Length,
+        TurnEnd::Limit { reason: reason() },
+        TurnEnd::Failed { reason: reason() },
+        TurnEnd::Cancelled,
     ];
-    told.extend(ends.map(|end| What::Ended { end }));
+    told.extend(ends.map(|end| EntryBody::TurnEnded { end }));
     told
 }
 
@@ -104,44 +104,44 @@ fn what_a_protocol_said_survives_byte_for_byte() {
     let entry = Entry::new("1", 0, every_kind().remove(2));
     let json = serde_json::to_string(&entry).unwrap();
     let read: Entry = serde_json::from_str(&json).unwrap();
-    let What::Step { step, .. } = read.what else {
+    let EntryBody::Step { step, .. } = read.body else {
         panic!("a step is a step")
     };
     for item in &step.items[..3] {
-        assert_eq!(item.raw_of("wire").unwrap().get(), RAW);
-        assert!(item.raw_of("another").is_none());
+        assert_eq!(item.raw_json("wire").unwrap().get(), RAW);
+        assert!(item.raw_json("another").is_none());
     }
 }
 
-fn told(whats: Vec<What>) -> Vec<Entry> {
+fn told(whats: Vec<EntryBody>) -> Vec<Entry> {
     let numbered = whats.into_iter().enumerate();
     numbered
         .map(|(at, what)| Entry::new(at.to_string(), 0, what))
         .collect()
 }
 
-fn step(ids: &[&str]) -> What {
+fn step(ids: &[&str]) -> EntryBody {
     let call = |id: &&str| Item::call(ToolCall::new("look", "{}").with_id(*id));
     let items = ids.iter().map(call).collect();
-    What::Step {
+    EntryBody::Step {
         step: Arc::new(Step::new(
             ModelId::new("v", ""),
             items,
-            Stop::Calls,
+            StopReason::Calls,
             Usage::default(),
         )),
         calls: ids
             .iter()
-            .map(|id| CallFacts::new(*id, "look", ""))
+            .map(|id| CallMetadata::new(*id, "look", ""))
             .collect(),
         cost: None,
     }
 }
 
-fn finished(id: &str, text: &str) -> What {
+fn finished(id: &str, text: &str) -> EntryBody {
     let mut result = ToolResult::success(text);
     result.call = id.into();
-    What::Finished { result }
+    EntryBody::CallFinished { result }
 }
 
 #[test]

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use toolwright::chat::testing::{FnModel, Reply, ScriptedModel};
+use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
-    ChatEvent, End, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
+    ChatEvent, TurnEnd, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
     Price, Prices, Response, TurnLimits,
 };
 use toolwright::{Outcome, Tool, ToolCall, ToolError};
 
-use crate::scene::{Log, assert_whole, builder, ended, events, kept, look, none};
+use crate::support::{Log, assert_complete, builder, ended, events, stored_entries, read_tool, none};
 
 /// Asks a model that does not stop, and returns why it was stopped.
 async fn stopped_within(
@@ -25,14 +25,14 @@ async fn stopped_within(
         .store(Arc::clone(&store))
         .limits(limits)
         .build();
-    let ask = |room: &str| chat.prompt().conversation(room).user("Go!");
+    let ask = |room: &str| chat.message().conversation(room).user("Go!");
     let (told, error) = events(ask("streamed").stream()).await;
     let (reason, _) = ended(Err(error.unwrap()));
     match told.last().unwrap() {
-        ChatEvent::Ended { end, .. } => {
+        ChatEvent::TurnEnded { end, .. } => {
             assert_eq!(
                 *end,
-                End::Limit {
+                TurnEnd::Limit {
                     reason: reason.clone()
                 }
             );
@@ -42,7 +42,7 @@ async fn stopped_within(
     let (same, response) = ended(ask("called").call().await);
     assert_eq!(same, reason);
     for room in ["streamed", "called"] {
-        assert_whole(&kept(&store, room).await);
+        assert_complete(&stored_entries(&store, room).await);
     }
     (reason, response)
 }
@@ -59,7 +59,7 @@ fn calling(call: impl Fn(usize) -> ToolCall + Send + Sync + 'static) -> FnModel 
 async fn the_same_call_for_ever() {
     let log = Log::default();
     let model = calling(|_| ToolCall::new("look", r#"{"n": 1}"#));
-    let (reason, response) = stopped(model, vec![look(&log)]).await;
+    let (reason, response) = stopped(model, vec![read_tool(&log)]).await;
     assert_eq!(reason, "the same call was asked for 7 times");
     assert_eq!(log.lines().len(), 2 * 3, "three times in each of two turns");
     let results = response.results();
@@ -74,7 +74,7 @@ async fn the_same_call_written_in_other_ways_is_the_same() {
     let log = Log::default();
     let written = [r#"{"n": 1}"#, r#"{"n":1}"#, r#" {"n" : 1 } "#];
     let model = calling(move |at| ToolCall::new("look", written[at % 3]));
-    let (reason, _) = stopped(model, vec![look(&log)]).await;
+    let (reason, _) = stopped(model, vec![read_tool(&log)]).await;
     assert_eq!(reason, "the same call was asked for 7 times");
 }
 
@@ -82,7 +82,7 @@ async fn the_same_call_written_in_other_ways_is_the_same() {
 async fn another_call_for_ever() {
     let log = Log::default();
     let model = calling(|at| ToolCall::new("look", format!(r#"{{"n": {at}}}"#)));
-    let (reason, response) = stopped(model, vec![look(&log)]).await;
+    let (reason, response) = stopped(model, vec![read_tool(&log)]).await;
     assert_eq!(reason, "the model was asked 60 times");
     assert_eq!(log.lines().len(), 2 * 40, "the limit of one tool");
     assert_eq!(response.results().len(), 60);
@@ -105,9 +105,9 @@ async fn ten_megabytes_of_arguments_never_run() {
     let model = ScriptedModel::new()
         .calls("look", format!(r#"{{"n": "{}"}}"#, "9".repeat(10_000_000)))
         .calls("look", "[".repeat(10_000_000))
-        .says("Too much?");
-    let chat = builder(model, look(&log)).build();
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+        .replies("Too much?");
+    let chat = builder(model, read_tool(&log)).build();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert!(log.is_empty());
     for result in response.results() {
         assert_eq!(result.outcome, Outcome::InvalidArguments);
@@ -118,14 +118,14 @@ async fn ten_megabytes_of_arguments_never_run() {
 fn thousand() -> FnModel {
     FnModel::new(|_| {
         let call = |n| ToolCall::new("look", format!(r#"{{"n": {n}}}"#));
-        Reply::of((0..1_000).map(|n| Item::call(call(n))).collect())
+        ModelReply::from_items((0..1_000).map(|n| Item::call(call(n))).collect())
     })
 }
 
 #[tokio::test]
 async fn a_thousand_calls_in_one_step() {
     let log = Log::default();
-    let (reason, response) = stopped(thousand(), vec![look(&log)]).await;
+    let (reason, response) = stopped(thousand(), vec![read_tool(&log)]).await;
     assert_eq!(reason, "it asked for 1000 calls where 150 are allowed");
     assert!(log.is_empty());
     let results = response.results();
@@ -138,14 +138,14 @@ async fn a_few_calls_too_many_in_one_step_are_refused_and_the_others_run() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .calls_all((0..5).map(|n| ("look", format!(r#"{{"n": {n}}}"#))))
-        .says("Enough.");
+        .replies("Enough.");
     let mut limits = TurnLimits::default();
     limits.calls = 3;
-    let chat = builder(model, look(&log)).limits(limits).build();
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let chat = builder(model, read_tool(&log)).limits(limits).build();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines().len(), 3);
     assert_eq!(response.text(), "Enough.");
-    assert_whole(response.entries());
+    assert_complete(response.entries());
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn tokens() {
     let model = calling(|at| ToolCall::new("look", format!(r#"{{"n": {at}}}"#)));
     let mut limits = TurnLimits::default();
     limits.tokens = Some(45);
-    let (reason, response) = stopped_within(model, vec![look(&log)], limits).await;
+    let (reason, response) = stopped_within(model, vec![read_tool(&log)], limits).await;
     assert_eq!(reason, "it took 45 tokens");
     assert_eq!(response.usage().total(), 45);
 }
@@ -165,7 +165,7 @@ async fn money() {
     let model = calling(|at| ToolCall::new("look", format!(r#"{{"n": {at}}}"#)));
     let mut limits = TurnLimits::default();
     limits.cost = Some(0.00003);
-    let (reason, response) = stopped_within(model, vec![look(&log)], limits).await;
+    let (reason, response) = stopped_within(model, vec![read_tool(&log)], limits).await;
     assert_eq!(reason, "it cost 0.0000");
     assert_eq!(response.steps().count(), 2);
 }
@@ -187,7 +187,7 @@ async fn the_time_of_a_turn_is_measured_by_a_clock_that_does_not_jump() {
         tokio::time::sleep(hour).await;
         Ok::<_, ToolError>("rested")
     });
-    let model = FnModel::new(|_| Reply::call(ToolCall::new("nap", "{}")));
+    let model = FnModel::new(|_| ModelReply::call(ToolCall::new("nap", "{}")));
     // An hour passes by the clock that counts, and no time at all by the one on the wall.
     let (reason, response) = stopped(model, vec![nap.unwrap()]).await;
     assert_eq!(reason, "it took 3600 seconds");

@@ -27,7 +27,7 @@ mod policies;
 mod prompts;
 mod queues;
 mod repair;
-mod scene;
+mod support;
 mod selection;
 mod stores;
 mod streaming;

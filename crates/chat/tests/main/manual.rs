@@ -1,16 +1,16 @@
 //! Calls that the caller runs.
 
 use serde_json::value::RawValue;
-use toolwright::chat::testing::{Reply, ScriptedModel};
+use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, Message, TurnLimits};
 use toolwright::{Invoker, Outcome, ToolCall, ToolResult};
 
-use crate::scene::{Log, assert_whole, chat, ended, events, pay, registry, results, told, write};
+use crate::support::{Log, assert_complete, chat, ended, events, pay, registry, results, last_result_texts, write};
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
         .calls_all([("write", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)])
-        .says("Done.")
+        .replies("Done.")
 }
 
 fn result(call: &ToolCall, text: &str) -> ToolResult {
@@ -25,19 +25,19 @@ async fn nothing_runs_and_the_caller_has_the_calls() {
     let tools = || vec![write(&log), pay(&log)];
     let model = model();
     let chat = chat(model.clone(), tools());
-    let paused = chat.prompt().manual().user("Go!").call().await.unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
     assert!(log.is_empty());
-    assert!(paused.has_calls() && paused.asked().is_empty() && paused.end().is_none());
+    assert!(paused.has_calls() && paused.pending_approvals().is_empty() && paused.end().is_none());
     let names: Vec<&str> = paused.calls().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["write", "pay"]);
     // An invoker of the caller's own says itself what needs approval.
     let invoker = Invoker::new(registry(tools())).unwrap();
     let results = invoker.invoke_all(paused.calls()).await;
-    let response = paused.resume(results).call().await.unwrap();
+    let response = paused.submit_results(results).call().await.unwrap();
     assert_eq!(response.text(), "Done.");
     assert!(!response.has_calls());
     assert_eq!(log.lines(), ["write 1"]);
-    assert!(told(&model)[1].contains("denied"));
+    assert!(last_result_texts(&model)[1].contains("denied"));
 }
 
 #[tokio::test]
@@ -46,13 +46,13 @@ async fn a_call_without_a_result_was_not_run() {
         let log = Log::default();
         let model = model();
         let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-        let paused = chat.prompt().manual().user("Go!").call().await.unwrap();
+        let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
         let brought = match some {
             true => vec![result(&paused.calls()[1], "paid")],
             false => Vec::new(),
         };
-        let response = paused.resume(brought).call().await.unwrap();
-        assert_whole(response.entries());
+        let response = paused.submit_results(brought).call().await.unwrap();
+        assert_complete(response.entries());
         let told = results(&model.requests()[1]);
         assert_eq!(told[0].outcome, Outcome::Denied);
         assert_eq!(told[0].text(), "the call was not run");
@@ -66,25 +66,25 @@ async fn a_result_that_nobody_waits_for_is_refused_and_so_are_all() {
     let log = Log::default();
     let model = model();
     let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-    let paused = chat.prompt().manual().user("Go!").call().await.unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
     let good = result(&paused.calls()[0], "written");
     let stray = result(&ToolCall::new("write", "{}").with_id("elsewhere"), "");
     for (brought, said) in [
         (vec![good.clone(), stray], "does not wait for a result"),
         (vec![good.clone(), good.clone()], "two results"),
     ] {
-        let error = paused.clone().resume(brought).call().await.unwrap_err();
-        assert!(matches!(error, ChatError::Refused { .. }), "{error}");
+        let error = paused.clone().submit_results(brought).call().await.unwrap_err();
+        assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
         assert!(error.to_string().contains(said), "{error}");
     }
     assert_eq!(model.requests().len(), 1);
     paused
         .clone()
-        .resume(vec![good.clone()])
+        .submit_results(vec![good.clone()])
         .call()
         .await
         .unwrap();
-    let again = paused.resume(vec![good]).call().await.unwrap_err();
+    let again = paused.submit_results(vec![good]).call().await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
 }
 
@@ -93,22 +93,22 @@ async fn what_the_protocol_said_is_said_again() {
     let log = Log::default();
     let raw = r#"{"signature":  "abc", "n": 1.50}"#;
     let model = ScriptedModel::new()
-        .answers(move |_| {
+        .replies_with(move |_| {
             let json = RawValue::from_string(raw.to_owned()).unwrap();
             let call = Item::call(ToolCall::new("write", "{}"));
-            Reply::of(vec![call.with_raw("wire", json)])
+            ModelReply::from_items(vec![call.with_raw("wire", json)])
         })
-        .says("Done.");
+        .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let ask = chat.prompt().conversation("room").manual().user("Go!");
+    let ask = chat.message().conversation("room").manual_calls().user("Go!");
     let paused = ask.call().await.unwrap();
     let brought = vec![result(&paused.calls()[0], "written")];
-    paused.resume(brought).call().await.unwrap();
+    paused.submit_results(brought).call().await.unwrap();
     let requests = model.requests();
     let Message::Step(step) = &requests[1].messages[1] else {
         panic!("the step comes second")
     };
-    assert_eq!(step.items[0].raw_of("wire").unwrap().get(), raw);
+    assert_eq!(step.items[0].raw_json("wire").unwrap().get(), raw);
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn limits_count_all_the_same() {
     let mut paused = {
         let chat = chat(script, write(&log));
         let limits = TurnLimits::default();
-        chat.prompt()
-            .manual()
+        chat.message()
+            .manual_calls()
             .limits(limits)
             .user("Go!")
             .call()
@@ -130,21 +130,21 @@ async fn limits_count_all_the_same() {
         rounds += 1;
         let brought = response.calls().iter().map(|call| result(call, "done"));
         let brought = brought.collect();
-        paused = response.resume(brought).call().await;
+        paused = response.submit_results(brought).call().await;
     }
     let (reason, response) = ended(paused);
     assert_eq!(reason, "the same call was asked for 7 times");
     assert_eq!(rounds, 3, "then the calls are refused");
-    assert_whole(response.entries());
+    assert_complete(response.entries());
 }
 
 #[tokio::test]
 async fn the_stream_ends_with_the_calls_it_waits_for() {
     let log = Log::default();
     let chat = chat(model(), vec![write(&log), pay(&log)]);
-    let (events, _) = events(chat.prompt().manual().user("Go!").stream()).await;
+    let (events, _) = events(chat.message().manual_calls().user("Go!").stream()).await;
     match events.last().unwrap() {
-        ChatEvent::Paused { calls } => {
+        ChatEvent::TurnPaused { calls } => {
             let calls: Vec<&str> = calls.iter().map(|call| call.as_str()).collect();
             assert_eq!(calls, ["call_0_0", "call_0_1"]);
         }

@@ -1,31 +1,31 @@
 //! The models for tests, tested.
 
 use serde::Deserialize;
-use toolwright::chat::testing::{FnModel, Reply, SampleModel, ScriptedModel};
+use toolwright::chat::testing::{FnModel, ModelReply, SampleModel, ScriptedModel};
 use toolwright::chat::{ModelErrorKind, ModelId};
 use toolwright::{Content, JsonSchema, Outcome, Tool, ToolCall, schemars, tool, tools};
 
-use crate::scene::{chat, none, saying};
+use crate::support::{chat, none, constant_tool};
 
 #[tokio::test]
 async fn a_script_is_played_and_remembers_what_it_was_asked() {
     let model = ScriptedModel::new()
         .calls("look", "{}")
-        .says("Seen.")
-        .says("More.");
-    assert_eq!((model.left(), model.requests().len()), (3, 0));
-    let chat = chat(model.clone(), saying("look", "a tree"));
-    chat.prompt().user("Look!").call().await.unwrap();
-    assert_eq!((model.left(), model.requests().len()), (1, 2));
+        .replies("Seen.")
+        .replies("More.");
+    assert_eq!((model.remaining(), model.requests().len()), (3, 0));
+    let chat = chat(model.clone(), constant_tool("look", "a tree"));
+    chat.message().user("Look!").call().await.unwrap();
+    assert_eq!((model.remaining(), model.requests().len()), (1, 2));
     assert_eq!(model.requests()[0].tools.len(), 1);
     assert!(format!("{model:?}").contains("left: 1"));
 }
 
 #[tokio::test]
 async fn a_script_that_is_over_says_so() {
-    let chat = chat(ScriptedModel::new().says("Only this."), none());
-    chat.prompt().user("?").call().await.unwrap();
-    let error = chat.prompt().user("?").call().await.unwrap_err();
+    let chat = chat(ScriptedModel::new().replies("Only this."), none());
+    chat.message().user("?").call().await.unwrap();
+    let error = chat.message().user("?").call().await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the script is over, and the model is asked once more"
@@ -35,12 +35,12 @@ async fn a_script_that_is_over_says_so() {
 #[tokio::test]
 async fn a_script_can_fail_and_have_a_name() {
     let model = ScriptedModel::new()
-        .named(ModelId::new("vendor", "model"))
+        .with_id(ModelId::new("vendor", "model"))
         .fails(ModelErrorKind::RateLimit, "slow down")
-        .answers(|request| format!("{} messages", request.messages.len()));
+        .replies_with(|request| format!("{} messages", request.messages.len()));
     let chat = chat(model, none());
     let error = chat
-        .prompt()
+        .message()
         .conversation("a")
         .user("?")
         .call()
@@ -48,7 +48,7 @@ async fn a_script_can_fail_and_have_a_name() {
         .unwrap_err();
     assert_eq!(error.to_string(), "slow down");
     let response = chat
-        .prompt()
+        .message()
         .conversation("a")
         .user("?")
         .call()
@@ -65,20 +65,20 @@ async fn a_script_can_fail_and_have_a_name() {
 async fn an_echo_says_what_was_said_last() {
     let chat = chat(FnModel::echo(), none());
     let said = vec![Content::text("Hello,"), Content::text("world!")];
-    let response = chat.prompt().user(said).call().await.unwrap();
+    let response = chat.message().user(said).call().await.unwrap();
     assert_eq!(response.text(), "Hello,\nworld!");
-    let response = chat.prompt().user("A").assistant("B").call().await.unwrap();
+    let response = chat.message().user("A").assistant("B").call().await.unwrap();
     assert_eq!(response.text(), "B");
 }
 
 #[tokio::test]
 async fn a_function_answers_results_too() {
     let model = FnModel::new(|request| match request.messages.len() {
-        1 => Reply::call(ToolCall::new("look", "{}")),
-        _ => Reply::text("It is over."),
+        1 => ModelReply::call(ToolCall::new("look", "{}")),
+        _ => ModelReply::text("It is over."),
     });
-    let chat = chat(model, saying("look", "a tree"));
-    let response = chat.prompt().user("Look!").call().await.unwrap();
+    let chat = chat(model, constant_tool("look", "a tree"));
+    let response = chat.message().user("Look!").call().await.unwrap();
     assert_eq!(response.text(), "It is over.");
 }
 
@@ -121,11 +121,11 @@ fn greet(name: String, loud: Option<bool>) -> String {
 #[tokio::test]
 async fn a_sample_calls_every_tool_with_what_its_schema_admits() {
     for seed in 0..20 {
-        let registry = crate::scene::registry(Shapes);
+        let registry = crate::support::registry(Shapes);
         registry.add(greet::tool()).unwrap();
         let invoker = toolwright::Invoker::new(registry).unwrap();
         let chat = toolwright::chat::Chat::new(SampleModel::new(seed), &invoker);
-        let response = chat.prompt().user("Try them!").call().await.unwrap();
+        let response = chat.message().user("Try them!").call().await.unwrap();
         assert_eq!(response.text(), "3 tools called, 0 failed.");
         for result in response.results() {
             assert_eq!(result.outcome, Outcome::Ok, "{seed}: {}", result.text());
@@ -137,7 +137,7 @@ async fn a_sample_calls_every_tool_with_what_its_schema_admits() {
 async fn a_sample_is_the_same_for_the_same_seed() {
     let tried = async |seed| {
         let chat = chat(SampleModel::new(seed), greet::tool());
-        let response = chat.prompt().user("?").call().await.unwrap();
+        let response = chat.message().user("?").call().await.unwrap();
         let calls = response.steps().next().unwrap().calls().cloned();
         calls.collect::<Vec<ToolCall>>()
     };
@@ -147,6 +147,6 @@ async fn a_sample_is_the_same_for_the_same_seed() {
 #[tokio::test]
 async fn a_sample_without_tools_has_nothing_to_say() {
     let chat = chat(SampleModel::new(1), Vec::<Tool>::new());
-    let response = chat.prompt().user("?").call().await.unwrap();
+    let response = chat.message().user("?").call().await.unwrap();
     assert_eq!(response.text(), "");
 }

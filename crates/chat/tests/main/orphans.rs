@@ -10,17 +10,17 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::CancellationToken;
-use toolwright::chat::{Ask, ChatError, Decided, End, Entry, Response};
+use toolwright::chat::{TurnRequest, ChatError, ApprovalResponse, TurnEnd, Entry, Response};
 
-mod dice;
-mod erratic;
-mod watch;
+mod random_choices;
+mod faulty;
+mod monitor;
 
-use dice::Dice;
-use erratic::{Erratic, Hesitant};
-use watch::{Watch, tools};
+use random_choices::RandomChoices;
+use faulty::{FaultyModel, YieldingStore};
+use monitor::{Monitor, tools};
 
-use crate::scene::{assert_paired, builder};
+use crate::support::{assert_paired, builder};
 
 const ROOM: &str = "room";
 
@@ -41,21 +41,21 @@ fn config(cases: u32) -> ProptestConfig {
 
 /// A conversation, and whoever goes on with it.
 struct Scene {
-    dice: Dice,
-    watch: Watch,
-    store: Arc<Hesitant>,
+    dice: RandomChoices,
+    watch: Monitor,
+    store: Arc<YieldingStore>,
     /// What is known of how it stands, perhaps no longer true.
     paused: Option<Response>,
     /// Decisions that were made before.
-    old: Vec<Decided>,
+    old: Vec<ApprovalResponse>,
 }
 
 impl Scene {
     fn new(bytes: Vec<u8>) -> Self {
-        let store = Arc::new(Hesitant::default());
+        let store = Arc::new(YieldingStore::default());
         Self {
-            dice: Dice::new(bytes),
-            watch: Watch::new(Arc::clone(&store), ROOM),
+            dice: RandomChoices::new(bytes),
+            watch: Monitor::new(Arc::clone(&store), ROOM),
             store,
             paused: None,
             old: Vec::new(),
@@ -64,18 +64,18 @@ impl Scene {
 
     /// A process that has just started.
     fn chat(&self) -> toolwright::chat::Chat {
-        let model = Erratic::new(self.dice.clone(), self.watch.clone());
+        let model = FaultyModel::new(self.dice.clone(), self.watch.clone());
         builder(model, tools(&self.watch))
             .store(Arc::clone(&self.store))
             .build()
     }
 
     /// Decides about some of what waits.
-    fn decisions(&mut self) -> Vec<Decided> {
-        let asked = self.paused.iter().flat_map(|paused| paused.asked());
+    fn decisions(&mut self) -> Vec<ApprovalResponse> {
+        let asked = self.paused.iter().flat_map(|paused| paused.pending_approvals());
         let mut decided = Vec::new();
         for asked in asked {
-            decided.extend(match self.dice.roll(6) {
+            decided.extend(match self.dice.below(6) {
                 0 => None,
                 1 => Some(asked.deny("no")),
                 2 => Some(asked.answer("by hand")),
@@ -84,39 +84,39 @@ impl Scene {
                 _ => Some(asked.approve()),
             });
         }
-        if self.dice.roll(4) == 0 {
+        if self.dice.below(4) == 0 {
             decided.extend(self.old.last().cloned());
         }
         self.old.extend(decided.iter().cloned());
         decided
     }
 
-    fn next(&mut self) -> Ask {
-        match self.dice.roll(5) {
-            0 | 1 => self.chat().prompt().conversation(ROOM).user("Go!"),
+    fn next(&mut self) -> TurnRequest {
+        match self.dice.below(5) {
+            0 | 1 => self.chat().message().conversation(ROOM).user("Go!"),
             2 => self.chat().resume(ROOM),
             3 => {
                 let decided = self.decisions();
-                self.chat().decide(ROOM, decided)
+                self.chat().submit_approvals(ROOM, decided)
             }
             _ => {
                 let decided = self.decisions();
                 match self.paused.clone() {
-                    Some(paused) => paused.decide(decided),
-                    None => self.chat().decide(ROOM, decided),
+                    Some(paused) => paused.submit_approvals(decided),
+                    None => self.chat().submit_approvals(ROOM, decided),
                 }
             }
         }
     }
 
     /// Takes the conversation as far as the dice say: to its end, or until somebody goes away.
-    async fn take(&mut self, ask: Ask) -> Option<Result<Response, ChatError>> {
-        let polls = match self.dice.roll(3) {
+    async fn take(&mut self, ask: TurnRequest) -> Option<Result<Response, ChatError>> {
+        let polls = match self.dice.below(3) {
             0 => usize::MAX,
             _ => usize::from(self.dice.byte()) / 2,
         };
         let token = CancellationToken::new();
-        let cancels = self.dice.roll(2) == 0;
+        let cancels = self.dice.below(2) == 0;
         let mut turn = Box::pin(ask.cancel_on(token.clone()).call());
         for poll in 0.. {
             if poll == polls {
@@ -138,10 +138,10 @@ impl Scene {
         match self.take(ask).await {
             Some(Ok(response)) => {
                 let going_on = response.end().is_none();
-                assert_eq!(going_on, !response.asked().is_empty());
+                assert_eq!(going_on, !response.pending_approvals().is_empty());
                 let entries = self.store.entries(ROOM);
                 assert_closed(&entries, going_on);
-                if response.end() == Some(&End::Answered) {
+                if response.end() == Some(&TurnEnd::Answered) {
                     self.paused = None;
                 } else {
                     self.paused = Some(response);
@@ -150,7 +150,7 @@ impl Scene {
             Some(Err(ChatError::Ended { .. } | ChatError::Model(_))) => {
                 assert_closed(&self.store.entries(ROOM), false);
             }
-            Some(Err(ChatError::Refused { .. } | ChatError::Silent)) => {}
+            Some(Err(ChatError::Rejected { .. } | ChatError::NoInput)) => {}
             Some(Err(error)) => panic!("{error}"),
             None => {}
         }
@@ -162,16 +162,16 @@ impl Scene {
 
 /// Asserts that every call has exactly one result, those of a turn that goes on excepted.
 fn assert_closed(entries: &[Entry], going_on: bool) {
-    use toolwright::chat::What;
+    use toolwright::chat::EntryBody;
     let mut open: Vec<String> = Vec::new();
     for entry in entries {
-        match &entry.what {
-            What::User { .. } | What::Ended { .. } => assert_eq!(open, Vec::<String>::new()),
-            What::Step { step, .. } => {
+        match &entry.body {
+            EntryBody::User { .. } | EntryBody::TurnEnded { .. } => assert_eq!(open, Vec::<String>::new()),
+            EntryBody::Step { step, .. } => {
                 assert_eq!(open, Vec::<String>::new());
                 open = step.calls().map(|call| call.id.to_string()).collect();
             }
-            What::Finished { result } => {
+            EntryBody::CallFinished { result } => {
                 let at = open.iter().position(|id| result.call == id.as_str());
                 open.remove(at.unwrap_or_else(|| panic!("{} has two results", result.call)));
             }
@@ -196,7 +196,7 @@ proptest! {
                 scene.act().await;
             }
             // However it was left: the next question is answered, or says why not.
-            let ask = scene.chat().prompt().conversation(ROOM).user("Well?");
+            let ask = scene.chat().message().conversation(ROOM).user("Well?");
             match ask.call().await {
                 Ok(response) => assert_closed(&scene.store.entries(ROOM), response.end().is_none()),
                 Err(_) => assert_closed(&scene.store.entries(ROOM), false),

@@ -6,7 +6,7 @@ use tokio::sync::{Barrier, Notify};
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::{CallId, Tool};
 
-use crate::scene::{Log, chat, results, told};
+use crate::support::{Log, chat, results, last_result_texts};
 
 #[tokio::test]
 async fn tools_that_only_read_run_at_the_same_time() {
@@ -26,10 +26,10 @@ async fn tools_that_only_read_run_at_the_same_time() {
     };
     let model = ScriptedModel::new()
         .calls_all([("a", "{}"), ("b", "{}")])
-        .says("They met.");
+        .replies("They met.");
     let chat = chat(model.clone(), vec![meeting("a"), meeting("b")]);
-    chat.prompt().user("Meet!").call().await.unwrap();
-    assert_eq!(told(&model), ["met", "met"]);
+    chat.message().user("Meet!").call().await.unwrap();
+    assert_eq!(last_result_texts(&model), ["met", "met"]);
 }
 
 #[tokio::test]
@@ -52,9 +52,9 @@ async fn all_others_run_strictly_in_order() {
     };
     let model = ScriptedModel::new()
         .calls_all([("b", "{}"), ("a", "{}")])
-        .says("Done.");
+        .replies("Done.");
     let chat = chat(model, vec![slow("a"), slow("b")]);
-    chat.prompt().user("Go!").call().await.unwrap();
+    chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["b begins", "b ends", "a begins", "a ends"]);
 }
 
@@ -79,9 +79,9 @@ async fn results_are_told_in_the_order_of_the_calls_whoever_ends_first() {
         });
     let model = ScriptedModel::new()
         .calls_all([("late", "{}"), ("nobody", "{}"), ("early", "{}")])
-        .says("Done.");
+        .replies("Done.");
     let chat = chat(model.clone(), vec![late.unwrap(), early.unwrap()]);
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     let came: Vec<CallId> = response.results().into_iter().map(|it| it.call).collect();
     assert_eq!(came.last().unwrap().as_str(), "call_0_0");
     let told = results(&model.requests()[1]);

@@ -4,7 +4,7 @@ use toolwright::chat::Chat;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::{Config, ErrorPolicy, Invoker, Sources, Tool, View};
 
-use crate::scene::{ended, registry, told};
+use crate::support::{ended, registry, last_result_texts};
 
 fn failing(errors: Option<ErrorPolicy>) -> Tool {
     let tool = Tool::builder("act", "Acts.");
@@ -17,7 +17,7 @@ fn failing(errors: Option<ErrorPolicy>) -> Tool {
 }
 
 fn model() -> ScriptedModel {
-    ScriptedModel::new().calls("act", "{}").says("Oh.")
+    ScriptedModel::new().calls("act", "{}").replies("Oh.")
 }
 
 /// What the model reads, or how the turn ends.
@@ -25,12 +25,12 @@ async fn reads(invoker: &Invoker, chat_says: Option<ErrorPolicy>) -> String {
     let model = model();
     let chat = Chat::builder(model.clone(), invoker);
     let chat = match chat_says {
-        Some(errors) => chat.errors(errors),
+        Some(errors) => chat.error_policy(errors),
         None => chat,
     };
-    let result = chat.build().prompt().user("Go!").call().await;
+    let result = chat.build().message().user("Go!").call().await;
     match result {
-        Ok(_) => told(&model).concat(),
+        Ok(_) => last_result_texts(&model).concat(),
         Err(error) => format!("ended: {}", ended(Err(error)).0),
     }
 }
@@ -98,10 +98,10 @@ async fn the_policy_is_for_failures_and_not_for_what_never_ran() {
     let model = ScriptedModel::new()
         .calls("act", r#"{"surprise": 1}"#)
         .calls("nobody", "{}")
-        .says("Oh.");
+        .replies("Oh.");
     let chat = Chat::builder(model, &invoker(registry(failing(None))))
-        .errors(ErrorPolicy::End)
+        .error_policy(ErrorPolicy::End)
         .build();
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "Oh.");
 }

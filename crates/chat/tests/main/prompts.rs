@@ -5,7 +5,7 @@ use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Message};
 use toolwright::{Content, Item, prompt};
 
-use crate::scene::{builder, chat, none, saying};
+use crate::support::{builder, chat, none, constant_tool};
 
 /// Asks for a translation.
 #[prompt(role = user)]
@@ -23,7 +23,7 @@ fn prompts() -> Vec<Item> {
     vec![
         translate::prompt().into(),
         mood::prompt().into(),
-        saying("look", "seen").into(),
+        constant_tool("look", "seen").into(),
     ]
 }
 
@@ -35,10 +35,10 @@ fn text(content: &[Content]) -> String {
 
 #[tokio::test]
 async fn a_named_prompt_is_said_in_its_role() {
-    let model = ScriptedModel::new().says("Ja.");
+    let model = ScriptedModel::new().replies("Ja.");
     let chat = chat(model.clone(), prompts());
     let ask = chat
-        .prompt()
+        .message()
         .prompt_named("mood", json!({"mood": "cheerful"}))
         .prompt_named("translate", json!({"text": "Yes"}));
     ask.call().await.unwrap();
@@ -55,10 +55,10 @@ async fn a_named_prompt_is_said_in_its_role() {
 async fn a_prompt_of_the_assistant_alone_is_a_turn_of_its_own() {
     let model = ScriptedModel::new()
         .calls("look", "{}")
-        .says("One.")
-        .says("Two.");
+        .replies("One.")
+        .replies("Two.");
     let chat = chat(model.clone(), prompts());
-    let ask = || chat.prompt().conversation("room");
+    let ask = || chat.message().conversation("room");
     ask().user("First?").call().await.unwrap();
     let ask = ask().prompt_named("mood", json!({"mood": "sad"}));
     let response = ask.call().await.unwrap();
@@ -77,21 +77,21 @@ async fn a_prompt_that_cannot_be_rendered_is_an_error_and_nothing_is_said() {
         ("mood", json!({"mood": "sad", "how": "very"}), "how"),
         ("mood", json!("sad"), "object"),
     ] {
-        let ask = chat.prompt().conversation("room").user("Hello!");
+        let ask = chat.message().conversation("room").user("Hello!");
         let error = ask.prompt_named(name, arguments).call().await.unwrap_err();
         assert!(matches!(error, ChatError::Prompt { .. }), "{error}");
         assert!(error.to_string().contains(said), "{error}");
     }
     assert!(model.requests().is_empty());
     let empty = chat.resume("room").call().await.unwrap_err();
-    assert!(matches!(empty, ChatError::Silent), "nothing was kept");
+    assert!(matches!(empty, ChatError::NoInput), "nothing was kept");
 }
 
 #[tokio::test]
 async fn fewer_tools_are_not_fewer_prompts() {
-    let model = ScriptedModel::new().says("Ja.");
+    let model = ScriptedModel::new().replies("Ja.");
     let chat = chat(model.clone(), prompts());
-    let ask = chat.prompt().only_tools(none());
+    let ask = chat.message().only_tools(none());
     let ask = ask.prompt_named("translate", json!({"text": "Yes"}));
     ask.call().await.unwrap();
     assert!(model.requests()[0].tools.is_empty());
@@ -99,21 +99,21 @@ async fn fewer_tools_are_not_fewer_prompts() {
 
 #[tokio::test]
 async fn a_prompt_may_bring_a_prompt_of_its_own() {
-    let model = ScriptedModel::new().says("Ja.");
+    let model = ScriptedModel::new().replies("Ja.");
     let chat = chat(model.clone(), none());
-    let ask = chat.prompt().tools(mood::prompt());
+    let ask = chat.message().tools(mood::prompt());
     let ask = ask.prompt_named("mood", json!({"mood": "fine"}));
     ask.call().await.unwrap();
 }
 
 #[tokio::test]
 async fn what_the_model_should_keep_to_is_the_chats_unless_the_prompt_says_otherwise() {
-    let model = ScriptedModel::new().says("1").says("2").says("3");
+    let model = ScriptedModel::new().replies("1").replies("2").replies("3");
     let chat = builder(model.clone(), none()).system("Be brief.").build();
-    chat.prompt().user("?").call().await.unwrap();
-    let ask = chat.prompt().system("Be long.").user("?");
+    chat.message().user("?").call().await.unwrap();
+    let ask = chat.message().system("Be long.").user("?");
     ask.call().await.unwrap();
-    chat.prompt().user("?").call().await.unwrap();
+    chat.message().user("?").call().await.unwrap();
     let requests = model.requests();
     let said: Vec<_> = requests.iter().map(|it| it.system.as_deref()).collect();
     assert_eq!(

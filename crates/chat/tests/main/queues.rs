@@ -7,13 +7,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
-use toolwright::chat::testing::{FnModel, Reply, ScriptedModel};
+use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
-    Chat, ChatError, Entry, Lease, MemoryStore, Owner, Store, StoreError, Summary, What,
+    Chat, ChatError, Entry, Lease, MemoryStore, Owner, Store, StoreError, ConversationSummary, EntryBody,
 };
 use toolwright::{Content, Secret, Tool, ToolCall};
 
-use crate::scene::{builder, none};
+use crate::support::{builder, none};
 
 /// A chat whose every turn waits until somebody lets it go on.
 fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
@@ -24,8 +24,8 @@ fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
         async move { gate.acquire().await.unwrap().forget() }
     });
     let model = FnModel::new(|request| match request.messages.last() {
-        Some(toolwright::chat::Message::User(_)) => Reply::call(ToolCall::new("wait", "{}")),
-        _ => Reply::text("Done."),
+        Some(toolwright::chat::Message::User(_)) => ModelReply::call(ToolCall::new("wait", "{}")),
+        _ => ModelReply::text("Done."),
     });
     let chat = builder(model, wait.unwrap()).store(Arc::clone(store));
     (chat.build(), gate)
@@ -34,8 +34,8 @@ fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
 /// What was asked, in the order of the journal.
 async fn questions(store: &MemoryStore) -> Vec<String> {
     let entries = store.load("room").await.unwrap();
-    let said = entries.iter().filter_map(|entry| match &entry.what {
-        What::User { content } => match &content[0] {
+    let said = entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::User { content } => match &content[0] {
             Content::Text { text } => Some(text.clone()),
             _ => None,
         },
@@ -49,7 +49,7 @@ async fn prompts_wait_in_the_order_they_came_and_one_too_many_is_refused() {
     let store = Arc::new(MemoryStore::new());
     let (chat, gate) = gated(&store);
     let ask = |n: usize| {
-        let ask = chat.prompt().conversation("room");
+        let ask = chat.message().conversation("room");
         tokio::spawn(ask.user(n.to_string()).call())
     };
     let mut turns = Vec::new();
@@ -64,7 +64,7 @@ async fn prompts_wait_in_the_order_they_came_and_one_too_many_is_refused() {
     assert_eq!(refused.to_string(), said);
     // Other conversations do not mind.
     gate.add_permits(1);
-    let elsewhere = chat.prompt().conversation("elsewhere").user("There?");
+    let elsewhere = chat.message().conversation("elsewhere").user("There?");
     // The first turn of the room may have taken that permit; one more is enough for both.
     gate.add_permits(1);
     assert_eq!(elsewhere.call().await.unwrap().text(), "Done.");
@@ -81,7 +81,7 @@ async fn whoever_gives_up_waiting_makes_room() {
     let store = Arc::new(MemoryStore::new());
     let (chat, gate) = gated(&store);
     let ask = |n: usize| {
-        chat.prompt()
+        chat.message()
             .conversation("room")
             .user(n.to_string())
             .call()
@@ -114,12 +114,12 @@ async fn whoever_gives_up_waiting_makes_room() {
 struct Slow(MemoryStore);
 
 impl Store for Slow {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.0.lease(lease, life)
+        self.0.acquire(lease, life)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -153,33 +153,33 @@ impl Store for Slow {
         self.0.tail(conversation, before, most)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         self.0.list(most)
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        self.0.list_of(owner, most)
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+        self.0.list_by_owner(owner, most)
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.0.forget(lease)
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.0.delete(lease)
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.0.key()
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.0.signing_key()
     }
 }
 
 #[tokio::test]
 async fn a_turn_that_was_dropped_does_not_take_the_lease_of_the_next_one() {
     for polls in 0..30 {
-        let model = ScriptedModel::new().says("One.").says("Two.");
+        let model = ScriptedModel::new().replies("One.").replies("Two.");
         let chat = builder(model, none()).store(Slow::default()).build();
-        let ask = || chat.prompt().conversation("room").user("Go!").call();
+        let ask = || chat.message().conversation("room").user("Go!").call();
         let mut dropped = Box::pin(ask());
         for _ in 0..polls {
             if dropped.as_mut().now_or_never().is_some() {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, Decided, MemoryStore};
+use toolwright::chat::{Chat, ApprovalResponse, MemoryStore};
 use toolwright::{Outcome, Tool, ToolBuilder};
 
-use crate::scene::{Log, assert_whole, builder, kept, told, write};
+use crate::support::{Log, assert_complete, builder, stored_entries, last_result_texts, write};
 
 /// A tool that begins, and ends only the second time.
-fn halting(tool: ToolBuilder, log: &Log) -> Tool {
+fn halting_tool(tool: ToolBuilder, log: &Log) -> Tool {
     let log = log.clone();
     let run = move |_, _| {
         let log = log.clone();
@@ -39,7 +39,7 @@ impl Scene {
     /// A process that dies while the call of a tool runs, and another one is still to come.
     async fn interrupted(tool: ToolBuilder, decide: bool) -> Self {
         let log = Log::default();
-        let tool = halting(tool, &log);
+        let tool = halting_tool(tool, &log);
         let scene = Self {
             store: Arc::default(),
             log,
@@ -47,11 +47,11 @@ impl Scene {
         };
         let model = ScriptedModel::new().calls_all([("act", "{}"), ("write", r#"{"n": 1}"#)]);
         let chat = scene.chat(model);
-        let ask = chat.prompt().conversation("room").user("Act!");
+        let ask = chat.message().conversation("room").user("Act!");
         if decide {
             let paused = ask.call().await.unwrap();
-            let decided: Vec<Decided> = paused.asked().iter().map(|it| it.approve()).collect();
-            let going = chat.decide("room", decided).call();
+            let decided: Vec<ApprovalResponse> = paused.pending_approvals().iter().map(|it| it.approve()).collect();
+            let going = chat.submit_approvals("room", decided).call();
             assert!(going.now_or_never().is_none());
         } else {
             assert!(ask.call().now_or_never().is_none());
@@ -70,7 +70,7 @@ impl Scene {
 #[tokio::test]
 async fn what_had_started_and_cannot_be_repeated_has_an_unknown_outcome() {
     let scene = Scene::interrupted(once(), false).await;
-    let model = ScriptedModel::new().says("I will check.");
+    let model = ScriptedModel::new().replies("I will check.");
     let response = scene
         .chat(model.clone())
         .resume("room")
@@ -78,32 +78,32 @@ async fn what_had_started_and_cannot_be_repeated_has_an_unknown_outcome() {
         .await
         .unwrap();
     assert_eq!(response.text(), "I will check.");
-    assert!(told(&model)[0].contains("the outcome is unknown"));
+    assert!(last_result_texts(&model)[0].contains("the outcome is unknown"));
     assert_eq!(
         scene.log.lines(),
         ["begins", "write 1"],
         "the other one had not started"
     );
     assert_eq!(response.results()[0].outcome, Outcome::OutcomeUnknown);
-    assert_whole(&kept(&scene.store, "room").await);
+    assert_complete(&stored_entries(&scene.store, "room").await);
 }
 
 #[tokio::test]
 async fn what_can_be_repeated_runs_again() {
     for tool in [once().idempotent(true), once().read_only(true)] {
         let scene = Scene::interrupted(tool, false).await;
-        let model = ScriptedModel::new().says("Done.");
+        let model = ScriptedModel::new().replies("Done.");
         scene
             .chat(model.clone())
             .resume("room")
             .call()
             .await
             .unwrap();
-        assert_eq!(told(&model), ["ended", "write 1"]);
+        assert_eq!(last_result_texts(&model), ["ended", "write 1"]);
         let lines = scene.log.lines();
         let times = |line: &str| lines.iter().filter(|it| *it == line).count();
         assert_eq!((times("begins"), times("write 1")), (2, 1));
-        assert_whole(&kept(&scene.store, "room").await);
+        assert_complete(&stored_entries(&scene.store, "room").await);
     }
 }
 
@@ -111,30 +111,30 @@ async fn what_can_be_repeated_runs_again() {
 async fn what_was_approved_and_can_be_repeated_runs_again() {
     let tool = once().idempotent(true).destructive(true);
     let scene = Scene::interrupted(tool, true).await;
-    let model = ScriptedModel::new().says("Done.");
+    let model = ScriptedModel::new().replies("Done.");
     scene
         .chat(model.clone())
         .resume("room")
         .call()
         .await
         .unwrap();
-    assert_eq!(told(&model), ["ended", "write 1"]);
+    assert_eq!(last_result_texts(&model), ["ended", "write 1"]);
 }
 
 #[tokio::test]
 async fn a_new_question_repairs_too() {
     for tool in [once(), once().idempotent(true)] {
         let scene = Scene::interrupted(tool, false).await;
-        let model = ScriptedModel::new().says("Hello.");
-        let ask = scene.chat(model.clone()).prompt().conversation("room");
+        let model = ScriptedModel::new().replies("Hello.");
+        let ask = scene.chat(model.clone()).message().conversation("room");
         ask.user("Hello?").call().await.unwrap();
         assert_eq!(scene.log.lines(), ["begins"]);
-        let entries = kept(&scene.store, "room").await;
-        assert_whole(&entries);
+        let entries = stored_entries(&scene.store, "room").await;
+        assert_complete(&entries);
         let outcomes: Vec<Outcome> = entries
             .iter()
-            .filter_map(|entry| match &entry.what {
-                toolwright::chat::What::Finished { result } => Some(result.outcome),
+            .filter_map(|entry| match &entry.body {
+                toolwright::chat::EntryBody::CallFinished { result } => Some(result.outcome),
                 _ => None,
             })
             .collect();
@@ -159,19 +159,19 @@ async fn a_cancellation_does_not_claim_to_know_what_had_started() {
 #[tokio::test]
 async fn a_turn_that_is_over_is_not_begun_again() {
     let store = Arc::new(MemoryStore::new());
-    let model = ScriptedModel::new().says("Done.");
+    let model = ScriptedModel::new().replies("Done.");
     let chat = builder(model.clone(), Vec::<Tool>::new())
         .store(Arc::clone(&store))
         .build();
-    chat.prompt()
+    chat.message()
         .conversation("room")
         .user("?")
         .call()
         .await
         .unwrap();
-    let before = kept(&store, "room").await.len();
+    let before = stored_entries(&store, "room").await.len();
     let response = chat.resume("room").call().await.unwrap();
     assert_eq!(response.text(), "Done.");
-    assert_eq!(kept(&store, "room").await.len(), before);
+    assert_eq!(stored_entries(&store, "room").await.len(), before);
     assert_eq!(model.requests().len(), 1);
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Ask, Chat, ChatError, ToolChoice};
+use toolwright::chat::{TurnRequest, Chat, ChatError, ToolChoice};
 use toolwright::{Config, Invoker, Registry, Sources, Tool, ToolCall};
 
-use crate::scene::{Log, builder, chat, registry, saying, shown, told};
+use crate::support::{Log, builder, chat, registry, constant_tool, tool_names, last_result_texts};
 
 /// What a prompt says about its tools.
-type Says = fn(Ask) -> Ask;
+type Configure = fn(TurnRequest) -> TurnRequest;
 
 fn in_bundle(name: &str, bundle: &str) -> Tool {
     Tool::builder(name, "Does something.")
@@ -27,18 +27,18 @@ fn tools() -> Vec<Tool> {
 }
 
 /// The tools that a prompt shows its model, which answers at once.
-async fn shows(ask: impl FnOnce(Ask) -> Ask) -> Result<Vec<String>, ChatError> {
-    let model = ScriptedModel::new().says("Hello.");
+async fn shows(ask: impl FnOnce(TurnRequest) -> TurnRequest) -> Result<Vec<String>, ChatError> {
+    let model = ScriptedModel::new().replies("Hello.");
     let chat = builder(model.clone(), tools())
-        .resolver(|name: &str| (name == "resolved").then(|| saying("resolved", "first")))
+        .resolver(|name: &str| (name == "resolved").then(|| constant_tool("resolved", "first")))
         .resolver(|name: &str| {
             let known = ["resolved", "second"].contains(&name);
-            known.then(|| saying(name, "second"))
+            known.then(|| constant_tool(name, "second"))
         })
         .build();
-    let result = ask(chat.prompt().user("Hello!")).call().await;
+    let result = ask(chat.message().user("Hello!")).call().await;
     match result {
-        Ok(_) => Ok(shown(&model.requests()[0])),
+        Ok(_) => Ok(tool_names(&model.requests()[0])),
         Err(error) => {
             assert!(model.requests().is_empty(), "the model was asked");
             Err(error)
@@ -49,22 +49,22 @@ async fn shows(ask: impl FnOnce(Ask) -> Ask) -> Result<Vec<String>, ChatError> {
 #[tokio::test]
 async fn a_prompt_comes_with_what_it_says() {
     let all = ["read_file", "write_file", "search"];
-    let cases: [(Says, &[&str]); 12] = [
+    let cases: [(Configure, &[&str]); 12] = [
         (|ask| ask, &all),
         (
-            |ask| ask.tools(saying("own", "")),
+            |ask| ask.tools(constant_tool("own", "")),
             &["read_file", "write_file", "search", "own"],
         ),
-        (|ask| ask.only_tools(saying("own", "")), &["own"]),
+        (|ask| ask.only_tools(constant_tool("own", "")), &["own"]),
         (|ask| ask.only_tools(Vec::<Tool>::new()), &[]),
-        (|ask| ask.named(["search"]), &["search"]),
+        (|ask| ask.only_tools_named(["search"]), &["search"]),
         (
-            |ask| ask.named(["search", "search", "second", "second"]),
+            |ask| ask.only_tools_named(["search", "search", "second", "second"]),
             &["search", "second"],
         ),
-        (|ask| ask.named(["own"]).tools(saying("own", "")), &["own"]),
+        (|ask| ask.only_tools_named(["own"]).tools(constant_tool("own", "")), &["own"]),
         (|ask| ask.bundles(["files"]), &["read_file", "write_file"]),
-        (|ask| ask.bundles(["files"]).named(["search"]), &all),
+        (|ask| ask.bundles(["files"]).only_tools_named(["search"]), &all),
         (|ask| ask.exclude(["search"]), &["read_file", "write_file"]),
         (
             |ask| ask.bundles(["files"]).exclude(["write_file"]),
@@ -73,8 +73,8 @@ async fn a_prompt_comes_with_what_it_says() {
         (
             |ask| {
                 ask.exclude(["own", "second"])
-                    .only_tools(saying("own", ""))
-                    .named(["second", "search"])
+                    .only_tools(constant_tool("own", ""))
+                    .only_tools_named(["second", "search"])
             },
             &["search"],
         ),
@@ -86,9 +86,9 @@ async fn a_prompt_comes_with_what_it_says() {
 
 #[tokio::test]
 async fn names_that_nobody_knows_are_an_error_before_any_request() {
-    let cases: [(Says, &str); 5] = [
+    let cases: [(Configure, &str); 5] = [
         (
-            |ask| ask.named(["serch", "nobody"]),
+            |ask| ask.only_tools_named(["serch", "nobody"]),
             "nobody knows `serch`, `nobody`; did you mean `search`?",
         ),
         (
@@ -100,11 +100,11 @@ async fn names_that_nobody_knows_are_an_error_before_any_request() {
             "nobody knows `write_files`; did you mean `write_file`?",
         ),
         (
-            |ask| ask.named(["Search"]),
+            |ask| ask.only_tools_named(["Search"]),
             "nobody knows `Search`; did you mean `search`?",
         ),
         (
-            |ask| ask.choice(ToolChoice::Named("serch".to_owned())),
+            |ask| ask.tool_choice(ToolChoice::Named("serch".to_owned())),
             "nobody knows `serch`; did you mean `search`?",
         ),
     ];
@@ -115,30 +115,30 @@ async fn names_that_nobody_knows_are_an_error_before_any_request() {
 
 #[tokio::test]
 async fn two_tools_of_one_name_are_an_error_before_any_request() {
-    let error = shows(|ask| ask.tools(saying("search", ""))).await;
+    let error = shows(|ask| ask.tools(constant_tool("search", ""))).await;
     assert!(error.unwrap_err().to_string().contains("`search`"));
 }
 
 #[tokio::test]
 async fn the_first_resolver_that_knows_a_name_is_asked() {
-    let model = ScriptedModel::new().calls("resolved", "{}").says("Done.");
+    let model = ScriptedModel::new().calls("resolved", "{}").replies("Done.");
     let chat = builder(model.clone(), tools())
         .resolver(|_: &str| None)
-        .resolver(|name: &str| Some(saying(name, "first")))
-        .resolver(|name: &str| Some(saying(name, "second")))
+        .resolver(|name: &str| Some(constant_tool(name, "first")))
+        .resolver(|name: &str| Some(constant_tool(name, "second")))
         .build();
-    let ask = chat.prompt().named(["resolved"]).user("Go!");
+    let ask = chat.message().only_tools_named(["resolved"]).user("Go!");
     ask.call().await.unwrap();
-    assert_eq!(told(&model), ["first"]);
+    assert_eq!(last_result_texts(&model), ["first"]);
 }
 
 #[tokio::test]
 async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
     let model = ScriptedModel::new();
     let chat = builder(model.clone(), tools())
-        .resolver(|_: &str| Some(saying("something_else", "")))
+        .resolver(|_: &str| Some(constant_tool("something_else", "")))
         .build();
-    let error = chat.prompt().named(["wanted"]).user("Go!").call().await;
+    let error = chat.message().only_tools_named(["wanted"]).user("Go!").call().await;
     assert_eq!(error.unwrap_err().to_string(), "nobody knows `wanted`");
     assert!(model.requests().is_empty());
 }
@@ -150,19 +150,19 @@ async fn nobody_is_asked_for_tools_in_mid_turn() {
     let model = ScriptedModel::new()
         .calls("one", "{}")
         .calls("two", "{}")
-        .says("Done.");
+        .replies("Done.");
     let chat = builder(model.clone(), tools())
         .resolver(move |name: &str| {
             asked.write(name);
-            Some(saying(name, "resolved"))
+            Some(constant_tool(name, "resolved"))
         })
         .build();
-    let ask = chat.prompt().named(["one"]).user("Go!");
+    let ask = chat.message().only_tools_named(["one"]).user("Go!");
     ask.call().await.unwrap();
     assert_eq!(log.lines(), ["one"]);
     let requests = model.requests();
-    assert!(requests.iter().all(|request| shown(request) == ["one"]));
-    assert!(told(&model)[0].contains("there is no tool `two`"));
+    assert!(requests.iter().all(|request| tool_names(request) == ["one"]));
+    assert!(last_result_texts(&model)[0].contains("there is no tool `two`"));
 }
 
 #[tokio::test]
@@ -171,50 +171,50 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
     let held = registry.clone();
     let meddle = Tool::builder("meddle", "Changes the registry.").run(move |_, _| {
         held.remove("victim");
-        held.add(saying("late", ""))
+        held.add(constant_tool("late", ""))
             .map_err(|error| error.to_string())
     });
     registry
-        .add(vec![meddle.unwrap(), saying("victim", "still here")])
+        .add(vec![meddle.unwrap(), constant_tool("victim", "still here")])
         .unwrap();
     let model = ScriptedModel::new()
         .calls("meddle", "{}")
         .calls_all([("victim", "{}"), ("late", "{}")])
-        .says("Done.")
-        .says("Next.");
+        .replies("Done.")
+        .replies("Next.");
     let chat = Chat::new(model.clone(), &Invoker::new(&registry).unwrap());
-    chat.prompt().user("Go!").call().await.unwrap();
-    let told = told(&model);
+    chat.message().user("Go!").call().await.unwrap();
+    let told = last_result_texts(&model);
     assert_eq!(told[0], "still here");
     assert!(told[1].contains("there is no tool `late`"));
-    chat.prompt().user("And now?").call().await.unwrap();
+    chat.message().user("And now?").call().await.unwrap();
     let requests = model.requests();
     assert!(
         requests[..3]
             .iter()
-            .all(|it| shown(it) == ["meddle", "victim"])
+            .all(|it| tool_names(it) == ["meddle", "victim"])
     );
-    assert_eq!(shown(&requests[3]), ["meddle", "late"]);
+    assert_eq!(tool_names(&requests[3]), ["meddle", "late"]);
 }
 
 #[tokio::test]
 async fn the_tools_of_one_prompt_are_not_the_next_ones() {
     let model = ScriptedModel::new()
         .calls("own", "{}")
-        .says("Done.")
+        .replies("Done.")
         .calls("own", "{}")
-        .says("Gone.");
+        .replies("Gone.");
     let chat = chat(model.clone(), tools());
-    let ask = || chat.prompt().conversation("room").user("Go!");
+    let ask = || chat.message().conversation("room").user("Go!");
     ask()
-        .only_tools(saying("own", "mine"))
+        .only_tools(constant_tool("own", "mine"))
         .call()
         .await
         .unwrap();
-    assert_eq!(told(&model), ["mine"]);
+    assert_eq!(last_result_texts(&model), ["mine"]);
     ask().call().await.unwrap();
-    assert!(told(&model)[0].contains("there is no tool `own`"));
-    assert_eq!(shown(&model.requests()[3]).len(), 3);
+    assert!(last_result_texts(&model)[0].contains("there is no tool `own`"));
+    assert_eq!(tool_names(&model.requests()[3]).len(), 3);
 }
 
 #[tokio::test]
@@ -224,18 +224,18 @@ async fn what_settings_count_is_counted_over_all_prompts() {
     let invoker = Invoker::builder(registry(tools())).config(config);
     let model = FnModel::new(|request| match request.messages.len() {
         1 => ToolCall::new("search", "{}").into(),
-        _ => toolwright::chat::testing::Reply::text("Done."),
+        _ => toolwright::chat::testing::ModelReply::text("Done."),
     });
     let chat = Chat::new(model, &invoker.build().unwrap());
-    let narrow: [Says; 4] = [
+    let narrow: [Configure; 4] = [
         |ask| ask,
-        |ask| ask.named(["search"]),
+        |ask| ask.only_tools_named(["search"]),
         |ask| ask.exclude(["read_file"]),
-        |ask| ask.tools(saying("own", "")),
+        |ask| ask.tools(constant_tool("own", "")),
     ];
     let mut ran = 0;
     for ask in narrow {
-        let response = ask(chat.prompt()).user("Search!").call().await.unwrap();
+        let response = ask(chat.message()).user("Search!").call().await.unwrap();
         ran += usize::from(!response.results()[0].is_error());
     }
     assert_eq!(ran, 1);
@@ -249,26 +249,26 @@ async fn a_wish_for_a_tool_is_for_the_first_round_only() {
         ToolChoice::Required,
         ToolChoice::Named("search".to_owned()),
     ] {
-        let model = ScriptedModel::new().calls("search", "{}").says("Done.");
+        let model = ScriptedModel::new().calls("search", "{}").replies("Done.");
         let chat = chat(model.clone(), tools());
-        let ask = chat.prompt().choice(choice.clone()).user("Go!");
+        let ask = chat.message().tool_choice(choice.clone()).user("Go!");
         ask.call().await.unwrap();
         let requests = model.requests();
-        assert_eq!(requests[0].choice, choice);
+        assert_eq!(requests[0].tool_choice, choice);
         let then = match choice {
             ToolChoice::None => ToolChoice::None,
             _ => ToolChoice::Auto,
         };
-        assert_eq!(requests[1].choice, then);
+        assert_eq!(requests[1].tool_choice, then);
     }
 }
 
 #[tokio::test]
 async fn the_same_tools_are_the_same_list() {
-    let model = ScriptedModel::new().says("One.").says("Two.");
+    let model = ScriptedModel::new().replies("One.").replies("Two.");
     let chat = chat(model.clone(), tools());
     for _ in 0..2 {
-        chat.prompt().user("Hello!").call().await.unwrap();
+        chat.message().user("Hello!").call().await.unwrap();
     }
     let requests = model.requests();
     assert!(Arc::ptr_eq(&requests[0].tools, &requests[1].tools));

@@ -8,14 +8,14 @@ use futures::future::BoxFuture;
 use toolwright::Content;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
-    Chat, ChatError, Entry, Lease, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, What,
+    Chat, ChatError, Entry, Lease, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, EntryBody,
 };
 
-use crate::scene::{Log, assert_whole, builder, kept, look, none, pay, rest_of_store, write};
+use crate::support::{Log, assert_complete, builder, stored_entries, read_tool, none, pay, delegate_store, write};
 
 fn entry(id: &str, text: &str) -> Entry {
     let content = vec![Content::text(text)];
-    Entry::new(id, 0, What::User { content })
+    Entry::new(id, 0, EntryBody::User { content })
 }
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
     let store = MemoryStore::new();
     let (room, other) = (Lease::new("room", "me"), Lease::new("other", "me"));
     for lease in [&room, &other] {
-        assert!(store.lease(lease, Duration::MAX).await.unwrap());
+        assert!(store.acquire(lease, Duration::MAX).await.unwrap());
     }
     let entries = [entry("a", "one"), entry("b", "two"), entry("a", "other")];
     for _ in 0..2 {
@@ -36,7 +36,7 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
     let loaded = store.load("room").await.unwrap();
     let ids: Vec<&str> = loaded.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "c"]);
-    let What::User { content } = &loaded[0].what else {
+    let EntryBody::User { content } = &loaded[0].body else {
         panic!("the first one stays")
     };
     assert_eq!(*content, [Content::text("one")]);
@@ -47,9 +47,9 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
 #[tokio::test]
 async fn the_key_stays_the_same_and_is_nobody_elses() {
     let (one, other) = (MemoryStore::new(), MemoryStore::new());
-    let key = one.key().await.unwrap();
-    assert_eq!(key.expose(), one.key().await.unwrap().expose());
-    assert_ne!(key.expose(), other.key().await.unwrap().expose());
+    let key = one.signing_key().await.unwrap();
+    assert_eq!(key.expose(), one.signing_key().await.unwrap().expose());
+    assert_ne!(key.expose(), other.signing_key().await.unwrap().expose());
     assert!(key.expose().len() >= 32);
     assert!(!format!("{one:?} {key:?}").contains(key.expose()));
 }
@@ -79,7 +79,7 @@ impl Store for Failing {
         })
     }
 
-    rest_of_store!(kept, tail);
+    delegate_store!(kept, tail);
 }
 
 fn model() -> ScriptedModel {
@@ -90,15 +90,15 @@ fn model() -> ScriptedModel {
             ("write", r#"{"n": 3}"#),
         ])
         .calls("pay", r#"{"n": 4}"#)
-        .says("Done.")
+        .replies("Done.")
 }
 
 async fn through(chat: &Chat) -> Result<Response, ChatError> {
-    let ask = chat.prompt().conversation("room").user("Go!");
+    let ask = chat.message().conversation("room").user("Go!");
     let paused = ask.call().await?;
-    let decided = paused.asked().iter().map(|asked| asked.approve());
+    let decided = paused.pending_approvals().iter().map(|asked| asked.approve());
     let decided = decided.collect();
-    paused.decide(decided).call().await
+    paused.submit_approvals(decided).call().await
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes
         for at in 1.. {
             let log = Log::default();
             let kept_in = Arc::new(MemoryStore::new());
-            let tools = || vec![write(&log), look(&log), pay(&log)];
+            let tools = || vec![write(&log), read_tool(&log), pay(&log)];
             let store = Failing {
                 kept: Arc::clone(&kept_in),
                 left: AtomicUsize::new(at),
@@ -125,14 +125,14 @@ async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes
                 "the conversation cannot be kept: the disk is full",
                 "append {at}"
             );
-            let entries = kept(&kept_in, "room").await;
-            assert_whole(&entries);
+            let entries = stored_entries(&kept_in, "room").await;
+            assert_complete(&entries);
             let started = entries
                 .iter()
-                .filter(|it| matches!(it.what, What::Started { .. }));
+                .filter(|it| matches!(it.body, EntryBody::CallStarted { .. }));
             assert!(log.lines().len() <= started.count(), "append {at}");
             // Somebody comes back: nothing that changes something runs twice.
-            let healed = builder(ScriptedModel::new().says("Again."), tools());
+            let healed = builder(ScriptedModel::new().replies("Again."), tools());
             let healed = healed.store(Arc::clone(&kept_in)).build();
             if !entries.is_empty() {
                 healed.resume("room").call().await.unwrap();
@@ -143,7 +143,7 @@ async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes
             lines.sort();
             lines.dedup();
             assert_eq!(lines.len(), all, "append {at}: {lines:?}");
-            assert_whole(&kept(&kept_in, "room").await);
+            assert_complete(&stored_entries(&kept_in, "room").await);
         }
     }
     assert!(failed > 20, "{failed}");
@@ -168,14 +168,14 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
         ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
             Box::pin(async { Err(StoreError::new("locked").with_source("by somebody else")) })
         }
-        rest_of_store!(0);
+        delegate_store!(0);
     }
     let model = ScriptedModel::new();
     let chat = builder(model.clone(), none())
         .store(Unreadable(MemoryStore::new()))
         .build();
     let error = chat
-        .prompt()
+        .message()
         .conversation("room")
         .user("?")
         .call()
@@ -190,10 +190,10 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
 async fn a_turn_that_is_read_again_decides_the_same() {
     let log = Log::default();
     let store = Arc::new(MemoryStore::new());
-    let chat = builder(model(), vec![write(&log), look(&log), pay(&log)]);
+    let chat = builder(model(), vec![write(&log), read_tool(&log), pay(&log)]);
     let chat = chat.store(Arc::clone(&store)).build();
     through(&chat).await.unwrap();
-    let entries = kept(&store, "room").await;
+    let entries = stored_entries(&store, "room").await;
     assert!(entries.len() > 12);
     let (mut live, mut read) = (
         Turn::new(TurnLimits::default()),
@@ -204,7 +204,7 @@ async fn a_turn_that_is_read_again_decides_the_same() {
         let again: Entry = serde_json::from_str(&json).unwrap();
         live.apply(entry);
         read.apply(&again);
-        assert_eq!(live.next(entry.at), read.next(entry.at), "{json}");
+        assert_eq!(live.next_action(entry.at), read.next_action(entry.at), "{json}");
         assert_eq!(live.usage(), read.usage());
         assert_eq!(live.deadline(), read.deadline());
     }

@@ -3,32 +3,32 @@
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 use toolwright::ToolCall;
-use toolwright::chat::testing::{Reply, ScriptedModel};
+use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, ItemKind, ModelErrorKind};
 
-use crate::scene::{Log, chat, events, kinds, look, none, pay, write};
+use crate::support::{Log, chat, events, kinds, read_tool, none, pay, write};
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
-        .answers(|_| {
+        .replies_with(|_| {
             let text = "Hm.".to_owned();
-            Reply::of(vec![Item::new(ItemKind::Reasoning { text })])
-                .and(Item::text("Let me see."))
-                .and(Item::call(
+            ModelReply::from_items(vec![Item::new(ItemKind::Reasoning { text })])
+                .with_item(Item::text("Let me see."))
+                .with_item(Item::call(
                     ToolCall::new("write", r#"{"n": 1}"#).with_id("a"),
                 ))
-                .and(Item::call(
+                .with_item(Item::call(
                     ToolCall::new("write", r#"{"n": 2}"#).with_id("b"),
                 ))
         })
-        .says("Two.")
+        .replies("Two.")
 }
 
 #[tokio::test]
 async fn events_come_in_the_order_things_happen() {
     let log = Log::default();
     let chat = chat(model(), write(&log));
-    let (events, error) = events(chat.prompt().user("Go!").stream()).await;
+    let (events, error) = events(chat.message().user("Go!").stream()).await;
     assert!(error.is_none());
     assert_eq!(
         kinds(&events),
@@ -61,9 +61,9 @@ async fn events_are_json_with_a_type() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .calls("pay", r#"{"n": 1}"#)
-        .says("Paid.");
+        .replies("Paid.");
     let chat = chat(model, pay(&log));
-    let ask = chat.prompt().conversation("room").user("Pay!");
+    let ask = chat.message().conversation("room").user("Pay!");
     let (told, _) = events(ask.stream()).await;
     let json: Vec<Value> = told
         .iter()
@@ -89,7 +89,7 @@ async fn events_are_json_with_a_type() {
         "verdict": {"verdict": "approve"},
     });
     let decided = serde_json::from_value(decided).unwrap();
-    let (told, _) = events(chat.decide("room", vec![decided]).stream()).await;
+    let (told, _) = events(chat.submit_approvals("room", vec![decided]).stream()).await;
     let json: Vec<Value> = told
         .iter()
         .map(|it| serde_json::to_value(it).unwrap())
@@ -109,11 +109,11 @@ async fn events_are_json_with_a_type() {
 
 #[tokio::test]
 async fn an_error_comes_after_what_was_said_before_it() {
-    let model = ScriptedModel::new().answers(|_| {
-        Reply::text("I was about to").then_error(ModelErrorKind::Overloaded, "too busy")
+    let model = ScriptedModel::new().replies_with(|_| {
+        ModelReply::text("I was about to").then_error(ModelErrorKind::Overloaded, "too busy")
     });
     let chat = chat(model, none());
-    let (events, error) = events(chat.prompt().user("?").stream()).await;
+    let (events, error) = events(chat.message().user("?").stream()).await;
     assert_eq!(kinds(&events), ["began", "text", "text", "text", "text"]);
     match error {
         Some(ChatError::Model(error)) => {
@@ -141,7 +141,7 @@ async fn an_answer_without_an_end_is_an_error() {
         Broken(toolwright::chat::ModelId::new("broken", "")),
         write(&log),
     );
-    let error = chat.prompt().user("?").call().await.unwrap_err();
+    let error = chat.message().user("?").call().await.unwrap_err();
     assert_eq!(error.to_string(), "the answer ended before it was finished");
     assert!(log.is_empty());
 }
@@ -150,10 +150,10 @@ async fn an_answer_without_an_end_is_an_error() {
 async fn a_stream_can_be_read_in_part_and_finished() {
     let log = Log::default();
     let chat = chat(model(), write(&log));
-    let mut stream = chat.prompt().user("Go!").stream();
+    let mut stream = chat.message().user("Go!").stream();
     assert!(log.is_empty(), "nothing happens before it is read");
     let first = stream.next().await.unwrap().unwrap();
-    assert!(matches!(first, ChatEvent::Began { .. }));
+    assert!(matches!(first, ChatEvent::TurnStarted { .. }));
     let response = stream.finish().await.unwrap();
     assert_eq!(response.text(), "Two.");
 }
@@ -161,7 +161,7 @@ async fn a_stream_can_be_read_in_part_and_finished() {
 #[tokio::test]
 async fn a_stream_has_a_response_once_it_is_over() {
     let log = Log::default();
-    let asking = || chat(model(), write(&log)).prompt().user("Go!");
+    let asking = || chat(model(), write(&log)).message().user("Go!");
     assert!(asking().stream().into_response().is_none());
     let mut stream = asking().stream();
     while stream.next().await.is_some() {}
@@ -172,29 +172,29 @@ async fn a_stream_has_a_response_once_it_is_over() {
 #[tokio::test]
 async fn finishing_a_stream_that_failed_is_the_error() {
     let chat = chat(ScriptedModel::new(), none());
-    let error = chat.prompt().user("?").stream().finish().await.unwrap_err();
+    let error = chat.message().user("?").stream().finish().await.unwrap_err();
     assert!(error.to_string().contains("the script is over"), "{error}");
-    let mut stream = chat.prompt().user("?").stream();
+    let mut stream = chat.message().user("?").stream();
     while stream.next().await.is_some() {}
     let over = stream.finish().await.unwrap_err();
-    assert!(matches!(over, ChatError::Over));
+    assert!(matches!(over, ChatError::StreamEnded));
 }
 
 #[tokio::test]
 async fn a_stream_and_a_call_tell_the_journal_the_same() {
     let log = Log::default();
-    let tools = || vec![write(&log), look(&log)];
+    let tools = || vec![write(&log), read_tool(&log)];
     let called = chat(model(), tools())
-        .prompt()
+        .message()
         .user("Go!")
         .call()
         .await
         .unwrap();
-    let streamed = chat(model(), tools()).prompt().user("Go!").stream();
+    let streamed = chat(model(), tools()).message().user("Go!").stream();
     let streamed = streamed.finish().await.unwrap();
     let told = |response: &toolwright::chat::Response| -> Vec<Value> {
         let told = response.entries().iter();
-        told.map(|entry| serde_json::to_value(&entry.what).unwrap())
+        told.map(|entry| serde_json::to_value(&entry.body).unwrap())
             .collect()
     };
     assert_eq!(told(&called), told(&streamed));

@@ -13,7 +13,7 @@ use tracing::instrument::WithSubscriber as _;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::scene::{Log, chat, failing, write};
+use crate::support::{Log, chat, failing_tool, write};
 
 /// Keeps the fields of every span, and of every event.
 #[derive(Clone, Default)]
@@ -97,19 +97,19 @@ impl Recorder {
 async fn a_turn_leaves_spans_under_their_usual_names_and_nothing_that_was_said() {
     let log = Log::default();
     let model = ScriptedModel::new()
-        .named(ModelId::new("vendor", "big"))
+        .with_id(ModelId::new("vendor", "big"))
         .calls_all([
             ("write", r#"{"n": 8675309}"#),
             ("guarded", r#"{"surprise": 8675309}"#),
         ])
-        .says("The answer is 8675309.")
+        .replies("The answer is 8675309.")
         .fails(ModelErrorKind::Auth, "sk-secret-8675309");
-    let guarded = failing("guarded", || ToolError::failed("password=8675309"));
+    let guarded = failing_tool("guarded", || ToolError::failed("password=8675309"));
     let chat = chat(model, vec![write(&log), guarded]);
     let recorder = Recorder::default();
     let turn = async {
         let ask = || {
-            chat.prompt()
+            chat.message()
                 .conversation("room")
                 .system("Keep 8675309 to yourself.")
         };

@@ -1,18 +1,18 @@
 //! From a question to its answer, with calls in between.
 
 use futures::stream;
-use toolwright::chat::testing::{FnModel, Reply, ScriptedModel};
-use toolwright::chat::{ChatError, ChatEvent, End, Item, Message, ToolChoice};
+use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
+use toolwright::chat::{ChatError, ChatEvent, TurnEnd, Item, Message, ToolChoice};
 use toolwright::{Tool, ToolCall, Updates, tool};
 
-use crate::scene::{Log, assert_whole, chat, events, look, none, results, saying, told, write};
+use crate::support::{Log, assert_complete, chat, events, read_tool, none, results, constant_tool, last_result_texts, write};
 
 #[tokio::test]
 async fn a_question_without_tools_is_answered() {
-    let chat = chat(ScriptedModel::new().says("Hello, Ada."), none());
-    let response = chat.prompt().user("Hello!").call().await.unwrap();
+    let chat = chat(ScriptedModel::new().replies("Hello, Ada."), none());
+    let response = chat.message().user("Hello!").call().await.unwrap();
     assert_eq!(response.text(), "Hello, Ada.");
-    assert_eq!(response.end(), Some(&End::Answered));
+    assert_eq!(response.end(), Some(&TurnEnd::Answered));
     assert!(response.results().is_empty() && !response.has_calls());
 }
 
@@ -21,13 +21,13 @@ async fn a_prompt_that_says_nothing_is_an_error() {
     let model = ScriptedModel::new();
     let chat = chat(model.clone(), none());
     for ask in [
-        chat.prompt(),
-        chat.prompt().conversation("new"),
+        chat.message(),
+        chat.message().conversation("new"),
         chat.resume("new"),
-        chat.decide("new", Vec::new()),
+        chat.submit_approvals("new", Vec::new()),
     ] {
         let error = ask.call().await.unwrap_err();
-        assert!(matches!(error, ChatError::Silent), "{error}");
+        assert!(matches!(error, ChatError::NoInput), "{error}");
     }
     assert!(model.requests().is_empty());
 }
@@ -37,12 +37,12 @@ async fn a_call_runs_and_its_result_is_answered_with() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .calls("look", r#"{"n": 1}"#)
-        .says("Seen.");
-    let chat = chat(model.clone(), look(&log));
-    let response = chat.prompt().user("Look!").call().await.unwrap();
+        .replies("Seen.");
+    let chat = chat(model.clone(), read_tool(&log));
+    let response = chat.message().user("Look!").call().await.unwrap();
     assert_eq!(response.text(), "Seen.");
     assert_eq!(log.lines(), ["look 1"]);
-    assert_eq!(told(&model), ["look 1"]);
+    assert_eq!(last_result_texts(&model), ["look 1"]);
     assert_eq!(response.steps().count(), 2);
     let messages = &model.requests()[1].messages;
     assert!(matches!(
@@ -57,9 +57,9 @@ async fn call_after_call_runs_until_the_model_answers() {
     let script = (1..=5).fold(ScriptedModel::new(), |script, n| {
         script.calls("write", format!(r#"{{"n": {n}}}"#))
     });
-    let model = script.says("Done.");
+    let model = script.replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(
         log.lines(),
         ["write 1", "write 2", "write 3", "write 4", "write 5"]
@@ -70,13 +70,13 @@ async fn call_after_call_runs_until_the_model_answers() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_where_it_was() {
-    let model = ScriptedModel::new().says("One.").says("Two.").says("New.");
+    let model = ScriptedModel::new().replies("One.").replies("Two.").replies("New.");
     let chat = chat(model.clone(), none());
     for question in ["First?", "Second?"] {
-        let ask = chat.prompt().conversation("room").user(question);
+        let ask = chat.message().conversation("room").user(question);
         assert_eq!(ask.call().await.unwrap().conversation(), "room");
     }
-    chat.prompt().user("Third?").call().await.unwrap();
+    chat.message().user("Third?").call().await.unwrap();
     let requests = model.requests();
     assert_eq!(requests[1].messages.len(), 3);
     assert_eq!(requests[2].messages.len(), 1, "nothing is kept unasked");
@@ -84,9 +84,9 @@ async fn a_conversation_goes_on_where_it_was() {
 
 #[tokio::test]
 async fn two_messages_in_one_prompt_are_one_turn() {
-    let model = ScriptedModel::new().says("Old.").says("Both.");
+    let model = ScriptedModel::new().replies("Old.").replies("Both.");
     let chat = chat(model.clone(), none());
-    let ask = || chat.prompt().conversation("room");
+    let ask = || chat.message().conversation("room");
     ask().user("Before.").call().await.unwrap();
     let ask = ask().user("A?").assistant("A it is.").user("B?");
     let response = ask.call().await.unwrap();
@@ -106,9 +106,9 @@ async fn count(
 
 #[tokio::test]
 async fn a_tools_progress_and_updates_are_events() {
-    let model = ScriptedModel::new().calls("count", "{}").says("Three.");
+    let model = ScriptedModel::new().calls("count", "{}").replies("Three.");
     let chat = chat(model.clone(), count::tool());
-    let (events, error) = events(chat.prompt().user("Count!").stream()).await;
+    let (events, error) = events(chat.message().user("Count!").stream()).await;
     assert!(error.is_none());
     let progress = events.iter().find_map(|event| match event {
         ChatEvent::Progress {
@@ -131,7 +131,7 @@ async fn a_tools_progress_and_updates_are_events() {
         })
         .collect();
     assert_eq!(updates, ["call_0_0 one", "call_0_0 two"]);
-    assert_eq!(told(&model), ["three"]);
+    assert_eq!(last_result_texts(&model), ["three"]);
 }
 
 fn direct(name: &str, text: &'static str) -> Tool {
@@ -145,9 +145,9 @@ fn direct(name: &str, text: &'static str) -> Tool {
 async fn a_result_can_be_the_answer() {
     let model = ScriptedModel::new().calls_all([("a", "{}"), ("b", "{}")]);
     let tools = vec![direct("a", "from a"), direct("b", "from b")];
-    let response = chat(model.clone(), tools).prompt().user("Go!");
+    let response = chat(model.clone(), tools).message().user("Go!");
     let response = response.call().await.unwrap();
-    assert_eq!(response.end(), Some(&End::Direct));
+    assert_eq!(response.end(), Some(&TurnEnd::Direct));
     assert_eq!(response.text(), "from a\nfrom b");
     assert_eq!(model.requests().len(), 1);
 }
@@ -156,12 +156,12 @@ async fn a_result_can_be_the_answer() {
 async fn beside_another_result_it_is_one_among_others() {
     let model = ScriptedModel::new()
         .calls_all([("a", "{}"), ("b", "{}")])
-        .says("Both.");
-    let tools = vec![direct("a", "from a"), saying("b", "from b")];
+        .replies("Both.");
+    let tools = vec![direct("a", "from a"), constant_tool("b", "from b")];
     let chat = chat(model.clone(), tools);
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "Both.");
-    assert_eq!(told(&model), ["from a", "from b"]);
+    assert_eq!(last_result_texts(&model), ["from a", "from b"]);
 }
 
 #[tokio::test]
@@ -170,9 +170,9 @@ async fn what_went_wrong_is_no_answer() {
         .calls("a", r#"{"surprise": 1}"#)
         .calls("a", "{}");
     let chat = chat(model.clone(), direct("a", "from a"));
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "from a");
-    assert_eq!(response.end(), Some(&End::Direct));
+    assert_eq!(response.end(), Some(&TurnEnd::Direct));
     assert!(results(&model.requests()[1])[0].is_error());
 }
 
@@ -183,12 +183,12 @@ async fn two_calls_with_one_id_are_two_calls() {
         1 => {
             let call = |n: u32| ToolCall::new("write", format!(r#"{{"n": {n}}}"#)).with_id("same");
             let item = |n| Item::call(call(n));
-            Reply::of(vec![item(1), item(2), item(3)])
+            ModelReply::from_items(vec![item(1), item(2), item(3)])
         }
         _ => "Done.".into(),
     });
     let chat = chat(model, write(&log));
-    let response = chat.prompt().user("Go!").call().await.unwrap();
+    let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["write 1", "write 2", "write 3"]);
     let ids: Vec<String> = response
         .results()
@@ -196,7 +196,7 @@ async fn two_calls_with_one_id_are_two_calls() {
         .map(|it| it.call.to_string())
         .collect();
     assert_eq!(ids, ["same", "same_2", "same_3"]);
-    assert_whole(response.entries());
+    assert_complete(response.entries());
 }
 
 #[tokio::test]
@@ -208,12 +208,12 @@ async fn turns_of_one_conversation_queue_and_others_do_not() {
         async move { gate.notified().await }
     });
     let model = FnModel::new(|request| match request.messages.len() {
-        1 if request.choice == ToolChoice::Required => Reply::call(ToolCall::new("wait", "{}")),
-        count => Reply::text(count.to_string()),
+        1 if request.tool_choice == ToolChoice::Required => ModelReply::call(ToolCall::new("wait", "{}")),
+        count => ModelReply::text(count.to_string()),
     });
     let chat = chat(model, wait.unwrap());
-    let ask = |room: &str| chat.prompt().conversation(room).user("Go!");
-    let first = ask("room").choice(ToolChoice::Required).call();
+    let ask = |room: &str| chat.message().conversation(room).user("Go!");
+    let first = ask("room").tool_choice(ToolChoice::Required).call();
     let (first, second, ()) = tokio::join!(first, ask("room").call(), async {
         let elsewhere = ask("another room").call().await.unwrap();
         assert_eq!(elsewhere.text(), "1");

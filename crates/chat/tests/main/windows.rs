@@ -4,13 +4,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Entry, Message, What, Window, history, repair};
+use toolwright::chat::{Entry, Message, EntryBody, HistoryWindow, history, repair};
 
 mod journal;
 
 use journal::{Piece, journal, piece, turns};
 
-use crate::scene::{builder, saying, unpaired};
+use crate::support::{builder, constant_tool, unpaired};
 
 /// More than what is left of a text or a result that was left out.
 const NOTE: usize = 64;
@@ -30,10 +30,10 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-fn window() -> impl Strategy<Value = Window> {
+fn window() -> impl Strategy<Value = HistoryWindow> {
     let most = |most: usize| proptest::option::of(0..most);
     (most(25), most(6), most(600)).prop_map(|(messages, turns, tokens)| {
-        let mut window = Window::all();
+        let mut window = HistoryWindow::all();
         (window.messages, window.turns, window.tokens) = (messages, turns, tokens);
         window
     })
@@ -48,7 +48,7 @@ fn count(messages: &[Message]) -> usize {
 }
 
 /// Where the window has to begin: as early as all limits allow.
-fn begin(window: Window, entries: &[Entry]) -> usize {
+fn begin(window: HistoryWindow, entries: &[Entry]) -> usize {
     let begins = turns(entries);
     let Some(&current) = begins.last() else {
         return 0;
@@ -56,8 +56,8 @@ fn begin(window: Window, entries: &[Entry]) -> usize {
     let mut from = current;
     for (kept, &begin) in begins.iter().rev().enumerate().skip(1) {
         let before = count(&history(&entries[begin..current]));
-        let tokens = Window::estimate(&history(&entries[begin..current]))
-            + Window::estimate(&history(&entries[current..]));
+        let tokens = HistoryWindow::estimate_tokens(&history(&entries[begin..current]))
+            + HistoryWindow::estimate_tokens(&history(&entries[current..]));
         let fits = |most: Option<usize>, is| most.is_none_or(|most| is <= most);
         if !fits(window.turns, kept)
             || !fits(window.messages, before)
@@ -73,7 +73,7 @@ fn begin(window: Window, entries: &[Entry]) -> usize {
 /// What is left of a turn when nothing more can be left out.
 fn least(messages: &[Message]) -> usize {
     let least = messages.iter().map(|message| {
-        let whole = Window::estimate(std::slice::from_ref(message));
+        let whole = HistoryWindow::estimate_tokens(std::slice::from_ref(message));
         match message {
             Message::Step(_) => whole,
             Message::Results(results) => whole.min(results.len() * NOTE / 4 + 5),
@@ -96,7 +96,7 @@ proptest! {
         window in window(),
     ) {
         let entries = journal(&pieces);
-        let told = window.tell(&entries);
+        let told = window.select_messages(&entries);
         prop_assert_eq!(unpaired(&told), None);
 
         // Whole turns, as many as fit.
@@ -114,13 +114,13 @@ proptest! {
             prop_assert!(count(&told[..earlier]) <= most);
         }
         if let Some(most) = window.tokens {
-            let is = Window::estimate(&told);
+            let is = HistoryWindow::estimate_tokens(&told);
             prop_assert!(is <= most.max(least(&current)), "{is} of {most}: {told:?}");
             // What a tool returned goes before a word of what was said does.
             let shortened = told.iter().any(|it| !matches!(it, Message::Results(_)) && left_out(it));
             let mut results = told[earlier..].iter().filter(|it| matches!(it, Message::Results(_)));
             if shortened {
-                prop_assert!(results.all(|it| left_out(it) || Window::estimate(std::slice::from_ref(it)) <= least(std::slice::from_ref(it))));
+                prop_assert!(results.all(|it| left_out(it) || HistoryWindow::estimate_tokens(std::slice::from_ref(it)) <= least(std::slice::from_ref(it))));
             }
         }
     }
@@ -128,8 +128,8 @@ proptest! {
     #[test]
     fn a_damaged_journal_is_repaired_and_says_so(pieces in vec(piece(), 0..30)) {
         let entries = journal(&pieces);
-        let (repaired, remarks) = repair(entries.clone());
-        let (again, nothing) = repair(repaired.clone());
+        let (repaired, remarks) = repair_journal(entries.clone());
+        let (again, nothing) = repair_journal(repaired.clone());
         prop_assert_eq!(nothing, Vec::<String>::new());
         prop_assert_eq!(texts(&again), texts(&repaired));
         prop_assert_eq!(remarks.is_empty(), texts(&entries) == texts(&repaired));
@@ -150,18 +150,18 @@ fn texts(entries: &[Entry]) -> Vec<String> {
 fn assert_answered(entries: &[Entry]) {
     let mut open: Vec<String> = Vec::new();
     for entry in entries {
-        match &entry.what {
-            What::Step { step, calls, .. } => {
+        match &entry.body {
+            EntryBody::Step { step, calls, .. } => {
                 assert_eq!(open, Vec::<String>::new());
                 open = step.calls().map(|call| call.id.to_string()).collect();
                 let known: Vec<String> = calls.iter().map(|it| it.call.to_string()).collect();
                 assert_eq!(open, known);
             }
-            What::Finished { result } => {
+            EntryBody::CallFinished { result } => {
                 let at = open.iter().position(|id| result.call == id.as_str());
                 open.remove(at.unwrap());
             }
-            What::Started { call } => assert!(open.contains(&call.to_string())),
+            EntryBody::CallStarted { call } => assert!(open.contains(&call.to_string())),
             _ => assert_eq!(open, Vec::<String>::new()),
         }
     }
@@ -186,7 +186,7 @@ fn what_was_repaired_is_said_in_words() {
         },
     ]);
     let twice = [entries.clone(), vec![entries[0].clone()]].concat();
-    let (repaired, remarks) = repair(twice);
+    let (repaired, remarks) = repair_journal(twice);
     assert_eq!(
         remarks,
         [
@@ -206,15 +206,15 @@ fn what_was_repaired_is_said_in_words() {
 async fn the_system_prompt_is_kept_however_small_the_window() {
     let model = ScriptedModel::new()
         .calls("temperature", "{}")
-        .says("20 °C.")
-        .says("68 °F.");
-    let tools = vec![saying("temperature", "20 °C")];
+        .replies("20 °C.")
+        .replies("68 °F.");
+    let tools = vec![constant_tool("temperature", "20 °C")];
     let chat = builder(model.clone(), tools).system("Be brief.");
     let chat = chat
-        .window(Window::all().messages(0).turns(0).tokens(0))
+        .window(HistoryWindow::all().messages(0).turns(0).tokens(0))
         .build();
     for question in ["How warm is it?", "Convert that temperature!"] {
-        let ask = chat.prompt().conversation("room").user(question);
+        let ask = chat.message().conversation("room").user(question);
         ask.call().await.unwrap();
     }
     for request in model.requests() {
@@ -228,12 +228,12 @@ async fn the_system_prompt_is_kept_however_small_the_window() {
 async fn what_a_tool_returned_is_remembered_in_the_next_turn() {
     let model = ScriptedModel::new()
         .calls("temperature", "{}")
-        .says("Warm.")
-        .says("68 °F.");
-    let tools = vec![saying("temperature", "20 °C")];
+        .replies("Warm.")
+        .replies("68 °F.");
+    let tools = vec![constant_tool("temperature", "20 °C")];
     let chat = builder(model.clone(), tools).build();
     for question in ["How warm is it?", "Convert that temperature!"] {
-        let ask = chat.prompt().conversation("room").user(question);
+        let ask = chat.message().conversation("room").user(question);
         ask.call().await.unwrap();
     }
     let told = model.requests().remove(2).messages;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::runtime::Runtime;
-use toolwright_chat::{Chat, ChatError, ChatEvent, End};
+use toolwright_chat::{Chat, ChatError, ChatEvent, TurnEnd};
 
 use super::interrupt::{INTERRUPTED, Interrupts};
 use super::resume::{self, Standing};
@@ -64,16 +64,16 @@ pub(crate) fn execute(
         screen.note("cancelled");
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let ask = chat.prompt().conversation(&setup.conversation);
+    let ask = chat.message().conversation(&setup.conversation);
     let ask = ask.user(question).cancel_on(interrupts.begin());
     let mut show = |event: &ChatEvent| shown(event, format, &mut screen);
     let over = runtime.block_on(play(ask, &mut show));
     match over {
-        Over::Ended(End::Cancelled) => {
+        Over::Ended(TurnEnd::Cancelled) => {
             screen.note("cancelled");
             Ok(ExitCode::from(INTERRUPTED))
         }
-        Over::Ended(End::Length) => {
+        Over::Ended(TurnEnd::Length) => {
             screen.error("the answer is cut off: the model reached the most tokens of an answer");
             Ok(ExitCode::FAILURE)
         }
@@ -115,7 +115,7 @@ fn finish(
     let mut show = |event: &ChatEvent| shown(event, format, &mut screen);
     let over = runtime.block_on(play(ask, &mut show));
     match over {
-        Over::Ended(End::Cancelled) => return Ok(true),
+        Over::Ended(TurnEnd::Cancelled) => return Ok(true),
         Over::Ended(_) => {}
         // The question is asked all the same: what is wrong now, its answer says.
         Over::Failed(error) => screen.error(&trouble::told(&error)),
@@ -128,7 +128,7 @@ fn finish(
 fn shown(event: &ChatEvent, format: Format, screen: &mut Screen) -> io::Result<()> {
     match format {
         Format::Text => screen.show(event),
-        Format::Json { wire: false } if matches!(event, ChatEvent::Sent { .. }) => Ok(()),
+        Format::Json { wire: false } if matches!(event, ChatEvent::RequestSent { .. }) => Ok(()),
         Format::Json { .. } => line(event),
     }
 }

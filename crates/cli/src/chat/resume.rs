@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use toolwright_chat::{Lease, StoreError, What};
+use toolwright_chat::{Lease, StoreError, EntryBody};
 
 use super::setup::{LEASE, Setup};
 
@@ -36,9 +36,9 @@ pub(crate) async fn take(
     let lease = Lease::new(conversation, &setup.node);
     let began = Instant::now();
     let mut told = false;
-    while !store.lease(&lease, LEASE).await? {
+    while !store.acquire(&lease, LEASE).await? {
         if began.elapsed() >= PATIENCE {
-            return Err(StoreError::taken(&lease));
+            return Err(StoreError::leased_elsewhere(&lease));
         }
         if !std::mem::replace(&mut told, true) {
             busy();
@@ -46,9 +46,9 @@ pub(crate) async fn take(
         sleep(PAUSE).await;
     }
     let last = store.tail(conversation, None, 1).await?;
-    Ok(match last.last().map(|entry| &entry.what) {
+    Ok(match last.last().map(|entry| &entry.body) {
         None => Standing::New,
-        Some(What::Ended { .. }) => Standing::Over,
+        Some(EntryBody::TurnEnded { .. }) => Standing::Over,
         Some(_) => Standing::Interrupted,
     })
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use serde_json::Value;
-use toolwright_chat::{Chat, ChatEvent, End, Verdict};
+use toolwright_chat::{Chat, ChatEvent, TurnEnd, ApprovalVerdict};
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::setup::Setup;
@@ -85,11 +85,11 @@ impl Screen {
     /// Shows an event.
     pub(crate) fn show(&mut self, event: &ChatEvent) -> io::Result<()> {
         match event {
-            ChatEvent::Began { .. } => self.calls.clear(),
+            ChatEvent::TurnStarted { .. } => self.calls.clear(),
             ChatEvent::Text { delta } => return self.text(delta),
             ChatEvent::Reasoning { delta } => self.thought(delta),
             ChatEvent::Call { call } => self.call(call),
-            ChatEvent::Hosted {
+            ChatEvent::HostedCall {
                 tool,
                 input,
                 output,
@@ -98,7 +98,7 @@ impl Screen {
             ChatEvent::Step { .. } => {
                 (self.said_before, self.said) = (self.said, false);
             }
-            ChatEvent::Decided { verdict, .. } => self.verdict(verdict),
+            ChatEvent::ApprovalDecided { verdict, .. } => self.verdict(verdict),
             ChatEvent::Progress {
                 done,
                 total,
@@ -113,9 +113,9 @@ impl Screen {
                 self.line(Colour::Dim, &format!("  [....] {line}"));
             }
             ChatEvent::Result { result, millis } => self.result(result, *millis),
-            ChatEvent::Ended { end, content, .. } => {
+            ChatEvent::TurnEnded { end, content, .. } => {
                 // Whatever was not streamed: a tool's own answer, or a refusal.
-                if *end == End::Direct || !self.said_before {
+                if *end == TurnEnd::Direct || !self.said_before {
                     self.close()?;
                     self.text(&plain(content))?;
                 }
@@ -205,8 +205,8 @@ impl Screen {
         }
     }
 
-    fn verdict(&mut self, verdict: &Verdict) {
-        if let Verdict::Edit { arguments } = verdict {
+    fn verdict(&mut self, verdict: &ApprovalVerdict) {
+        if let ApprovalVerdict::Edit { arguments } = verdict {
             self.line(Colour::Cyan, &format!("→ edited: {}", json(arguments)));
         }
     }

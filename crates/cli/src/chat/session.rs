@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_chat::{Ask, Chat, End};
+use toolwright_chat::{TurnRequest, Chat, TurnEnd};
 
 use super::command::{self, Command};
 use super::input::{Input, Line};
@@ -159,14 +159,14 @@ impl Session<'_> {
 
     /// Asks a question; whatever comes of it, the session goes on.
     fn ask(&mut self, question: &str) -> io::Result<()> {
-        let mut ask = self.chat.prompt().conversation(&self.conversation);
+        let mut ask = self.chat.message().conversation(&self.conversation);
         for words in self.inserted.drain(..) {
             ask = ask.assistant(words);
         }
         self.play(ask.user(question.trim()))
     }
 
-    fn play(&mut self, ask: Ask) -> io::Result<()> {
+    fn play(&mut self, ask: TurnRequest) -> io::Result<()> {
         let ask = ask.cancel_on(self.interrupts.begin());
         let (screen, tally) = (&mut self.screen, &mut self.tally);
         let mut show = |event: &_| {
@@ -177,8 +177,8 @@ impl Session<'_> {
         self.interrupts.end();
         self.screen.close()?;
         match over {
-            Over::Ended(End::Cancelled) => self.screen.note("cancelled"),
-            Over::Ended(End::Length) => {
+            Over::Ended(TurnEnd::Cancelled) => self.screen.note("cancelled"),
+            Over::Ended(TurnEnd::Length) => {
                 let cut = "the answer is cut off: the model reached the most tokens of an answer";
                 self.screen.error(cut);
             }

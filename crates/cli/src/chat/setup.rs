@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use toolwright_chat::{Chat, Hosted, Model, Prices, TurnLimits};
+use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits};
 use toolwright_core::{Config, Invoker};
 
 use super::prices::prices;
@@ -30,7 +30,7 @@ pub(crate) struct Setup {
     pub(crate) servers: Servers,
     system: String,
     /// What the vendor may run, the servers among it that are ours included.
-    hosted: Vec<Hosted>,
+    hosted: Vec<HostedTool>,
     prices: Prices,
     limits: TurnLimits,
     ask: bool,
@@ -58,9 +58,9 @@ impl Setup {
             limits.calls = calls;
         }
         let search = config.web_search().map_err(unreadable)?;
-        let search = search.into_iter().map(Hosted::WebSearch);
+        let search = search.into_iter().map(HostedTool::WebSearch);
         let groups = config.mcp_groups().map_err(unreadable)?.into_iter();
-        let hosted = search.chain(groups.map(Hosted::Mcp)).collect();
+        let hosted = search.chain(groups.map(HostedTool::Mcp)).collect();
         Ok(Self {
             store,
             conversation: command.conversation.clone().unwrap_or_else(fresh),
@@ -84,12 +84,12 @@ impl Setup {
             .system(&self.system)
             .store(Arc::clone(self.store.store()))
             .node(&self.node)
-            .lease_life(LEASE)
+            .lease_duration(LEASE)
             .limits(self.limits.clone())
             .prices(self.prices.clone())
             .approver(Terminal { yes, lines });
         for hosted in self.hosted.iter().filter(|hosted| !self.is_ours(hosted)) {
-            builder = builder.hosted(hosted.clone());
+            builder = builder.hosted_tool(hosted.clone());
         }
         if self.ask {
             builder = builder.ask_before_each_call();
@@ -98,8 +98,8 @@ impl Setup {
     }
 
     /// Whether we have attached what the vendor could: then it stays ours, whoever the model is.
-    fn is_ours(&self, hosted: &Hosted) -> bool {
-        matches!(hosted, Hosted::Mcp(group) if self.servers.has(&group.name))
+    fn is_ours(&self, hosted: &HostedTool) -> bool {
+        matches!(hosted, HostedTool::Mcp(group) if self.servers.has(&group.name))
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn attach(
     let mut groups = groups
         .map_err(|error| Failure::finding(&error))?
         .into_iter();
-    let hosted = groups.any(|group| model.hosts(&Hosted::Mcp(group)));
+    let hosted = groups.any(|group| model.supports_hosted_tool(&HostedTool::Mcp(group)));
     servers.attach(wanted(config, hosted)?).await;
     Ok(())
 }

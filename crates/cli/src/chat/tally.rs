@@ -56,13 +56,13 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use toolwright_chat::Stop;
+    use toolwright_chat::StopReason;
 
     use super::*;
 
     fn step(cost: Option<f64>) -> ChatEvent {
         ChatEvent::Step {
-            stop: Stop::End,
+            stop: StopReason::End,
             usage: Usage::new(10, 5),
             cost,
         }

@@ -3,24 +3,24 @@
 use std::io;
 
 use futures::stream::StreamExt as _;
-use toolwright_chat::{Ask, ChatError, ChatEvent, End};
+use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd};
 
 /// How a turn came to an end.
 pub(crate) enum Over {
-    Ended(End),
+    Ended(TurnEnd),
     Failed(ChatError),
     /// What happens cannot be shown any more, so nothing more happens.
     Unread(io::Error),
 }
 
 /// Asks, and shows what happens.
-pub(crate) async fn play(ask: Ask, show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>) -> Over {
+pub(crate) async fn play(ask: TurnRequest, show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>) -> Over {
     let mut events = ask.stream();
     let mut ended = None;
     while let Some(event) = events.next().await {
         match event {
             Ok(event) => {
-                if let ChatEvent::Ended { end, .. } = &event {
+                if let ChatEvent::TurnEnded { end, .. } = &event {
                     ended = Some(end.clone());
                 }
                 if let Err(error) = show(&event) {
@@ -32,7 +32,7 @@ pub(crate) async fn play(ask: Ask, show: &mut dyn FnMut(&ChatEvent) -> io::Resul
     }
     match ended {
         Some(end) => Over::Ended(end),
-        None => Over::Failed(ChatError::Waits {
+        None => Over::Failed(ChatError::TurnPaused {
             waiting: "for a decision that nobody here can make".to_owned(),
         }),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toolwright_chat::{End, Entry, ItemKind, Step, Verdict, What};
+use toolwright_chat::{TurnEnd, Entry, ItemKind, Step, ApprovalVerdict, EntryBody};
 use toolwright_core::{CallId, ToolCall, ToolName, ToolResult};
 
 use crate::call::plain;
@@ -33,11 +33,11 @@ pub(super) fn transcript(id: &str, entries: &[Entry]) -> String {
     let count = entries.len();
     told.line(&format!("{id}: {count} entries, {began} to {last}"));
     for entry in entries {
-        told.entry(&entry.what);
+        told.entry(&entry.body);
     }
     if !matches!(
-        entries.last().map(|entry| &entry.what),
-        Some(What::Ended { .. })
+        entries.last().map(|entry| &entry.body),
+        Some(EntryBody::TurnEnded { .. })
     ) {
         told.line(&format!(
             "(not finished: `chat --conversation {id}` goes on with it)"
@@ -56,31 +56,31 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn entry(&mut self, what: &What) {
+    fn entry(&mut self, what: &EntryBody) {
         match what {
-            What::User { content } => {
+            EntryBody::User { content } => {
                 self.text.push('\n');
                 self.said("you", &plain(content));
             }
-            What::Assistant { content } => self.said("assistant", &plain(content)),
-            What::Step { step, cost, .. } => {
+            EntryBody::Assistant { content } => self.said("assistant", &plain(content)),
+            EntryBody::Step { step, cost, .. } => {
                 self.tally.add(step.usage, *cost);
                 self.step(step);
             }
-            What::Asked {
+            EntryBody::ApprovalRequested {
                 call, arguments, ..
             } => {
                 let tool = self.tool(call);
                 let arguments = one_line(&json(arguments), MOST);
                 self.line(&format!("? {tool} needs approval: {arguments}"));
             }
-            What::Decided { call, verdict } => {
+            EntryBody::ApprovalDecided { call, verdict } => {
                 let tool = self.tool(call);
                 let decided = decided(verdict);
                 self.line(&format!("! {tool} {}", one_line(&decided, MOST)));
             }
-            What::Finished { result } => self.result(result),
-            What::Ended { end } => {
+            EntryBody::CallFinished { result } => self.result(result),
+            EntryBody::TurnEnded { end } => {
                 if let Some(why) = ended(end) {
                     self.line(&format!("({})", one_line(&why, MOST)));
                 }
@@ -101,7 +101,7 @@ impl Transcript {
                     self.line(&format!("{model} thinks: {text}"));
                 }
                 ItemKind::Call { call } => self.call(call),
-                ItemKind::Hosted {
+                ItemKind::HostedCall {
                     tool,
                     input,
                     output,
@@ -155,24 +155,24 @@ impl Transcript {
     }
 }
 
-fn decided(verdict: &Verdict) -> String {
+fn decided(verdict: &ApprovalVerdict) -> String {
     match verdict {
-        Verdict::Approve => "was approved".to_owned(),
-        Verdict::Edit { arguments } => format!("was approved with {}", json(arguments)),
-        Verdict::Deny { reason } => format!("was denied: {reason}"),
-        Verdict::Answer { content } => format!("was answered by hand: {}", plain(content)),
+        ApprovalVerdict::Approve => "was approved".to_owned(),
+        ApprovalVerdict::Edit { arguments } => format!("was approved with {}", json(arguments)),
+        ApprovalVerdict::Deny { reason } => format!("was denied: {reason}"),
+        ApprovalVerdict::Answer { content } => format!("was answered by hand: {}", plain(content)),
         _ => "was decided about".to_owned(),
     }
 }
 
 /// Why a turn has no answer; nothing where it has one.
-fn ended(end: &End) -> Option<String> {
+fn ended(end: &TurnEnd) -> Option<String> {
     match end {
-        End::Answered | End::Direct => None,
-        End::Length => Some("cut off: the model reached the most tokens of an answer".to_owned()),
-        End::Limit { reason } => Some(format!("ended by a limit: {reason}")),
-        End::Failed { reason } => Some(format!("failed: {reason}")),
-        End::Cancelled => Some("cancelled".to_owned()),
+        TurnEnd::Answered | TurnEnd::Direct => None,
+        TurnEnd::Length => Some("cut off: the model reached the most tokens of an answer".to_owned()),
+        TurnEnd::Limit { reason } => Some(format!("ended by a limit: {reason}")),
+        TurnEnd::Failed { reason } => Some(format!("failed: {reason}")),
+        TurnEnd::Cancelled => Some("cancelled".to_owned()),
         _ => Some("ended".to_owned()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use serde_json::Value;
 use toolwright_chat::{
-    AnswerForm, Item, Message, Model as _, ModelEvent, ModelRequest, Step, Stop, ToolChoice, Usage,
+    ResponseFormat, Item, Message, Model as _, ModelEvent, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::{Bundle, Content, Entry, Invoker, Registry, ToolCall, ToolResult};
 use toolwright_demo::DemoModel;
@@ -19,7 +19,7 @@ pub(crate) struct Talk {
     tools: Arc<[Entry]>,
     pub(crate) messages: Vec<Message>,
     pub(crate) choice: ToolChoice,
-    pub(crate) form: Option<AnswerForm>,
+    pub(crate) form: Option<ResponseFormat>,
 }
 
 /// What came of one question.
@@ -56,8 +56,8 @@ impl Talk {
         let mut request = ModelRequest::default();
         request.messages = self.messages.clone();
         request.tools = Arc::clone(&self.tools);
-        request.choice = self.choice.clone();
-        request.answer = self.form.clone();
+        request.tool_choice = self.choice.clone();
+        request.response_format = self.form.clone();
         request
     }
 
@@ -105,7 +105,7 @@ impl Talk {
 
     async fn step(&self) -> Step {
         let mut items: Vec<Item> = Vec::new();
-        let (mut stop, mut usage) = (Stop::End, Usage::default());
+        let (mut stop, mut usage) = (StopReason::End, Usage::default());
         for event in self.events().await {
             match event {
                 ModelEvent::Item(item) => items.push(item),

@@ -1,6 +1,6 @@
 //! What is streamed, and in which order.
 
-use toolwright_chat::{ItemKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelEvent, StopReason};
 
 use crate::bundles::assistant;
 
@@ -8,7 +8,7 @@ use crate::bundles::assistant;
 fn order(events: &[ModelEvent]) -> String {
     let letter = |event: &ModelEvent| match event {
         ModelEvent::Text(_) => 't',
-        ModelEvent::CallStarted { .. } => 'b',
+        ModelEvent::CallBegins { .. } => 'b',
         ModelEvent::CallDelta { .. } => 'd',
         ModelEvent::Item(_) => 'i',
         ModelEvent::Finished { .. } => 'f',
@@ -38,7 +38,7 @@ async fn text_comes_in_pieces_and_then_whole() {
                 assert_eq!(item.kind, ItemKind::Text { text });
             }
             ModelEvent::Finished { stop, usage } => {
-                assert_eq!(*stop, Stop::End);
+                assert_eq!(*stop, StopReason::End);
                 assert!(usage.estimated && usage.input > 0 && usage.output > 0);
             }
             _ => {}
@@ -56,13 +56,13 @@ async fn calls_begin_grow_and_are_whole_one_after_the_other() {
     let mut text = String::new();
     for event in &events {
         match event {
-            ModelEvent::CallStarted { .. } => text.clear(),
+            ModelEvent::CallBegins { .. } => text.clear(),
             ModelEvent::CallDelta { delta, .. } => text.push_str(delta),
             ModelEvent::Item(item) => match &item.kind {
                 ItemKind::Call { call } => assert_eq!(call.arguments.as_str(), text),
                 other => panic!("{other:?}"),
             },
-            ModelEvent::Finished { stop, .. } => assert_eq!(*stop, Stop::Calls),
+            ModelEvent::Finished { stop, .. } => assert_eq!(*stop, StopReason::Calls),
             _ => {}
         }
     }

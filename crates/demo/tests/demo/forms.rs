@@ -1,14 +1,14 @@
 //! Answers in a form: JSON where the values are known, plain words where they are not.
 
 use serde_json::{Value, json};
-use toolwright_chat::AnswerForm;
+use toolwright_chat::ResponseFormat;
 use toolwright_core::schema::Schema;
 
 use crate::bundles::{assistant, library};
 use crate::driver::Talk;
 
 async fn answered(mut talk: Talk, schema: Value, question: &str) -> String {
-    talk.form = Some(AnswerForm::new("answer", Schema::check(schema).unwrap()));
+    talk.form = Some(ResponseFormat::new("answer", Schema::check(schema).unwrap()));
     talk.ask(question).await.text
 }
 

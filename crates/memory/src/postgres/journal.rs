@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use toolwright_chat::{Entry, Lease, Owner, Summary, title};
+use toolwright_chat::{Entry, Lease, Owner, ConversationSummary, entry_title};
 
 use super::PostgresStore;
 use crate::codec::{from_sql, to_sql};
@@ -17,14 +17,14 @@ impl PostgresStore {
     ) -> Result<bool, sqlx::Error> {
         let ids: Vec<&[u8]> = entries.iter().map(|entry| entry.id.as_bytes()).collect();
         let times: Vec<i64> = entries.iter().map(|entry| to_sql(entry.at)).collect();
-        let title = entries.first().map(title).unwrap_or_default();
+        let title = entries.first().map(entry_title).unwrap_or_default();
         let row = sqlx::query("SELECT toolwright_append($1, $2, $3, $4, $5, $6)")
             .bind(lease.conversation.as_bytes())
             .bind(lease.holder.as_bytes())
             .bind(ids)
             .bind(times)
             .bind(texts)
-            .bind(title.as_bytes())
+            .bind(entry_title.as_bytes())
             .fetch_one(&self.pool)
             .await?;
         row.try_get(0)
@@ -65,7 +65,7 @@ impl PostgresStore {
         &self,
         owner: Option<&Owner>,
         limit: usize,
-    ) -> Result<Vec<Summary>, sqlx::Error> {
+    ) -> Result<Vec<ConversationSummary>, sqlx::Error> {
         let query = match owner {
             None => {
                 "SELECT name, title, entries, began, last FROM toolwright_conversations
@@ -83,14 +83,14 @@ impl PostgresStore {
             }
         };
         let mut query = sqlx::query(query).bind(to_sql(limit));
-        if let Some(names) = owner.map(Owner::subject_names) {
+        if let Some(names) = owner.map(Owner::stored_name_range) {
             query = query
                 .bind(names.start.into_bytes())
                 .bind(names.end.into_bytes());
         }
         let rows = query.fetch_all(&self.pool).await?;
         let summaries = rows.iter().map(|row| {
-            let mut summary = Summary::of(text_column(row, 0)?);
+            let mut summary = ConversationSummary::empty(text_column(row, 0)?);
             summary.title = text_column(row, 1)?;
             summary.entries = row.try_get(2).map(from_sql)?;
             summary.began = row.try_get(3).map(from_sql)?;

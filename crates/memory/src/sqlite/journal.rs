@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
-use toolwright_chat::{Entry, Lease, Owner, Summary, title};
+use toolwright_chat::{Entry, Lease, Owner, ConversationSummary, entry_title};
 
 use super::SqliteStore;
 use super::lease::leased_conversation;
@@ -43,7 +43,7 @@ impl SqliteStore {
                      entries = entries + ?, last = ?
                  WHERE number = ?",
             )
-            .bind(title(first))
+            .bind(entry_title(first))
             .bind(to_sql(first.at))
             .bind(count)
             .bind(to_sql(last.at))
@@ -89,7 +89,7 @@ impl SqliteStore {
         &self,
         owner: Option<&Owner>,
         limit: usize,
-    ) -> Result<Vec<Summary>, sqlx::Error> {
+    ) -> Result<Vec<ConversationSummary>, sqlx::Error> {
         let query = match owner {
             None => {
                 "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
@@ -105,12 +105,12 @@ impl SqliteStore {
             }
         };
         let mut query = sqlx::query(query).bind(to_sql(limit));
-        if let Some(names) = owner.map(Owner::subject_names) {
+        if let Some(names) = owner.map(Owner::stored_name_range) {
             query = query.bind(names.start).bind(names.end);
         }
         let rows = query.fetch_all(&self.readers).await?;
         let summaries = rows.iter().map(|row| {
-            let mut summary = Summary::of(row.try_get::<String, _>(0)?);
+            let mut summary = ConversationSummary::empty(row.try_get::<String, _>(0)?);
             summary.title = row.try_get(1)?;
             summary.entries = row.try_get(2).map(from_sql)?;
             summary.began = row.try_get(3).map(from_sql)?;

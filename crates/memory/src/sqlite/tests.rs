@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use toolwright_chat::testing::ScriptedModel;
-use toolwright_chat::{Chat, ChatError, What};
+use toolwright_chat::{Chat, ChatError, EntryBody};
 use toolwright_core::{Content, Invoker, Registry};
 
 use super::*;
@@ -26,7 +26,7 @@ async fn store_of_pages(file: &Path, pages: &'static str) -> SqliteStore {
 
 fn user_entry(id: String, text: &str) -> Entry {
     let content = vec![Content::text(text)];
-    Entry::new(id, 1, What::User { content })
+    Entry::new(id, 1, EntryBody::User { content })
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_full_disk_is_a_clear_error_and_nothing_is_half_written() {
     let store = store_of_pages(&file, "30").await;
     let (room, other) = (Lease::new("room", "me"), Lease::new("other", "me"));
     for lease in [&room, &other] {
-        assert!(store.lease(lease, LONG).await.unwrap());
+        assert!(store.acquire(lease, LONG).await.unwrap());
     }
     store
         .append(&other, &[user_entry("a".into(), "here")])
@@ -72,7 +72,7 @@ async fn a_store_on_a_full_disk_refuses_new_work() {
     let unlimited = SqliteStore::open(&file).await.unwrap();
     unlimited.check_writable().await.unwrap();
     let room = Lease::new("room", "me");
-    assert!(unlimited.lease(&room, LONG).await.unwrap());
+    assert!(unlimited.acquire(&room, LONG).await.unwrap());
     let fill = user_entry("a".into(), &"x".repeat(20_000));
     unlimited.append(&room, &[fill]).await.unwrap();
     // The file cannot grow.
@@ -96,11 +96,11 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
         Chat::builder(model, &invoker).store(store).build()
     };
     let model = ScriptedModel::new()
-        .says("x".repeat(200_000))
-        .says("Short.");
+        .replies("x".repeat(200_000))
+        .replies("Short.");
     let first = chat(model, Arc::clone(&store));
     let ask = first
-        .prompt()
+        .message()
         .conversation("room")
         .user("Tell me everything!");
     let error = ask.call().await.unwrap_err();
@@ -109,7 +109,7 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
         error.to_string().contains("does not fit on its disk"),
         "{error}"
     );
-    let elsewhere = first.prompt().conversation("other").user("And you?");
+    let elsewhere = first.message().conversation("other").user("And you?");
     assert_eq!(elsewhere.call().await.unwrap().text(), "Short.");
     let stored = store.load("room").await.unwrap();
     assert_eq!(
@@ -118,7 +118,7 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
         "the user's message is stored, nothing of the answer"
     );
     let unlimited = Arc::new(SqliteStore::open(&file).await.unwrap());
-    let again = chat(ScriptedModel::new().says("Again."), unlimited);
+    let again = chat(ScriptedModel::new().replies("Again."), unlimited);
     let done = again.resume("room").call().await.unwrap();
     assert_eq!(done.text(), "Again.");
 }
@@ -139,7 +139,7 @@ async fn migration_steps_are_applied_all_or_none() {
     let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
     let room = Lease::new("room", "me");
-    assert!(store.lease(&room, LONG).await.unwrap());
+    assert!(store.acquire(&room, LONG).await.unwrap());
     store
         .append(&room, &[user_entry("a".into(), "here")])
         .await

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, Entry, Lease, Store, What};
+use toolwright::chat::{Chat, Entry, Lease, Store, EntryBody};
 use toolwright::{Content, Invoker, Registry, Tool, ToolError};
 
 /// Longer than any test takes.
@@ -12,7 +12,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(600);
 
 pub(crate) fn user_entry(id: impl Into<String>, at: u64, text: &str) -> Entry {
     let content = vec![Content::text(text)];
-    Entry::new(id, at, What::User { content })
+    Entry::new(id, at, EntryBody::User { content })
 }
 
 /// Returns `count` entries; their ids are the numbers from `from`.
@@ -33,7 +33,7 @@ pub(crate) fn encode(entries: &[Entry]) -> Vec<String> {
 /// Acquires the lease of a conversation, which must be free.
 pub(crate) async fn acquire(store: &dyn Store, conversation: &str) -> Lease {
     let lease = Lease::new(conversation, "me");
-    assert!(store.lease(&lease, LONG).await.unwrap(), "{conversation}");
+    assert!(store.acquire(&lease, LONG).await.unwrap(), "{conversation}");
     lease
 }
 

@@ -47,7 +47,7 @@ async fn a_file_is_named_with_and_without_slashes() {
         format!("sqlite://{}", file.display()),
     ] {
         let store = open(&url).await.unwrap();
-        let key = store.key().await.unwrap();
+        let key = store.signing_key().await.unwrap();
         assert!(!key.expose().is_empty(), "{url}");
     }
     assert!(file.is_file());

@@ -102,7 +102,7 @@ async fn a_deleted_conversation_is_overwritten() {
     )
     .await;
     let room = acquire(&store, "room").await;
-    assert!(store.forget(&room).await.unwrap());
+    assert!(store.delete(&room).await.unwrap());
     for file in file.parent().unwrap().read_dir().unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
@@ -203,10 +203,10 @@ async fn the_lease_of_a_process_that_is_gone_is_free_at_once() {
         .unwrap();
     wait_for_line(&mut other, "acquired");
     let mine = Lease::new("room", "me");
-    assert!(!store.lease(&mine, LONG).await.unwrap(), "it still runs");
+    assert!(!store.acquire(&mine, LONG).await.unwrap(), "it still runs");
     other.kill().unwrap();
     other.wait().unwrap();
-    assert!(store.lease(&mine, LONG).await.unwrap(), "it is gone");
+    assert!(store.acquire(&mine, LONG).await.unwrap(), "it is gone");
     store.append(&mine, &numbered_entries(0, 1)).await.unwrap();
     drop(store);
     // The lock files of processes that are gone are removed.
@@ -225,7 +225,7 @@ async fn a_process_that_dies() {
     };
     let store = SqliteStore::open(&file).await.unwrap();
     let lease = Lease::new("room", "the other");
-    assert!(store.lease(&lease, LONG).await.unwrap());
+    assert!(store.acquire(&lease, LONG).await.unwrap());
     println!("acquired");
     // Blocks until it is killed.
     let _ = std::io::stdin().read_line(&mut String::new());

@@ -89,7 +89,7 @@ impl Block {
             Kind::Call => {
                 let wire = field("name");
                 let tool = tools.tools().iter().find(|tool| tool.wire == wire);
-                let started = ModelEvent::CallStarted {
+                let started = ModelEvent::CallBegins {
                     index: self.place,
                     id: field("id").into(),
                     name: tool.map_or(wire, |tool| tool.name.clone()).into(),
@@ -182,7 +182,7 @@ impl Block {
                     server => format!("{server}/{}", text(&self.fields, "name")),
                 };
                 hosted.insert(field("id"), tool.clone());
-                ItemKind::Hosted {
+                ItemKind::HostedCall {
                     tool,
                     input: arguments,
                     output: String::new(),
@@ -205,7 +205,7 @@ impl Block {
         let tool = hosted.remove(text(&self.fields, "tool_use_id"));
         let content = self.fields.get("content").unwrap_or(&Value::Null);
         let is_error = self.fields.get("is_error").and_then(Value::as_bool);
-        ItemKind::Hosted {
+        ItemKind::HostedCall {
             tool: tool.unwrap_or_else(|| kind.trim_end_matches("_tool_result").to_owned()),
             input: String::new(),
             output: shown(content),

@@ -99,7 +99,7 @@ impl Talk<'_> {
 
     /// An item as this protocol said it, or from what it means.
     fn block(&self, item: &Item) -> Option<Map<String, Value>> {
-        let raw = item.raw_of(Anthropic::NAME);
+        let raw = item.raw_json(Anthropic::NAME);
         if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
             return Some(raw).filter(|block| self.is_welcome(block));
         }

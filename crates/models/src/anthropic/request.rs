@@ -1,7 +1,7 @@
 //! ModelRequest in, the JSON body of `POST /v1/messages` out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Hosted, ModelRequest, ToolChoice};
+use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{McpGroup, WebSearch};
@@ -26,8 +26,8 @@ pub(super) fn body(
     let options = &request.options;
     let messages = message::messages(&request.messages, tools, traits.signed);
     let definitions = definitions(request, tools, cache);
-    let choice = choice(&request.choice, tools).filter(|_| !definitions.is_empty());
-    let forced = choice.is_some() && request.choice != ToolChoice::None;
+    let choice = choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
+    let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
     let thought = Thought::new(request, traits, forced, &messages);
 
     let mut body = Map::new();
@@ -70,7 +70,7 @@ pub(super) fn body(
     if let Some(effort) = thought.effort {
         output.insert("effort".to_owned(), effort.into());
     }
-    if let Some(form) = &request.answer {
+    if let Some(form) = &request.response_format {
         output.insert("format".to_owned(), format(&form.schema));
     }
     if !output.is_empty() {
@@ -109,9 +109,9 @@ fn system(request: &ModelRequest, cache: bool) -> Option<Value> {
 /// Our tools, then those that the vendor runs.
 fn definitions(request: &ModelRequest, tools: &Plan, cache: bool) -> Vec<Value> {
     let mut definitions: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
-    let hosted = request.hosted.iter().filter_map(|tool| match tool {
-        Hosted::WebSearch(search) => Some(web_search(search)),
-        Hosted::Mcp(group) => Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name})),
+    let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
+        HostedTool::WebSearch(search) => Some(web_search(search)),
+        HostedTool::Mcp(group) => Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name})),
         _ => None,
     });
     definitions.extend(hosted);
@@ -162,8 +162,8 @@ fn is_date(text: &str) -> bool {
 }
 
 fn servers(request: &ModelRequest) -> Vec<Value> {
-    let servers = request.hosted.iter().filter_map(|tool| match tool {
-        Hosted::Mcp(group) => Some(server(group)),
+    let servers = request.hosted_tools.iter().filter_map(|tool| match tool {
+        HostedTool::Mcp(group) => Some(server(group)),
         _ => None,
     });
     servers.collect()

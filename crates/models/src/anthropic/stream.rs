@@ -5,7 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason};
 use toolwright_core::wire::Plan;
 
 use super::block::Block;
@@ -112,7 +112,7 @@ impl Stream {
         }
         let mut events = self.whole_blocks();
         let stop = self.stop();
-        if stop == Stop::Refused && !self.refusal.is_empty() {
+        if stop == StopReason::Refused && !self.refusal.is_empty() {
             let text = std::mem::take(&mut self.refusal);
             events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
         }
@@ -123,16 +123,16 @@ impl Stream {
         events
     }
 
-    fn stop(&self) -> Stop {
+    fn stop(&self) -> StopReason {
         match self.stop.as_str() {
-            "tool_use" => Stop::Calls,
+            "tool_use" => StopReason::Calls,
             // Not every server that speaks the protocol knows the word for calls.
-            "end_turn" | "stop_sequence" | "" if self.calls > 0 => Stop::Calls,
-            "end_turn" | "stop_sequence" | "" => Stop::End,
-            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-            "pause_turn" => Stop::Paused,
-            "refusal" => Stop::Refused,
-            other => Stop::Other(other.to_owned()),
+            "end_turn" | "stop_sequence" | "" if self.calls > 0 => StopReason::Calls,
+            "end_turn" | "stop_sequence" | "" => StopReason::End,
+            "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+            "pause_turn" => StopReason::Paused,
+            "refusal" => StopReason::Refused,
+            other => StopReason::Other(other.to_owned()),
         }
     }
 }

@@ -9,7 +9,7 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{Definition, Plan, Planner, read};
 
@@ -85,7 +85,7 @@ fn items(events: &[ModelEvent]) -> Vec<Item> {
 }
 
 fn raw(item: &Item) -> Value {
-    serde_json::from_str(item.raw_of("anthropic").unwrap().get()).unwrap()
+    serde_json::from_str(item.raw_json("anthropic").unwrap().get()).unwrap()
 }
 
 /// Events one by one, without what is raw.
@@ -97,7 +97,7 @@ fn typed(events: &[ModelEvent]) -> Vec<String> {
     shown.collect()
 }
 
-fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last().unwrap() {
         ModelEvent::Finished { stop, usage } => (stop.clone(), *usage),
         other => panic!("{other:?} comes last"),

@@ -192,7 +192,7 @@ impl Calls {
                 if let Some(call) = self.open.get_mut(place) {
                     call.place = Some(started);
                     call.given.clone_from(&given);
-                    events.push(ModelEvent::CallStarted {
+                    events.push(ModelEvent::CallBegins {
                         index: started,
                         id: given.into(),
                         name: call.name.clone().unwrap_or_default().into(),

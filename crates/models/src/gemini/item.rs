@@ -1,17 +1,17 @@
 //! What a chunk says in, its typed view out.
 
 use serde_json::value::RawValue;
-use toolwright_chat::{ItemKind, Stop};
+use toolwright_chat::{ItemKind, StopReason};
 use toolwright_core::schema::redact;
 
 use super::wire;
 
-pub(super) fn stop(reason: String, calls: bool) -> Stop {
+pub(super) fn stop(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
         // The second is what imitations of the API say.
-        "STOP" | "FUNCTION_CALL" if calls => Stop::Calls,
-        "STOP" => Stop::End,
-        "MAX_TOKENS" => Stop::Length,
+        "STOP" | "FUNCTION_CALL" if calls => StopReason::Calls,
+        "STOP" => StopReason::End,
+        "MAX_TOKENS" => StopReason::Length,
         "SAFETY"
         | "RECITATION"
         | "BLOCKLIST"
@@ -19,8 +19,8 @@ pub(super) fn stop(reason: String, calls: bool) -> Stop {
         | "SPII"
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => Stop::Filtered,
-        _ => Stop::Other(reason),
+        | "IMAGE_RECITATION" => StopReason::Filtered,
+        _ => StopReason::Other(reason),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn searched(raw: &RawValue) -> Option<ItemKind> {
     if queries.is_empty() && pages.is_empty() {
         return None;
     }
-    Some(ItemKind::Hosted {
+    Some(ItemKind::HostedCall {
         tool: "web_search".to_owned(),
         input: queries.join("\n"),
         output: pages.join("\n"),
@@ -66,7 +66,7 @@ pub(super) fn hosted(
     found: Option<&RawValue>,
 ) -> ItemKind {
     let text = |raw: Option<&RawValue>| raw.map(RawValue::get).unwrap_or_default().to_owned();
-    ItemKind::Hosted {
+    ItemKind::HostedCall {
         tool: match tool.as_deref().unwrap_or_default() {
             "GOOGLE_SEARCH_WEB" => "web_search".to_owned(),
             other => other.to_ascii_lowercase(),

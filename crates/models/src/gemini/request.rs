@@ -1,7 +1,7 @@
 //! ModelRequest in, the JSON of a request out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Hosted, Item, ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
+use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, ToolCall, ToolResult};
@@ -28,7 +28,7 @@ pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<Str
     body.insert("contents".to_owned(), contents.into());
     offer(&mut body, request, tools);
     let mut config = options(&request.options, generation);
-    if let Some(form) = &request.answer {
+    if let Some(form) = &request.response_format {
         config.insert("responseMimeType".to_owned(), "application/json".into());
         config.insert("responseJsonSchema".to_owned(), answer(&form.schema));
     }
@@ -123,7 +123,7 @@ fn replay<'a>(step: &'a Step, tools: &Plan, generation: Generation) -> (Vec<Valu
 
 /// A part as the API said it.
 fn raw(item: &Item) -> Option<Map<String, Value>> {
-    let raw = item.raw_of(Gemini::NAME)?;
+    let raw = item.raw_json(Gemini::NAME)?;
     let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
     if part
         .keys()
@@ -189,8 +189,8 @@ fn respond(
 fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
     let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
     let ours = !offered.is_empty();
-    let mut hosted = request.hosted.iter();
-    let search = hosted.any(|hosted| matches!(hosted, Hosted::WebSearch(_)));
+    let mut hosted = request.hosted_tools.iter();
+    let search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));
     if search {
         offered.push(json!({"googleSearch": {}}));
     }
@@ -198,7 +198,7 @@ fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
         body.insert("tools".to_owned(), offered.into());
     }
     let mut config = Map::new();
-    if ours && let Some(calling) = calling(&request.choice, tools) {
+    if ours && let Some(calling) = calling(&request.tool_choice, tools) {
         config.insert("functionCallingConfig".to_owned(), calling);
     }
     if ours && search {
@@ -222,7 +222,7 @@ fn calling(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
     }
 }
 
-fn options(options: &Options, generation: Generation) -> Map<String, Value> {
+fn options(options: &ModelOptions, generation: Generation) -> Map<String, Value> {
     let mut config = Map::new();
     if let Some(most) = options.max_tokens {
         config.insert("maxOutputTokens".to_owned(), most.into());

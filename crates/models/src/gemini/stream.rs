@@ -162,7 +162,7 @@ impl Answer {
         }
         self.ids.insert(wished.id.as_str().to_owned());
         let call = self.tools.lift(wished);
-        events.push(ModelEvent::CallStarted {
+        events.push(ModelEvent::CallBegins {
             index,
             id: call.id.clone(),
             name: call.name.clone(),

@@ -8,7 +8,7 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::{Plan, Planner, read};
 
@@ -89,11 +89,11 @@ fn calls(events: &[ModelEvent]) -> Vec<ToolCall> {
 fn raws(events: &[ModelEvent]) -> Vec<Value> {
     let raws = items(events)
         .into_iter()
-        .filter_map(|item| serde_json::from_str(item.raw_of(Gemini::NAME)?.get()).ok());
+        .filter_map(|item| serde_json::from_str(item.raw_json(Gemini::NAME)?.get()).ok());
     raws.collect()
 }
 
-fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last() {
         Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
         other => panic!("the last event is {other:?}"),

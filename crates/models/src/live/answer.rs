@@ -64,7 +64,7 @@ impl<P: Protocol> Answer<P> {
             request,
             waits: Waits::new(shared.connection.patience.retries),
             reading: None,
-            events: VecDeque::from([ModelEvent::Sent(shown)]),
+            events: VecDeque::from([ModelEvent::RequestSent(shown)]),
             failed: None,
             told: false,
             counted: Counted::default(),

@@ -1,7 +1,7 @@
 //! What is sent in, the same as it may be shown out: keys of MCP servers travel inside the body.
 
 use serde_json::Value;
-use toolwright_chat::{Hosted, ModelRequest};
+use toolwright_chat::{HostedTool, ModelRequest};
 
 /// What stands for a secret.
 const MASK: &str = "***";
@@ -12,10 +12,10 @@ const SHORTEST: usize = 6;
 /// Masks secrets in a body, and says whether there could have been any.
 pub(super) fn mask(body: &mut Value, request: &ModelRequest) -> bool {
     let secrets: Vec<&str> = request
-        .hosted
+        .hosted_tools
         .iter()
         .filter_map(|hosted| match hosted {
-            Hosted::Mcp(group) => Some(group.authorization.as_ref()?.expose()),
+            HostedTool::Mcp(group) => Some(group.authorization.as_ref()?.expose()),
             _ => None,
         })
         .collect();

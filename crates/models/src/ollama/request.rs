@@ -1,7 +1,7 @@
 //! ModelRequest in, the JSON of a request out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ItemKind, Message, ModelRequest, Options, Step, ToolChoice};
+use toolwright_chat::{ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
@@ -17,11 +17,11 @@ pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<Str
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages(request, tools).into());
     body.insert("stream".to_owned(), true.into());
-    let offered = offered(&request.choice, tools);
+    let offered = offered(&request.tool_choice, tools);
     if !offered.is_empty() {
         body.insert("tools".to_owned(), offered.into());
     }
-    if let Some(form) = &request.answer {
+    if let Some(form) = &request.response_format {
         body.insert("format".to_owned(), answer(&form.schema));
     }
     if let Some(effort) = request.options.effort.as_deref() {
@@ -85,7 +85,7 @@ fn replay<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<
     let mut entries = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
-        let raw = item.raw_of(Ollama::NAME);
+        let raw = item.raw_json(Ollama::NAME);
         let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
         match (&item.kind, raw) {
             (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
@@ -173,7 +173,7 @@ fn offered(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
     offered
 }
 
-fn options(options: &Options) -> Map<String, Value> {
+fn options(options: &ModelOptions) -> Map<String, Value> {
     let mut out = Map::new();
     if let Some(most) = options.max_tokens {
         out.insert("num_predict".to_owned(), most.into());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
@@ -107,7 +107,7 @@ impl Answer {
         }
         self.ids.insert(wished.id.as_str().to_owned());
         let call = self.tools.lift(wished);
-        events.push(ModelEvent::CallStarted {
+        events.push(ModelEvent::CallBegins {
             index,
             id: call.id.clone(),
             name: call.name.clone(),
@@ -180,13 +180,13 @@ fn arguments(raw: Option<&RawValue>) -> String {
     serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
 }
 
-fn stop(reason: String, calls: bool) -> Stop {
+fn stop(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
         // Older servers give no reason.
-        "stop" | "tool_calls" | "" if calls => Stop::Calls,
-        "stop" | "" => Stop::End,
-        "length" => Stop::Length,
-        _ => Stop::Other(reason),
+        "stop" | "tool_calls" | "" if calls => StopReason::Calls,
+        "stop" | "" => StopReason::End,
+        "length" => StopReason::Length,
+        _ => StopReason::Other(reason),
     }
 }
 

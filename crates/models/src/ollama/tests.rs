@@ -7,7 +7,7 @@ mod streams;
 
 use std::sync::Arc;
 
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::{Definition, Plan, Planner, read};
 
@@ -86,7 +86,7 @@ fn calls(events: &[ModelEvent]) -> Vec<ToolCall> {
     calls.collect()
 }
 
-fn finished(events: &[ModelEvent]) -> (Stop, Usage) {
+fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last() {
         Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
         other => panic!("the last event is {other:?}"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{AnswerForm, Message, ModelRequest, Options, ToolChoice};
+use toolwright_chat::{ResponseFormat, Message, ModelRequest, ModelOptions, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{Content, ToolCall, ToolResult};
@@ -37,11 +37,11 @@ pub(super) fn body(
             "tools",
             serde_json::from_str(tools.text()).unwrap_or_default(),
         );
-        if let Some(choice) = choice(chat, &request.choice, tools) {
+        if let Some(choice) = choice(chat, &request.tool_choice, tools) {
             set("tool_choice", choice);
         }
     }
-    if let Some(form) = &request.answer {
+    if let Some(form) = &request.response_format {
         set("response_format", format(chat, &form.name, &form.schema));
     }
     for (name, value) in options(chat, &request.options) {
@@ -57,7 +57,7 @@ pub(super) fn body(
 
 fn options(
     chat: &OpenAiChat,
-    options: &Options,
+    options: &ModelOptions,
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
         (chat.quirks.max_tokens, options.max_tokens.map(Value::from)),
@@ -126,10 +126,10 @@ pub(super) fn answer_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Diale
 /// What the model should keep to; the form of the answer belongs to it where the API has no place for a schema.
 fn system(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
     let form = request
-        .answer
+        .response_format
         .as_ref()
         .filter(|_| chat.quirks.answers == Answers::Object);
-    let form = form.map(|form: &AnswerForm| told(&form.schema));
+    let form = form.map(|form: &ResponseFormat| told(&form.schema));
     match (&request.system, form) {
         (Some(system), Some(form)) => Some(format!("{system}\n\n{form}")),
         (Some(system), None) => Some(system.clone()),

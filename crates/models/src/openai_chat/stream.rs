@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
@@ -240,14 +240,14 @@ impl Chunks {
     /// The event with the tool's own name instead of the wire's.
     fn named(&self, event: ModelEvent) -> ModelEvent {
         match event {
-            ModelEvent::CallStarted { index, id, name } => {
+            ModelEvent::CallBegins { index, id, name } => {
                 let tool = self
                     .plan
                     .tools()
                     .iter()
                     .find(|tool| name == tool.wire.as_str());
                 let name = tool.map_or(name, |tool| tool.name.as_str().into());
-                ModelEvent::CallStarted { index, id, name }
+                ModelEvent::CallBegins { index, id, name }
             }
             other => other,
         }
@@ -347,18 +347,18 @@ impl Reader for Chunks {
 /// Reasons to end that are none: the vendor could not go on.
 const BROKEN: [&str; 2] = ["error", "insufficient_system_resource"];
 
-fn stop(reason: Option<String>, called: bool, refused: bool) -> Stop {
+fn stop(reason: Option<String>, called: bool, refused: bool) -> StopReason {
     let reason = reason.unwrap_or_default();
     match reason.as_str() {
-        "length" | "max_tokens" | "model_length" => Stop::Length,
+        "length" | "max_tokens" | "model_length" => StopReason::Length,
         // The imitation of Google's writes its own reason behind it.
-        reason if reason.starts_with("content_filter") => Stop::Filtered,
+        reason if reason.starts_with("content_filter") => StopReason::Filtered,
         // Some say `stop` although there are calls, some say `tool_calls` although there are none.
-        _ if called => Stop::Calls,
-        _ if refused => Stop::Refused,
+        _ if called => StopReason::Calls,
+        _ if refused => StopReason::Refused,
         "" | "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
-        | "end_turn" => Stop::End,
-        _ => Stop::Other(reason),
+        | "end_turn" => StopReason::End,
+        _ => StopReason::Other(reason),
     }
 }
 

@@ -8,7 +8,7 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{self, Plan, Planner, Shape};
 
@@ -121,13 +121,13 @@ fn kinds(events: &[ModelEvent]) -> Vec<ItemKind> {
 
 fn raws(events: &[ModelEvent]) -> Vec<Value> {
     let raws = items(events).into_iter().map(|item| {
-        let raw = item.raw_of("openai_chat").expect("a raw part");
+        let raw = item.raw_json("openai_chat").expect("a raw part");
         serde_json::from_str(raw.get()).expect("JSON")
     });
     raws.collect()
 }
 
-fn end(events: &[ModelEvent]) -> (Stop, Usage) {
+fn end(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last() {
         Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
         other => panic!("the answer ends with {other:?}"),
@@ -139,7 +139,7 @@ fn streamed(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().filter_map(|event| match event {
         ModelEvent::Text(text) => Some(format!("text {text}")),
         ModelEvent::Reasoning(text) => Some(format!("thought {text}")),
-        ModelEvent::CallStarted { index, id, name } => Some(format!("call {index} {id} {name}")),
+        ModelEvent::CallBegins { index, id, name } => Some(format!("call {index} {id} {name}")),
         ModelEvent::CallDelta { index, delta } => Some(format!("more {index} {delta}")),
         _ => None,
     });
@@ -148,5 +148,5 @@ fn streamed(events: &[ModelEvent]) -> Vec<String> {
 
 fn step(items: Vec<Item>) -> Step {
     let model = ModelId::new("openai-chat", "m");
-    Step::new(model, items, Stop::End, Usage::default())
+    Step::new(model, items, StopReason::End, Usage::default())
 }

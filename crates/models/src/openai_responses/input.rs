@@ -145,13 +145,13 @@ const NO_RESULT: &str = "Error: this call has no result; whether it ran is not k
 const NO_DECISION: &str = "nobody decided";
 
 fn raw(item: &Item) -> Option<Value> {
-    let raw = item.raw_of(OpenAiResponses::NAME)?;
+    let raw = item.raw_json(OpenAiResponses::NAME)?;
     serde_json::from_str(raw.get()).ok()
 }
 
 /// Whether reasoning says anything by itself: the vendor keeps nothing that its id could stand for.
 fn is_replayable(item: &Item) -> bool {
-    let raw = item.raw_of(OpenAiResponses::NAME);
+    let raw = item.raw_json(OpenAiResponses::NAME);
     let read = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
     read.is_some_and(|item| {
         item.encrypted_content

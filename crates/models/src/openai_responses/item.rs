@@ -117,7 +117,7 @@ fn failed(item: &Item) -> bool {
 }
 
 fn hosted(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
-    ItemKind::Hosted {
+    ItemKind::HostedCall {
         tool: tool.to_owned(),
         input,
         output,

@@ -1,7 +1,7 @@
 //! [`ModelRequest`] in, the JSON body of `POST /responses` out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Hosted, ModelRequest, Options, ToolChoice};
+use toolwright_chat::{HostedTool, ModelRequest, ModelOptions, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{McpGroup, WebSearch};
@@ -32,7 +32,7 @@ pub(super) fn body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<Stri
             set("tool_choice", choice);
         }
     }
-    if let Some(form) = &request.answer {
+    if let Some(form) = &request.response_format {
         set("text", json!({"format": format(&form.name, &form.schema)}));
     }
     options(&request.options, &mut body);
@@ -49,9 +49,9 @@ fn reasons(model: &str) -> bool {
 fn tools(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
     // The plan has just written it: what cannot be read is not there.
     let mut tools: Vec<Value> = serde_json::from_str(plan.text()).unwrap_or_default();
-    tools.extend(request.hosted.iter().filter_map(|hosted| match hosted {
-        Hosted::WebSearch(search) => Some(web_search(search)),
-        Hosted::Mcp(group) => Some(mcp(group)),
+    tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
+        HostedTool::WebSearch(search) => Some(web_search(search)),
+        HostedTool::Mcp(group) => Some(mcp(group)),
         _ => None,
     }));
     tools
@@ -104,7 +104,7 @@ fn mcp(group: &McpGroup) -> Value {
 }
 
 fn choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
-    match &request.choice {
+    match &request.tool_choice {
         ToolChoice::None => Some(json!("none")),
         ToolChoice::Required => Some(json!("required")),
         ToolChoice::Named(name) => Some(named(name, request, plan)),
@@ -116,11 +116,11 @@ fn named(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
     if let Some(wire) = plan.wire_name(name) {
         return json!({"type": "function", "name": wire});
     }
-    let hosted = request.hosted.iter().find_map(|hosted| match hosted {
-        Hosted::WebSearch(search) if search.kind == name || name == "web_search" => {
+    let hosted = request.hosted_tools.iter().find_map(|hosted| match hosted {
+        HostedTool::WebSearch(search) if search.kind == name || name == "web_search" => {
             Some(json!({"type": kind(search)}))
         }
-        Hosted::Mcp(group) if group.name == name => {
+        HostedTool::Mcp(group) if group.name == name => {
             Some(json!({"type": "mcp", "server_label": name}))
         }
         _ => None,
@@ -166,7 +166,7 @@ fn answer_name(name: &str) -> String {
     }
 }
 
-fn options(options: &Options, body: &mut Map<String, Value>) {
+fn options(options: &ModelOptions, body: &mut Map<String, Value>) {
     if let Some(effort) = &options.effort {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use toolwright_chat::{
-    Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage as Tokens,
+    Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage as Tokens,
 };
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
@@ -312,16 +312,16 @@ impl Answer {
             .incomplete_details
             .and_then(|details| details.reason);
         let stop = match (cut, reason.as_deref()) {
-            (_, Some("max_output_tokens")) => Stop::Length,
-            (_, Some("content_filter")) => Stop::Filtered,
-            (true, Some(reason)) => Stop::Other(reason.to_owned()),
-            (true, None) => Stop::Other("incomplete".to_owned()),
+            (_, Some("max_output_tokens")) => StopReason::Length,
+            (_, Some("content_filter")) => StopReason::Filtered,
+            (true, Some(reason)) => StopReason::Other(reason.to_owned()),
+            (true, None) => StopReason::Other("incomplete".to_owned()),
             _ if kind == "response.cancelled" || status == Some("cancelled") => {
-                Stop::Other("cancelled".to_owned())
+                StopReason::Other("cancelled".to_owned())
             }
-            _ if self.waits => Stop::Calls,
-            _ if self.refused => Stop::Refused,
-            _ => Stop::End,
+            _ if self.waits => StopReason::Calls,
+            _ if self.refused => StopReason::Refused,
+            _ => StopReason::End,
         };
         let usage = response.usage.map(Tokens::from).unwrap_or_default();
         events.push(ModelEvent::Finished { stop, usage });
@@ -388,7 +388,7 @@ fn force(open: &mut Open, calls: &mut usize, tools: &Plan, events: &mut Vec<Mode
     *calls += 1;
     open.index = Some(index);
     let named = tools.lift(ToolCall::new(open.name.as_str(), ""));
-    events.push(ModelEvent::CallStarted {
+    events.push(ModelEvent::CallBegins {
         index,
         id: open.call.as_str().into(),
         name: named.name,

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use toolwright_chat::{
-    Item, ItemKind, Message, ModelError, ModelEvent, ModelId, ModelRequest, Step, Stop, Usage,
+    Item, ItemKind, Message, ModelError, ModelEvent, ModelId, ModelRequest, Step, StopReason, Usage,
 };
 use toolwright_core::ToolResult;
 use toolwright_core::schema::Dialect;
@@ -62,7 +62,7 @@ fn step(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(Step::new(
         model,
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::default(),
     )))
 }
@@ -106,7 +106,7 @@ fn shown(event: &ModelEvent) -> String {
     match event {
         ModelEvent::Text(text) => format!("text {text:?}"),
         ModelEvent::Reasoning(text) => format!("reasoning {text:?}"),
-        ModelEvent::CallStarted { index, id, name } => format!("call {index} begins: {name} {id}"),
+        ModelEvent::CallBegins { index, id, name } => format!("call {index} begins: {name} {id}"),
         ModelEvent::CallDelta { index, delta } => format!("call {index} delta {delta}"),
         ModelEvent::Item(item) => match &item.kind {
             ItemKind::Call { call } => {

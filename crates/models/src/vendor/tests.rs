@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
-use toolwright_chat::{Hosted, ModelErrorKind, ModelRequest};
+use toolwright_chat::{HostedTool, ModelErrorKind, ModelRequest};
 use toolwright_core::{Config, Secret, Sources};
 
 use super::*;
@@ -196,7 +196,7 @@ fn a_list_that_the_protocol_needs_is_added_to() {
     let groups = [("MCP.name", "wiki"), ("MCP.url", "https://wiki.example")];
     let group = config(&[], &groups).mcp_groups().unwrap().remove(0);
     let mut request = ModelRequest::default();
-    request.hosted = vec![Hosted::Mcp(group)];
+    request.hosted_tools = vec![HostedTool::Mcp(group)];
     let connect = Vendor::named("anthropic").unwrap().model("m");
     let connect = connect
         .key(Secret::new("k"))

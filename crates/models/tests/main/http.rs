@@ -97,7 +97,7 @@ async fn pieces_arrive_as_they_are_sent() {
         asked
     });
     let mut answer = model(&base, Patience::default()).stream(question());
-    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::Sent(_)))));
+    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     let first = answer.next().await.unwrap().unwrap();
     assert!(matches!(first, ModelEvent::Text(text) if text == "Hello"));
     got_it.send(()).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use futures::StreamExt as _;
-use toolwright_chat::{Hosted, ModelErrorKind};
+use toolwright_chat::{HostedTool, ModelErrorKind};
 use toolwright_core::{Config, Secret, Sources, ToolResult};
 use toolwright_models::{
     Bytes, Connect, Recorder, Recording, Replay, Transport, Vendor, WireHeader, WireRequest,
@@ -147,7 +147,7 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
             .key(Secret::new("a secret key"));
         let model = connect.transport(recorder.clone()).build().unwrap();
         let mut request = question();
-        request.hosted = vec![Hosted::Mcp(group.clone())];
+        request.hosted_tools = vec![HostedTool::Mcp(group.clone())];
         ask(&model, request).await;
         let text = serde_json::to_string(&recorder.recording()).unwrap();
         assert!(

@@ -1,7 +1,7 @@
 //! What a model says, in no vendor's words; and what a protocol must know to be put through the scenarios.
 
 use serde_json::Value;
-use toolwright_chat::{Stop, Usage};
+use toolwright_chat::{StopReason, Usage};
 use toolwright_models::WireRequest;
 
 /// One answer.
@@ -102,7 +102,7 @@ pub(crate) trait Speaks: Sync {
     fn out_of_credit(&self) -> (u16, &'static str);
 
     /// Other answers, and why they end.
-    fn stops(&self) -> Vec<(String, Stop)>;
+    fn stops(&self) -> Vec<(String, StopReason)>;
 
     /// The tokens that every answer reports, as far as the protocol can.
     fn usage(&self) -> Usage {

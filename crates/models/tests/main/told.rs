@@ -1,7 +1,7 @@
 //! All that a model told, to look at.
 
 use serde_json::Value;
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, Stop, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::ToolCall;
 
 /// All that a model told.
@@ -53,7 +53,7 @@ impl Told {
         texts.collect()
     }
 
-    pub(crate) fn end(&self) -> (Stop, Usage) {
+    pub(crate) fn end(&self) -> (StopReason, Usage) {
         assert!(self.error.is_none(), "{:?}", self.error);
         match self.events.last() {
             Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
@@ -79,7 +79,7 @@ impl Told {
 
     pub(crate) fn sent(&self) -> Value {
         match &self.events[0] {
-            ModelEvent::Sent(body) => serde_json::from_str(body).unwrap(),
+            ModelEvent::RequestSent(body) => serde_json::from_str(body).unwrap(),
             other => panic!("the first event is {other:?}"),
         }
     }

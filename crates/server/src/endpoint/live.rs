@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolwright_chat::{
-    Chat, Entry, Lease, MemoryStore, Model, Owner, PrincipalRecord, Store, StoreError, What, Window,
+    Chat, Entry, Lease, MemoryStore, Model, Owner, PrincipalRecord, Store, StoreError, EntryBody, HistoryWindow,
 };
 use toolwright_core::{Invoker, ToolSpec};
 
@@ -33,7 +33,7 @@ pub(crate) struct Live {
     pub(crate) invoker: Invoker,
     pub(crate) store: Arc<dyn Store>,
     /// How much of what was said whoever answers is told again.
-    pub(crate) window: Window,
+    pub(crate) window: HistoryWindow,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) on_ready: Option<Erased>,
     pub(crate) on_disconnect: Option<Erased>,
@@ -104,7 +104,7 @@ impl Endpoint {
         let (store, window) = match self.memory {
             true => (Arc::clone(&shared.store), self.window),
             // Kept until the answer is there, so that it can be waited for and come back to.
-            false => (Arc::new(MemoryStore::new()) as _, Window::all().turns(0)),
+            false => (Arc::new(MemoryStore::new()) as _, HistoryWindow::all().turns(0)),
         };
         let mut chat = (shared.chat)(Chat::builder(Arc::clone(&model), &invoker));
         if let Some(system) = system {
@@ -200,7 +200,7 @@ impl Live {
         }
         let id = match self.is_shared() {
             true => name.clone(),
-            false if Owner::is_free(&name) => owner.stored_name(&name),
+            false if Owner::is_operator_id(&name) => owner.stored_name(&name),
             false => {
                 let message = "the id of a conversation does not begin with `@`";
                 return Err(Problem::invalid(message));
@@ -279,8 +279,8 @@ impl Live {
         let mut most = 1;
         loop {
             let entries = self.store.tail(id, None, most).await?;
-            let last = entries.last().map(|entry| &entry.what);
-            if matches!(last, None | Some(What::Ended { .. })) {
+            let last = entries.last().map(|entry| &entry.body);
+            if matches!(last, None | Some(EntryBody::TurnEnded { .. })) {
                 return Ok(None);
             }
             if entries.len() < most || entries.iter().any(Entry::is_message) {
@@ -295,14 +295,14 @@ impl Live {
         &self,
         id: &str,
         principal: Option<PrincipalRecord>,
-        what: Vec<What>,
+        what: Vec<EntryBody>,
     ) -> Result<(), StoreError> {
         let entries: Result<Vec<Entry>, StoreError> = what
             .into_iter()
             .map(|what| Ok(Entry::new(random()?, now(), what)))
             .map(|entry| {
                 entry.map(|entry: Entry| match entry.is_message() {
-                    true => entry.by(principal.clone()),
+                    true => entry.with_principal(principal.clone()),
                     false => entry,
                 })
             })
@@ -314,7 +314,7 @@ impl Live {
 
     /// Forgets a conversation for good; tells whether there was one.
     pub(crate) async fn delete(&self, id: &str) -> Result<bool, StoreError> {
-        let forgotten = self.holding(id, async |lease| self.store.forget(lease).await);
+        let forgotten = self.holding(id, async |lease| self.store.delete(lease).await);
         let forgotten = forgotten.await?;
         let room = self.rooms().by_id.get(id).cloned();
         if let Some(room) = room {
@@ -327,7 +327,7 @@ impl Live {
     pub(crate) async fn forget(&self, id: &str) {
         if !self.memory
             && let Err(error) = self
-                .holding(id, async |lease| self.store.forget(lease).await)
+                .holding(id, async |lease| self.store.delete(lease).await)
                 .await
         {
             tracing::warn!(conversation = id, "it could not be forgotten: {error}");
@@ -341,8 +341,8 @@ impl Live {
         work: impl AsyncFnOnce(&Lease) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let lease = Lease::new(id, &self.app.node);
-        if !self.store.lease(&lease, HELD).await? {
-            return Err(StoreError::taken(&lease));
+        if !self.store.acquire(&lease, HELD).await? {
+            return Err(StoreError::leased_elsewhere(&lease));
         }
         let done = work(&lease).await;
         // It ends by itself, too.

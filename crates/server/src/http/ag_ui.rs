@@ -10,7 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream;
 use serde_json::Value;
-use toolwright_chat::{Asked, Decided, StoreError, Verdict};
+use toolwright_chat::{PendingApproval, ApprovalResponse, StoreError, ApprovalVerdict};
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
@@ -116,14 +116,14 @@ async fn task(
     live: &Live,
     room: &Room,
     input: &Input,
-    waiting: &[Asked],
+    waiting: &[PendingApproval],
 ) -> Result<Option<Task>, Refused> {
-    let (brought, asked): (Vec<&Asked>, Vec<&Asked>) =
+    let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
         waiting.iter().partition(|it| is_brought(it));
     let mut decisions = Vec::new();
     for asked in brought {
         if let Some(content) = input.result_of(&asked.call.id)? {
-            decisions.push(asked.decide(Verdict::Answer { content }));
+            decisions.push(asked.respond(ApprovalVerdict::Answer { content }));
         }
     }
     if !input.resume.is_empty() {
@@ -154,7 +154,7 @@ async fn task(
 }
 
 /// What was decided about every call that waits.
-fn decided(resume: &[Resume], waiting: &[&Asked]) -> Result<Vec<Decided>, Refused> {
+fn decided(resume: &[Resume], waiting: &[&PendingApproval]) -> Result<Vec<ApprovalResponse>, Refused> {
     let known = |entry: &&Resume| {
         waiting
             .iter()
@@ -166,12 +166,12 @@ fn decided(resume: &[Resume], waiting: &[&Asked]) -> Result<Vec<Decided>, Refuse
             format!("`{id}` does not wait for a decision: it is unknown, or decided already");
         return refused("unknown_interrupt", message);
     }
-    let decide = |asked: &&Asked| {
+    let decide = |asked: &&PendingApproval| {
         let id = interrupt_id(asked);
         let mut entries = resume.iter().filter(|entry| entry.interrupt_id == id);
         match (entries.next(), entries.next()) {
             (Some(entry), None) => match entry.verdict() {
-                Ok(verdict) => Ok(asked.decide(verdict)),
+                Ok(verdict) => Ok(asked.respond(verdict)),
                 Err(why) => refused("invalid_payload", format!("`{id}`: {why}")),
             },
             (Some(_), Some(_)) => refused("invalid_payload", format!("`{id}` is decided twice")),
@@ -191,7 +191,7 @@ fn answered(task: &Task) -> Vec<CallId> {
     };
     let answered = decided
         .iter()
-        .filter(|it| matches!(it.verdict, Verdict::Answer { .. }));
+        .filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
     answered.map(|decided| decided.call.clone()).collect()
 }
 

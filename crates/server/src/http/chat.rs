@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
-use toolwright_chat::{Asked, ChatError, Decided};
+use toolwright_chat::{PendingApproval, ChatError, ApprovalResponse};
 use toolwright_core::{CallId, Content, Role};
 
 use super::body;
@@ -71,7 +71,7 @@ pub(super) struct Begun {
     room: Arc<Room>,
     peer: PeerId,
     taken: oneshot::Receiver<Result<u64, ChatError>>,
-    waiting: Vec<Asked>,
+    waiting: Vec<PendingApproval>,
     continued: Option<String>,
     known: Vec<CallId>,
 }
@@ -204,7 +204,7 @@ fn content(part: &Part) -> Option<Content> {
 }
 
 /// What the person has decided about calls that wait.
-fn decisions(message: &Ui, waiting: &[Asked]) -> Result<Vec<Decided>, Problem> {
+fn decisions(message: &Ui, waiting: &[PendingApproval]) -> Result<Vec<ApprovalResponse>, Problem> {
     let mut decided = Vec::new();
     for part in &message.parts {
         let Some(approval) = part

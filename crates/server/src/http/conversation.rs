@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolwright_chat::{Decided, Verdict};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
 use toolwright_core::{CallId, Content, Grant, Role};
 
 use super::{body, json as answer, socket, sse};
@@ -197,7 +197,7 @@ impl Decision {
         let decided =
             json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
         let decided = serde_json::from_value(decided);
-        let decided: Decided = decided.map_err(|error| Problem::invalid(error.to_string()))?;
+        let decided: ApprovalResponse = decided.map_err(|error| Problem::invalid(error.to_string()))?;
         let mut job = Job::new(Task::Decide(vec![decided]), guest, peer);
         let taken = job.wait();
         room.accept(job).await?;
@@ -209,24 +209,24 @@ impl Decision {
         }
     }
 
-    fn verdict(&self) -> Result<Verdict, Problem> {
+    fn verdict(&self) -> Result<ApprovalVerdict, Problem> {
         match self.verdict.as_str() {
-            "approve" => Ok(Verdict::Approve),
+            "approve" => Ok(ApprovalVerdict::Approve),
             "deny" => {
                 let reason = denied(self.reason.as_deref());
-                Ok(Verdict::Deny { reason })
+                Ok(ApprovalVerdict::Deny { reason })
             }
             "edit" => match &self.arguments {
                 Some(arguments @ Value::Object(_)) => {
                     let arguments = arguments.clone();
-                    Ok(Verdict::Edit { arguments })
+                    Ok(ApprovalVerdict::Edit { arguments })
                 }
                 _ => Err(Problem::invalid("`edit` needs `arguments`, an object")),
             },
             "answer" => match &self.answer {
                 Some(answer) => {
                     let content = vec![Content::text(answer)];
-                    Ok(Verdict::Answer { content })
+                    Ok(ApprovalVerdict::Answer { content })
                 }
                 None => Err(Problem::invalid("`answer` needs `answer`, a text")),
             },

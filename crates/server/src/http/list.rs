@@ -18,13 +18,13 @@ pub(super) async fn list(
     State(context): State<Context>,
     Extension(guest): Extension<Guest>,
 ) -> Result<Response, Problem> {
-    let summaries = context.main.store.list_of(&guest.owner(), MOST).await?;
+    let summaries = context.main.store.list_by_owner(&guest.owner(), MOST).await?;
     let running = |id: &str| context.lives.iter().any(|live| live.is_running(id));
     let all: Vec<Value> = summaries
         .iter()
         .map(|summary| {
             json!({
-                "id": Owner::split(&summary.conversation).1,
+                "id": Owner::split_stored_name(&summary.conversation).1,
                 "title": summary.title,
                 "began": summary.began,
                 "updated": summary.last,

@@ -1,7 +1,7 @@
 //! Events in, events of AG-UI 1.0 out: one run for each turn, or piece of a turn between two decisions.
 
 use serde_json::{Value, json};
-use toolwright_chat::{Asked, ChatEvent, End, ModelId};
+use toolwright_chat::{PendingApproval, ChatEvent, TurnEnd, ModelId};
 use toolwright_core::{CallId, ToolResult};
 
 use self::thread::content;
@@ -37,7 +37,7 @@ pub(crate) struct AgUi {
     said: bool,
     /// Calls that are begun and not whole.
     begun: Vec<CallId>,
-    waiting: Vec<Asked>,
+    waiting: Vec<PendingApproval>,
     /// Calls whose results the client has brought itself.
     known: Vec<CallId>,
     model: Option<ModelId>,
@@ -72,7 +72,7 @@ impl AgUi {
     }
 
     /// Shows the whole thread first, and what waits in it.
-    pub(crate) fn showing(mut self, messages: Vec<Value>, waiting: Vec<Asked>) -> Self {
+    pub(crate) fn showing(mut self, messages: Vec<Value>, waiting: Vec<PendingApproval>) -> Self {
         (self.thread_so_far, self.waiting) = (Some(messages), waiting);
         self.listens = true;
         self
@@ -87,7 +87,7 @@ impl AgUi {
 
     fn chat(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
         match event {
-            ChatEvent::Began { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
             ChatEvent::Text { delta } => self.write(Prose::Text, delta, out),
             ChatEvent::Reasoning { delta } => self.write(Prose::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => self.begin(call, tool.as_str(), out),
@@ -103,7 +103,7 @@ impl AgUi {
                 );
                 out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
             }
-            ChatEvent::Hosted {
+            ChatEvent::HostedCall {
                 tool,
                 input,
                 output,
@@ -115,11 +115,11 @@ impl AgUi {
                     self.step = Step::Told;
                 }
             }
-            ChatEvent::Asked(asked) => {
+            ChatEvent::ApprovalRequested(asked) => {
                 self.waiting.retain(|known| known.call.id != asked.call.id);
                 self.waiting.push(asked.clone());
             }
-            ChatEvent::Decided { call, .. } => self.waiting.retain(|asked| asked.call.id != *call),
+            ChatEvent::ApprovalDecided { call, .. } => self.waiting.retain(|asked| asked.call.id != *call),
             ChatEvent::Progress {
                 call,
                 done,
@@ -136,14 +136,14 @@ impl AgUi {
                 out.push(custom("update", value));
             }
             ChatEvent::Result { result, millis } => self.result(result, *millis, out),
-            ChatEvent::Paused { .. } => self.paused(out),
-            ChatEvent::Ended {
+            ChatEvent::TurnPaused { .. } => self.paused(out),
+            ChatEvent::TurnEnded {
                 end,
                 content,
                 usage,
                 cost,
             } => {
-                if !self.said || *end == End::Direct {
+                if !self.said || *end == TurnEnd::Direct {
                     for text in content.iter().filter_map(crate::ui::text) {
                         self.write(Prose::Text, text, out);
                     }

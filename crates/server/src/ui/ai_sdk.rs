@@ -1,7 +1,7 @@
 //! Events in, parts of the AI SDK's UI message stream (v1) out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ChatEvent, End, Verdict};
+use toolwright_chat::{ChatEvent, TurnEnd, ApprovalVerdict};
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
 use super::{Prose, Step, Translator, text};
@@ -57,7 +57,7 @@ impl AiSdk {
                 self.close(out);
                 self.introduce(call, out);
             }
-            ChatEvent::Hosted {
+            ChatEvent::HostedCall {
                 tool,
                 input,
                 output,
@@ -69,7 +69,7 @@ impl AiSdk {
                     self.step = Step::Told;
                 }
             }
-            ChatEvent::Asked(asked) => {
+            ChatEvent::ApprovalRequested(asked) => {
                 let id = &asked.call.id;
                 if !self.known.contains(id) {
                     self.introduce(&asked.call, out);
@@ -84,7 +84,7 @@ impl AiSdk {
                     },
                 }));
             }
-            ChatEvent::Decided { call, verdict } => self.decided(call, verdict, out),
+            ChatEvent::ApprovalDecided { call, verdict } => self.decided(call, verdict, out),
             ChatEvent::Progress {
                 call,
                 done,
@@ -103,8 +103,8 @@ impl AiSdk {
                 }));
             }
             ChatEvent::Result { result, .. } => self.result(result, out),
-            ChatEvent::Paused { .. } => self.finish("tool-calls", Map::new(), out),
-            ChatEvent::Ended {
+            ChatEvent::TurnPaused { .. } => self.finish("tool-calls", Map::new(), out),
+            ChatEvent::TurnEnded {
                 end,
                 content,
                 usage,
@@ -208,9 +208,9 @@ impl AiSdk {
         self.introduce(&call, out);
     }
 
-    fn decided(&mut self, call: &CallId, verdict: &Verdict, out: &mut Vec<Value>) {
+    fn decided(&mut self, call: &CallId, verdict: &ApprovalVerdict, out: &mut Vec<Value>) {
         let reason = match verdict {
-            Verdict::Deny { reason } => Some(reason),
+            ApprovalVerdict::Deny { reason } => Some(reason),
             _ => None,
         };
         if reason.is_some() {
@@ -264,16 +264,16 @@ impl AiSdk {
         });
     }
 
-    fn ended(&mut self, end: &End, metadata: Map<String, Value>, out: &mut Vec<Value>) {
+    fn ended(&mut self, end: &TurnEnd, metadata: Map<String, Value>, out: &mut Vec<Value>) {
         let reason = match end {
-            End::Answered | End::Direct => "stop",
-            End::Length => "length",
-            End::Cancelled => {
+            TurnEnd::Answered | TurnEnd::Direct => "stop",
+            TurnEnd::Length => "length",
+            TurnEnd::Cancelled => {
                 self.close(out);
                 out.push(json!({ "type": "abort", "reason": "the turn was stopped" }));
                 return;
             }
-            End::Limit { reason } | End::Failed { reason } => {
+            TurnEnd::Limit { reason } | TurnEnd::Failed { reason } => {
                 self.close(out);
                 out.push(json!({ "type": "error", "errorText": reason }));
                 "error"

@@ -3,7 +3,7 @@
 //! Tools of the server run inside and are not told of; what the caller's own tools are called with is the answer.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Asked, ChatEvent, End, Stop, Usage};
+use toolwright_chat::{PendingApproval, ChatEvent, TurnEnd, StopReason, Usage};
 
 use super::Translator;
 use crate::event::{Event, Notice};
@@ -17,8 +17,8 @@ pub(crate) struct OpenAi {
     model: String,
     /// Whether what it took is told after the answer.
     counted: bool,
-    asked: Vec<Asked>,
-    stop: Stop,
+    asked: Vec<PendingApproval>,
+    stop: StopReason,
     usage: Usage,
     /// Whether the step under way has said something, the last one has, and any has.
     said: bool,
@@ -34,7 +34,7 @@ impl OpenAi {
             model,
             counted,
             asked: Vec::new(),
-            stop: Stop::End,
+            stop: StopReason::End,
             usage: Usage::default(),
             said: false,
             said_last: false,
@@ -55,19 +55,19 @@ impl OpenAi {
                 self.said_before |= self.said;
                 self.said_last = std::mem::take(&mut self.said);
             }
-            ChatEvent::Asked(asked) => {
+            ChatEvent::ApprovalRequested(asked) => {
                 self.asked.retain(|known| known.call.id != asked.call.id);
                 self.asked.push(asked.clone());
             }
-            ChatEvent::Decided { call, .. } => self.asked.retain(|asked| asked.call.id != *call),
-            ChatEvent::Ended {
+            ChatEvent::ApprovalDecided { call, .. } => self.asked.retain(|asked| asked.call.id != *call),
+            ChatEvent::TurnEnded {
                 end,
                 content,
                 usage,
                 ..
             } => {
                 // A result that is the answer, or a refusal: nobody has said it yet.
-                if *end == End::Direct || !(self.said || self.said_last) {
+                if *end == TurnEnd::Direct || !(self.said || self.said_last) {
                     for text in content.iter().filter_map(super::text) {
                         self.write(text, out);
                     }
@@ -75,8 +75,8 @@ impl OpenAi {
                 self.ended(end, *usage, out);
             }
             // Only where an endpoint's own handler answers, which is not told how to decide.
-            ChatEvent::Paused { .. } => match self.asked.iter().any(is_brought) {
-                true => self.ended(&End::Answered, self.usage, out),
+            ChatEvent::TurnPaused { .. } => match self.asked.iter().any(is_brought) {
+                true => self.ended(&TurnEnd::Answered, self.usage, out),
                 false => {
                     let message =
                         "a call needs a person's approval, and nobody can be asked over this API";
@@ -98,7 +98,7 @@ impl OpenAi {
         out.push(self.chunk(json!({ "content": delta }), None));
     }
 
-    fn ended(&mut self, end: &End, usage: Usage, out: &mut Vec<Value>) {
+    fn ended(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
         let asked = std::mem::take(&mut self.asked).into_iter();
         let calls: Vec<Value> = asked
             .filter(is_brought)
@@ -109,12 +109,12 @@ impl OpenAi {
             })
             .collect();
         let finish = match (end, &self.stop) {
-            (End::Failed { .. }, Stop::Filtered) => "content_filter",
-            (End::Limit { reason }, _) => return out.push(error("limit", reason)),
-            (End::Failed { reason }, _) => return out.push(error("failed", reason)),
-            (End::Cancelled, _) => return out.push(error("cancelled", "the answer was stopped")),
+            (TurnEnd::Failed { .. }, StopReason::Filtered) => "content_filter",
+            (TurnEnd::Limit { reason }, _) => return out.push(error("limit", reason)),
+            (TurnEnd::Failed { reason }, _) => return out.push(error("failed", reason)),
+            (TurnEnd::Cancelled, _) => return out.push(error("cancelled", "the answer was stopped")),
             _ if !calls.is_empty() => "tool_calls",
-            (End::Length, _) => "length",
+            (TurnEnd::Length, _) => "length",
             _ => "stop",
         };
         if !calls.is_empty() {

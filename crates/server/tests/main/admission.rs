@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Entry, Lease, MemoryStore, Owner, Store, StoreError, Summary};
+use toolwright::chat::{Entry, Lease, MemoryStore, Owner, Store, StoreError, ConversationSummary};
 use toolwright_server::Server;
 
 use crate::rooms::Socket;
@@ -31,12 +31,12 @@ impl CheckedStore {
 }
 
 impl Store for CheckedStore {
-    fn lease<'a>(
+    fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
         life: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.kept.lease(lease, life)
+        self.kept.acquire(lease, life)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -60,24 +60,24 @@ impl Store for CheckedStore {
         self.kept.tail(conversation, before, most)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<Summary>, StoreError>> {
+    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
         self.kept.list(most)
     }
 
-    fn list_of<'a>(
+    fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Summary>, StoreError>> {
-        self.kept.list_of(owner, most)
+    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+        self.kept.list_by_owner(owner, most)
     }
 
-    fn forget<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.kept.forget(lease)
+    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.kept.delete(lease)
     }
 
-    fn key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.kept.key()
+    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+        self.kept.signing_key()
     }
 
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -125,7 +125,7 @@ async fn send(server: &Running) -> Vec<Answer> {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
-    let (store, model) = (CheckedStore::default(), ScriptedModel::new().says("Hello."));
+    let (store, model) = (CheckedStore::default(), ScriptedModel::new().replies("Hello."));
     let server = Server::new(no_tools(), model.clone()).store(store.clone(), "checked");
     let server = serve(server).await;
     assert_eq!(server.get("/readyz").await.status, 200);

@@ -65,7 +65,7 @@ fn text(events: &[Value]) -> String {
 async fn a_run_tells_steps_calls_results_and_text() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
-        .says("It is 5.");
+        .replies("It is 5.");
     let server = serve(Server::new(invoker(adder()), model)).await;
     let events = run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let expected = [
@@ -184,7 +184,7 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
 async fn a_run_in_which_nothing_is_said_shows_the_thread() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
-        .says("It is 5.");
+        .replies("It is 5.");
     let server = serve(Server::new(invoker(adder()), model)).await;
     run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let events = run(&server, json!({})).await;
@@ -266,7 +266,7 @@ async fn a_thread_that_began_elsewhere_is_told_once_with_what_the_page_knows() {
 async fn a_tool_of_the_front_end_is_run_there() {
     let model = ScriptedModel::new()
         .calls("blink", r#"{"times": 2}"#)
-        .says("I blinked.");
+        .replies("I blinked.");
     let server = serve(Server::new(invoker(adder()), model)).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
     let tools = json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }]);

@@ -68,7 +68,7 @@ async fn calls_and_results_are_parts_of_their_step() {
     let tool = toolwright::Tool::builder("look", "Looks.")
         .run(|_, _| Ok::<_, toolwright::ToolError>("seen"))
         .unwrap();
-    let model = ScriptedModel::new().calls("look", "{}").says("I saw.");
+    let model = ScriptedModel::new().calls("look", "{}").replies("I saw.");
     let server = serve(Server::new(invoker(tool), model)).await;
     let parts = parts(send(&server, "/api/chat", json!([user("Look")])).await).await;
     let told: Vec<&str> = kinds(&parts)

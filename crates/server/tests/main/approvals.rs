@@ -31,7 +31,7 @@ pub(crate) fn till(paid: &Paid) -> Tool {
 pub(crate) fn pays() -> ScriptedModel {
     ScriptedModel::new()
         .calls("pay", r#"{"euros": 100}"#)
-        .says("It is done.")
+        .replies("It is done.")
 }
 
 async fn waiting(paid: &Paid) -> (Running, Value) {
@@ -193,7 +193,7 @@ impl Interceptor for Waits {
 #[tokio::test]
 async fn what_was_said_before_the_question_does_not_answer_it() {
     let paid = Paid::default();
-    let model = pays().says("Noted.");
+    let model = pays().replies("Noted.");
     let permits = Arc::new(Semaphore::new(0));
     let endpoint = Endpoint::assistant().interceptor(Waits(Arc::clone(&permits)));
     let server = Server::new(invoker(till(&paid)), model).endpoint(endpoint);

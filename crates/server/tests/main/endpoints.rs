@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolwright::chat::Window;
+use toolwright::chat::HistoryWindow;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
 use toolwright_server::{BuildError, Endpoint, Message, Path, Peers, Server, Session};
@@ -21,7 +21,7 @@ fn tools() -> Vec<Tool> {
 
 #[tokio::test]
 async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
-    let model = ScriptedModel::new().says("Hello.").says("Again.");
+    let model = ScriptedModel::new().replies("Hello.").replies("Again.");
     let server = serve(Server::new(no_tools(), model.clone())).await;
     let events = server.turn("/api/conversations/a", "Hi").await;
     assert_eq!(kinds(&events), ["said", "began", "text", "step", "ended"]);
@@ -34,7 +34,7 @@ async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
 
 #[tokio::test]
 async fn an_endpoint_without_memory_tells_the_model_nothing_of_what_came_before() {
-    let model = ScriptedModel::new().says("One.").says("Two.");
+    let model = ScriptedModel::new().replies("One.").replies("Two.");
     let endpoint = Endpoint::new("/forgetful/{room}");
     let server = Server::new(no_tools(), model.clone()).endpoint(endpoint);
     let server = serve(server).await;
@@ -50,7 +50,7 @@ async fn a_window_limits_what_the_model_is_told() {
     let model = FnModel::new(|request| format!("{} messages", request.messages.len()));
     let endpoint = Endpoint::new("/chat/{room}")
         .memory(true)
-        .window(Window::all().turns(1));
+        .window(HistoryWindow::all().turns(1));
     let server = serve(Server::new(no_tools(), model).endpoint(endpoint)).await;
     for expected in ["1 messages", "3 messages", "3 messages"] {
         let events = server.turn("/chat/x", "Hi").await;

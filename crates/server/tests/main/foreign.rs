@@ -3,7 +3,7 @@
 use futures::stream;
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatEvent, End, ModelId, Stop, Usage};
+use toolwright::chat::{ChatEvent, TurnEnd, ModelId, StopReason, Usage};
 use toolwright::{ToolCall, ToolResult};
 use toolwright_server::{Endpoint, Message, Server, Session};
 
@@ -15,13 +15,13 @@ fn agent(question: String) -> Vec<ChatEvent> {
     let mut result = ToolResult::success("wet");
     (result.call, result.tool) = (call.id.clone(), call.name.clone());
     vec![
-        ChatEvent::Began {
+        ChatEvent::TurnStarted {
             conversation: String::new(),
             model: ModelId::new("mine", "agent"),
         },
         ChatEvent::Call { call },
         ChatEvent::Step {
-            stop: Stop::Calls,
+            stop: StopReason::Calls,
             usage: Usage::new(3, 2),
             cost: None,
         },
@@ -86,8 +86,8 @@ async fn an_agent_without_a_memory_is_told_what_was_said_before() {
 #[tokio::test]
 async fn an_agent_says_itself_how_it_ends() {
     let endpoint = Endpoint::new("/agent/{r}").on_prompt(|session: Session| async move {
-        let ended = ChatEvent::Ended {
-            end: End::Length,
+        let ended = ChatEvent::TurnEnded {
+            end: TurnEnd::Length,
             content: Vec::new(),
             usage: Usage::new(1, 1),
             cost: Some(0.5),

@@ -91,7 +91,7 @@ impl Interceptor for Closed {
 
 #[tokio::test]
 async fn a_refusal_is_an_answer_and_no_model_reads_the_prompt() {
-    let model = ScriptedModel::new().says("Here you are.");
+    let model = ScriptedModel::new().replies("Here you are.");
     let endpoint = Endpoint::new("/chat/{r}").memory(true).interceptor(Closed);
     let server = Server::new(no_tools(), model.clone()).endpoint(endpoint);
     let server = serve(server).await;
@@ -137,8 +137,8 @@ fn metered(budget: f64, model: ScriptedModel) -> Server {
 
 #[tokio::test]
 async fn metering_tells_the_cost_of_a_turn_and_of_its_conversation() {
-    let model = ScriptedModel::new().named(ModelId::new("lab", "one"));
-    let server = serve(metered(10.0, model.says("A").says("B"))).await;
+    let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
+    let server = serve(metered(10.0, model.replies("A").replies("B"))).await;
     let events = server.turn("/chat/x", "Hi").await;
     let told = &find(&events, "metadata")["metadata"];
     assert_eq!(told["cost"], 1.0);
@@ -156,8 +156,8 @@ async fn metering_tells_the_cost_of_a_turn_and_of_its_conversation() {
 
 #[tokio::test]
 async fn a_price_that_nobody_knows_is_null() {
-    let model = ScriptedModel::new().named(ModelId::new("lab", "two"));
-    let server = serve(metered(0.5, model.says("A").says("B"))).await;
+    let model = ScriptedModel::new().with_id(ModelId::new("lab", "two"));
+    let server = serve(metered(0.5, model.replies("A").replies("B"))).await;
     for _ in 0..2 {
         let events = server.turn("/chat/x", "Hi").await;
         let told = &find(&events, "metadata")["metadata"];
@@ -167,8 +167,8 @@ async fn a_price_that_nobody_knows_is_null() {
 
 #[tokio::test]
 async fn a_conversation_that_has_used_up_its_budget_ends_politely_and_others_go_on() {
-    let model = ScriptedModel::new().named(ModelId::new("lab", "one"));
-    let server = serve(metered(1.0, model.says("A").says("B"))).await;
+    let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
+    let server = serve(metered(1.0, model.replies("A").replies("B"))).await;
     server.turn("/chat/x", "Hi").await;
     let events = server.turn("/chat/x", "Hi").await;
     assert!(text(&events).contains("budget"), "{events:?}");

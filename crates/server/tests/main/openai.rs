@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolwright::chat::testing::{Reply, ScriptedModel};
-use toolwright::chat::{self, End, ModelErrorKind, Stop};
+use toolwright::chat::testing::{ModelReply, ScriptedModel};
+use toolwright::chat::{self, TurnEnd, ModelErrorKind, StopReason};
 use toolwright_core::BoxFuture;
 use toolwright_server::{
     Endpoint, Intercepted, Interceptor, Message, Refusal, Server, Session, Trouble, Verdict,
@@ -36,12 +36,12 @@ async fn answer(server: &Running, messages: Value, more: Value) -> Value {
 
 fn sums() -> ScriptedModel {
     ScriptedModel::new()
-        .answers(|_| {
+        .replies_with(|_| {
             let call = toolwright::ToolCall::new("add", r#"{"a": 2, "b": 3}"#).with_id("call_1");
             let look = toolwright::chat::Item::text("Let me see.");
-            Reply::of(vec![look, toolwright::chat::Item::call(call)])
+            ModelReply::from_items(vec![look, toolwright::chat::Item::call(call)])
         })
-        .says("It is 5.")
+        .replies("It is 5.")
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
             ("blink", r#"{"times": "2"}"#),
             ("add", r#"{"a": 2, "b": 3}"#),
         ])
-        .says("I blinked.");
+        .replies("I blinked.");
     let server = serve(Server::new(invoker(adder()), model.clone())).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } }, "required": ["times"] });
     let blink =
@@ -159,7 +159,7 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
 
 #[tokio::test]
 async fn what_was_said_before_is_told_in_its_order() {
-    let model = ScriptedModel::new().says("Three.");
+    let model = ScriptedModel::new().replies("Three.");
     let server = serve(
         Server::new(no_tools(), model.clone()).endpoint(Endpoint::assistant().system("Be long.")),
     )
@@ -209,11 +209,11 @@ async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
 #[tokio::test]
 async fn an_answer_says_why_it_ends() {
     let cut =
-        |stop: Stop| ScriptedModel::new().answers(move |_| Reply::text("Well").stop(stop.clone()));
+        |stop: StopReason| ScriptedModel::new().replies_with(move |_| ModelReply::text("Well").stop(stop.clone()));
     for (stop, expected) in [
-        (Stop::Length, "length"),
-        (Stop::Filtered, "content_filter"),
-        (Stop::End, "stop"),
+        (StopReason::Length, "length"),
+        (StopReason::Filtered, "content_filter"),
+        (StopReason::End, "stop"),
     ] {
         let server = serve(Server::new(no_tools(), cut(stop))).await;
         let whole = answer(&server, asks("Hi"), json!({})).await;
@@ -330,14 +330,14 @@ async fn whoever_looks_at_turns_looks_at_these_too() {
         false => Verdict::Pass,
     };
     let assistant = Endpoint::assistant().guard_output(guard);
-    let model = ScriptedModel::new().says("a secret");
+    let model = ScriptedModel::new().replies("a secret");
     let server = serve(Server::new(no_tools(), model).endpoint(assistant)).await;
     let whole = answer(&server, asks("Hi"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "***");
 }
 
 /// Tells how turns end.
-struct Told(mpsc::UnboundedSender<Option<End>>);
+struct Told(mpsc::UnboundedSender<Option<TurnEnd>>);
 
 impl Interceptor for Told {
     fn after<'a>(&'a self, turn: &'a Intercepted) -> BoxFuture<'a, ()> {
@@ -365,7 +365,7 @@ async fn a_client_that_leaves_ends_the_turn() {
     strings.send("Half ".to_owned()).unwrap();
     while events.next().await.unwrap()["choices"][0]["delta"]["content"] != "Half " {}
     drop(events);
-    assert_eq!(soon(ends.recv()).await.unwrap(), Some(End::Cancelled));
+    assert_eq!(soon(ends.recv()).await.unwrap(), Some(TurnEnd::Cancelled));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, What};
+use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, EntryBody};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
 use toolwright_mcp::{Claims, Client, Opens, ResourceServer, TokenTable};
 use toolwright_server::{Endpoint, Server};
@@ -276,8 +276,8 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
     let model = ScriptedModel::new()
         .calls("pay", r#"{"euros": 100}"#)
         .calls("pay", r#"{"euros": 100}"#)
-        .says("It is done.")
-        .says("It is done.");
+        .replies("It is done.")
+        .replies("It is done.");
     let tools = vec![till(&paid), work::tool()];
     let server = Server::new(invoker(tools), model)
         .endpoint(Endpoint::new("/help").memory(true))
@@ -606,9 +606,9 @@ async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject(
     let mut expired = PrincipalRecord::new("ada");
     (expired.scopes, expired.expires) = (vec!["look".to_owned()], Some(1));
     let content = vec![Content::text("Go.")];
-    let message = Entry::new("1", 1, What::User { content }).by(Some(expired));
+    let message = Entry::new("1", 1, EntryBody::User { content }).with_principal(Some(expired));
     let lease = Lease::new(ROOM, "one");
-    assert!(store.lease(&lease, Duration::from_secs(60)).await.unwrap());
+    assert!(store.acquire(&lease, Duration::from_secs(60)).await.unwrap());
     store.append(&lease, &[message]).await.unwrap();
     let server = serve(scoped(&store, names_tools(), ada())).await;
     for _ in 0..3 {

@@ -175,7 +175,7 @@ async fn conversations_are_listed_exported_and_deleted() {
 #[tokio::test]
 async fn health_and_metrics_are_for_machines() {
     let paid = Paid::default();
-    let model = ScriptedModel::new().says("Hello.");
+    let model = ScriptedModel::new().replies("Hello.");
     let server = serve(Server::new(invoker(till(&paid)), model)).await;
     assert_eq!(server.get("/healthz").await.text(), "ok\n");
     assert_eq!(server.get("/readyz").await.text(), "ready\n");

@@ -53,7 +53,7 @@ async fn interrupted(store: &Arc<MemoryStore>) {
 async fn a_turn_that_was_interrupted_goes_on_when_somebody_looks() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
-    let model = ScriptedModel::new().says("A whole answer.");
+    let model = ScriptedModel::new().replies("A whole answer.");
     let server = serve(kept(Server::new(no_tools(), model), &store)).await;
     let mut events = server.events(PATH, None).await;
     let first = events.next().await.unwrap();
@@ -71,7 +71,7 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
     let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
     before.turn(PATH, "Pay Bob.").await;
     before.end().await;
-    let model = ScriptedModel::new().says("Bob has his money.");
+    let model = ScriptedModel::new().replies("Bob has his money.");
     let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
     let mut events = server.events(PATH, None).await;
     let asked = events.turn().await;
@@ -102,7 +102,7 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
         let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
         before.turn(PATH, "Pay Bob.").await;
         before.end().await;
-        let model = ScriptedModel::new().says("Bob has his money.");
+        let model = ScriptedModel::new().replies("Bob has his money.");
         let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
         let looks = (0..4).map(|_| server.get(PATH));
         let stale = json!({ "call": "x", "token": { "id": "", "digest": "", "expires": 0, "signature": "" }, "verdict": "approve" });
@@ -123,7 +123,7 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
 async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
-    let model = ScriptedModel::new().says("A whole answer.");
+    let model = ScriptedModel::new().replies("A whole answer.");
     let server = serve(kept(Server::new(no_tools(), model), &store)).await;
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json(), json!({ "stopped": true }));
@@ -137,6 +137,6 @@ async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
         last = events.next().await.unwrap();
     }
     let kept = store.load("till").await.unwrap();
-    let end = serde_json::to_value(&kept.last().unwrap().what).unwrap();
+    let end = serde_json::to_value(&kept.last().unwrap().body).unwrap();
     assert_eq!(end, json!({ "ended": { "end": { "end": "cancelled" } } }));
 }

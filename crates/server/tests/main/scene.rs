@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Stop, Usage};
+use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage};
 use toolwright::{Bundle, Invoker, Registry, Tool};
 use toolwright_server::{Server, Site};
 
@@ -311,7 +311,7 @@ impl Model for Puppet {
             1 => {
                 let usage = Usage::new(10, 5);
                 let finished = ModelEvent::Finished {
-                    stop: Stop::End,
+                    stop: StopReason::End,
                     usage,
                 };
                 Some((Ok(finished), (words, said, 2)))

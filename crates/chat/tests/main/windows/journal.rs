@@ -1,7 +1,7 @@
 //! Journals of all kinds: whole, and damaged in every way.
 
 use proptest::prelude::*;
-use toolwright::chat::{CallFacts, End, Entry, Item, ModelId, Step, Stop, Usage, What};
+use toolwright::chat::{CallMetadata, TurnEnd, Entry, Item, ModelId, Step, StopReason, Usage, EntryBody};
 use toolwright::{Content, ToolCall, ToolResult};
 
 /// One piece of a journal.
@@ -58,15 +58,15 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
                 told.push(user(10));
                 let ids: Vec<usize> = (0..calls).map(|n| 100 + n).collect();
                 told.push(step(&ids, &ids));
-                told.extend(ids.iter().map(|id| What::Started { call: call(*id) }));
+                told.extend(ids.iter().map(|id| EntryBody::CallStarted { call: call(*id) }));
                 told.extend(ids.iter().map(|id| finished(*id, size)));
                 if calls > 0 {
                     told.push(step(&[], &[]));
                 }
-                told.push(What::Ended { end: End::Answered });
+                told.push(EntryBody::TurnEnded { end: TurnEnd::Answered });
             }
             Piece::User(size) => told.push(user(size)),
-            Piece::Assistant(size) => told.push(What::Assistant {
+            Piece::Assistant(size) => told.push(EntryBody::Assistant {
                 content: text(size),
             }),
             Piece::Step { calls, known } => {
@@ -75,10 +75,10 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
                 told.push(step(&ids, if known { &ids } else { &[] }));
             }
             Piece::Foreign => told.push(step(&[0], &[9])),
-            Piece::Started(id) => told.push(What::Started { call: call(id) }),
+            Piece::Started(id) => told.push(EntryBody::CallStarted { call: call(id) }),
             Piece::Finished { call, size } => told.push(finished(call, size)),
-            Piece::Ended => told.push(What::Ended {
-                end: End::Cancelled,
+            Piece::Ended => told.push(EntryBody::TurnEnded {
+                end: TurnEnd::Cancelled,
             }),
         }
     }
@@ -95,13 +95,13 @@ fn text(size: usize) -> Vec<Content> {
     vec![Content::text("é".repeat(size / 2))]
 }
 
-fn user(size: usize) -> What {
-    What::User {
+fn user(size: usize) -> EntryBody {
+    EntryBody::User {
         content: text(size),
     }
 }
 
-fn step(calls: &[usize], known: &[usize]) -> What {
+fn step(calls: &[usize], known: &[usize]) -> EntryBody {
     let items = calls.iter().map(|id| {
         let made = ToolCall::new("look", r#"{"n": 1}"#);
         Item::call(made.with_id(format!("call-{id}")))
@@ -109,41 +109,41 @@ fn step(calls: &[usize], known: &[usize]) -> What {
     let mut items: Vec<Item> = items.collect();
     items.push(Item::text("So."));
     let stop = if calls.is_empty() {
-        Stop::End
+        StopReason::End
     } else {
-        Stop::Calls
+        StopReason::Calls
     };
     let step = Step::new(ModelId::new("any", ""), items, stop, Usage::default());
-    let facts = known.iter().map(|id| CallFacts::new(call(*id), "look", ""));
-    What::Step {
+    let facts = known.iter().map(|id| CallMetadata::new(call(*id), "look", ""));
+    EntryBody::Step {
         step: step.into(),
         calls: facts.collect(),
         cost: None,
     }
 }
 
-fn finished(id: usize, size: usize) -> What {
+fn finished(id: usize, size: usize) -> EntryBody {
     let mut result = ToolResult::success("x".repeat(size).as_str());
     (result.call, result.tool) = (call(id), "look".into());
-    What::Finished { result }
+    EntryBody::CallFinished { result }
 }
 
 /// Where turns begin: with what somebody says, once the one before has ended or was answered.
 pub(super) fn turns(entries: &[Entry]) -> Vec<usize> {
     let (mut begins, mut over, mut answered) = (Vec::new(), true, false);
     for (at, entry) in entries.iter().enumerate() {
-        let begin = match entry.what {
-            What::User { .. } => over || answered,
-            What::Assistant { .. } => over,
+        let begin = match entry.body {
+            EntryBody::User { .. } => over || answered,
+            EntryBody::Assistant { .. } => over,
             _ => false,
         };
         if begin {
             begins.push(at);
             (over, answered) = (false, false);
         }
-        match entry.what {
-            What::Step { .. } => answered = true,
-            What::Ended { .. } => over = true,
+        match entry.body {
+            EntryBody::Step { .. } => answered = true,
+            EntryBody::TurnEnded { .. } => over = true,
             _ => {}
         }
     }

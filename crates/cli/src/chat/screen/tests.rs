@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use toolwright_chat::{Stop, Usage};
+use toolwright_chat::{StopReason, Usage};
 use toolwright_core::Content;
 
 use super::*;
@@ -54,14 +54,14 @@ fn result(id: &str, result: ToolResult) -> ChatEvent {
 
 fn step() -> ChatEvent {
     ChatEvent::Step {
-        stop: Stop::End,
+        stop: StopReason::End,
         usage: Usage::default(),
         cost: None,
     }
 }
 
-fn ended(end: End, answer: &str) -> ChatEvent {
-    ChatEvent::Ended {
+fn ended(end: TurnEnd, answer: &str) -> ChatEvent {
+    ChatEvent::TurnEnded {
         end,
         content: vec![Content::text(answer)],
         usage: Usage::default(),
@@ -81,7 +81,7 @@ fn the_answer_is_on_stdout_and_calls_are_on_stderr() {
             result("1", ToolResult::success("Tokyo: Rainy")),
             text("It rains."),
             step(),
-            ended(End::Answered, "It rains."),
+            ended(TurnEnd::Answered, "It rains."),
         ],
     );
     assert_eq!(out, "Let me look.\nIt rains.\n");
@@ -93,15 +93,15 @@ fn the_answer_is_on_stdout_and_calls_are_on_stderr() {
 
 #[test]
 fn an_answer_that_was_not_streamed_is_shown_once() {
-    let (out, _) = shown(false, &[step(), ended(End::Answered, "I will not.")]);
+    let (out, _) = shown(false, &[step(), ended(TurnEnd::Answered, "I will not.")]);
     assert_eq!(out, "I will not.\n");
     let direct = [
         text("One moment."),
         step(),
-        ended(End::Direct, "the report"),
+        ended(TurnEnd::Direct, "the report"),
     ];
     assert_eq!(shown(false, &direct).0, "One moment.\nthe report\n");
-    let streamed = [text("Hello"), step(), ended(End::Answered, "Hello")];
+    let streamed = [text("Hello"), step(), ended(TurnEnd::Answered, "Hello")];
     assert_eq!(shown(false, &streamed).0, "Hello\n");
 }
 
@@ -137,9 +137,9 @@ fn nothing_from_outside_reaches_the_terminal_raw() {
         result("1", ToolResult::success(evil)),
         result("2", failure),
         step(),
-        ended(End::Direct, evil),
+        ended(TurnEnd::Direct, evil),
     ];
-    events.push(ChatEvent::Hosted {
+    events.push(ChatEvent::HostedCall {
         tool: evil.into(),
         input: evil.into(),
         output: evil.into(),
@@ -151,11 +151,11 @@ fn nothing_from_outside_reaches_the_terminal_raw() {
         total: None,
         message: Some(evil.into()),
     });
-    let verdict = Verdict::Edit {
+    let verdict = ApprovalVerdict::Edit {
         arguments: serde_json::json!(evil),
     };
     let call = "1".into();
-    events.push(ChatEvent::Decided { call, verdict });
+    events.push(ChatEvent::ApprovalDecided { call, verdict });
     let (out, err) = shown(false, &events);
     let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
     assert!(!out.contains(obeyed), "{out:?}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use toolwright::chat::What;
+use toolwright::chat::EntryBody;
 
 use crate::backend::Backend;
 use crate::fixtures::{acquire, append, encode, ids, numbered_entries, user_entry};
@@ -186,5 +186,5 @@ pub(crate) async fn a_tail_is_read_page_by_page(backend: &Backend) {
         assert!(page.is_empty(), "{unknown}");
     }
     let all = store.tail("room", Some("10"), usize::MAX).await.unwrap();
-    assert!(matches!(all[9].what, What::User { .. }) && all.len() == 10);
+    assert!(matches!(all[9].body, EntryBody::User { .. }) && all.len() == 10);
 }

@@ -10,8 +10,8 @@ pub(crate) async fn a_deleted_conversation_is_gone_and_others_stay(backend: &Bac
     append(&store, "other", &numbered_entries(0, 3)).await;
     append(&store, "room", &numbered_entries(0, 3)).await;
     let room = acquire(&store, "room").await;
-    assert!(store.forget(&room).await.unwrap());
-    assert!(!store.forget(&room).await.unwrap(), "it is gone already");
+    assert!(store.delete(&room).await.unwrap());
+    assert!(!store.delete(&room).await.unwrap(), "it is gone already");
     let store = backend.open().await;
     assert!(store.load("room").await.unwrap().is_empty());
     assert_eq!(store.load("other").await.unwrap().len(), 3);
@@ -28,10 +28,10 @@ pub(crate) async fn only_the_holder_of_its_lease_deletes_a_conversation(backend:
     let store = backend.open().await;
     append(&store, "room", &numbered_entries(0, 3)).await;
     let other = Lease::new("room", "other");
-    store.forget(&other).await.unwrap_err();
+    store.delete(&other).await.unwrap_err();
     let room = acquire(&store, "room").await;
-    let error = store.forget(&other).await.unwrap_err().to_string();
+    let error = store.delete(&other).await.unwrap_err().to_string();
     assert!(error.contains("in the hands of another"), "{error}");
     assert_eq!(store.load("room").await.unwrap().len(), 3);
-    assert!(store.forget(&room).await.unwrap());
+    assert!(store.delete(&room).await.unwrap());
 }

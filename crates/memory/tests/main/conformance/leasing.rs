@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(1);
 
 /// Retries until the lease of another holder has expired.
 async fn acquire_expired(store: &dyn Store, lease: &Lease) {
-    while !store.lease(lease, LONG).await.unwrap() {
+    while !store.acquire(lease, LONG).await.unwrap() {
         tokio::task::yield_now().await;
     }
 }
@@ -21,35 +21,35 @@ async fn acquire_expired(store: &dyn Store, lease: &Lease) {
 pub(crate) async fn a_lease_is_acquired_once_and_renewed_by_its_holder(backend: &Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
-    assert!(store.lease(&me, LONG).await.unwrap());
+    assert!(store.acquire(&me, LONG).await.unwrap());
     for _ in 0..2 {
-        assert!(!again.lease(&you, LONG).await.unwrap());
-        assert!(again.lease(&me, Duration::MAX).await.unwrap(), "renewed");
+        assert!(!again.acquire(&you, LONG).await.unwrap());
+        assert!(again.acquire(&me, Duration::MAX).await.unwrap(), "renewed");
     }
     let elsewhere = Lease::new("other room", "you");
-    assert!(again.lease(&elsewhere, LONG).await.unwrap());
+    assert!(again.acquire(&elsewhere, LONG).await.unwrap());
 }
 
 pub(crate) async fn a_lease_that_is_not_renewed_expires(backend: &Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
-    assert!(store.lease(&me, SHORT).await.unwrap());
+    assert!(store.acquire(&me, SHORT).await.unwrap());
     acquire_expired(&again, &you).await;
-    assert!(!store.lease(&me, LONG).await.unwrap());
-    assert!(!again.lease(&me, LONG).await.unwrap());
+    assert!(!store.acquire(&me, LONG).await.unwrap());
+    assert!(!again.acquire(&me, LONG).await.unwrap());
 }
 
 pub(crate) async fn a_released_lease_is_free(backend: &Backend) {
     let (store, again) = (backend.open().await, backend.open().await);
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
-    assert!(store.lease(&me, LONG).await.unwrap());
+    assert!(store.acquire(&me, LONG).await.unwrap());
     // Only its holder releases a lease.
     again.release(&you).await.unwrap();
-    assert!(!again.lease(&you, LONG).await.unwrap());
+    assert!(!again.acquire(&you, LONG).await.unwrap());
     store.append(&me, &[user_entry("a", 1, "")]).await.unwrap();
     store.release(&me).await.unwrap();
     store.release(&me).await.unwrap();
-    assert!(again.lease(&you, LONG).await.unwrap());
+    assert!(again.acquire(&you, LONG).await.unwrap());
     store.release(&me).await.unwrap();
     again.append(&you, &[user_entry("b", 1, "")]).await.unwrap();
     assert_eq!(ids(&store.load("room").await.unwrap()), ["a", "b"]);
@@ -64,7 +64,7 @@ pub(crate) async fn a_holder_that_lost_its_lease_appends_nothing(backend: &Backe
         error.contains("`room` is in the hands of another"),
         "{error}"
     );
-    assert!(store.lease(&me, SHORT).await.unwrap());
+    assert!(store.acquire(&me, SHORT).await.unwrap());
     acquire_expired(&again, &you).await;
     again.append(&you, &entries).await.unwrap();
     // The first holder does not know that it lost the lease.
@@ -84,7 +84,7 @@ pub(crate) async fn one_of_many_tasks_acquires_a_lease(backend: &Backend) {
     let tasks = (0..12).map(|n| {
         let store = Arc::clone(&store);
         let lease = Lease::new("room", format!("{n}"));
-        tokio::spawn(async move { store.lease(&lease, LONG).await.unwrap() })
+        tokio::spawn(async move { store.acquire(&lease, LONG).await.unwrap() })
     });
     let mut acquired = 0;
     for task in tasks.collect::<Vec<_>>() {
@@ -96,10 +96,10 @@ pub(crate) async fn one_of_many_tasks_acquires_a_lease(backend: &Backend) {
 pub(crate) async fn a_lease_without_entries_leaves_no_conversation(backend: &Backend) {
     let store = backend.open().await;
     let me = Lease::new("room", "me");
-    assert!(store.lease(&me, LONG).await.unwrap());
+    assert!(store.acquire(&me, LONG).await.unwrap());
     store.append(&me, &[]).await.unwrap();
     assert!(store.list(9).await.unwrap().is_empty());
-    assert!(!store.forget(&me).await.unwrap(), "there was nothing");
+    assert!(!store.delete(&me).await.unwrap(), "there was nothing");
     store.release(&me).await.unwrap();
     assert!(store.list(9).await.unwrap().is_empty());
 }
@@ -109,11 +109,11 @@ pub(crate) async fn an_expired_lease_stays_with_its_holder_until_another_acquire
 ) {
     let (store, again) = (backend.open().await, backend.open().await);
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
-    assert!(store.lease(&me, Duration::ZERO).await.unwrap());
+    assert!(store.acquire(&me, Duration::ZERO).await.unwrap());
     store.append(&me, &[user_entry("a", 1, "")]).await.unwrap();
-    assert!(store.lease(&me, Duration::ZERO).await.unwrap(), "renewed");
-    assert!(store.forget(&me).await.unwrap());
+    assert!(store.acquire(&me, Duration::ZERO).await.unwrap(), "renewed");
+    assert!(store.delete(&me).await.unwrap());
     store.release(&me).await.unwrap();
-    assert!(again.lease(&you, LONG).await.unwrap());
+    assert!(again.acquire(&you, LONG).await.unwrap());
     again.append(&you, &[user_entry("b", 1, "")]).await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! Lists of conversations.
 
 use toolwright::Content;
-use toolwright::chat::{Entry, Owner, What};
+use toolwright::chat::{Entry, Owner, EntryBody};
 
 use crate::backend::Backend;
 use crate::fixtures::{append, numbered_entries, user_entry};
@@ -45,7 +45,7 @@ pub(crate) async fn an_owner_is_shown_its_own_conversations_only(backend: &Backe
         append(&store, name, &[user_entry("a", 10 + at as u64, "x")]).await;
     }
     let names = async |owner: &Owner, most| -> Vec<String> {
-        let listed = store.list_of(owner, most).await.unwrap();
+        let listed = store.list_by_owner(owner, most).await.unwrap();
         listed.into_iter().map(|it| it.conversation).collect()
     };
     assert_eq!(names(&ada, 9).await, ["@ada//help/7", "@ada/notes"]);
@@ -73,7 +73,7 @@ pub(crate) async fn a_title_is_the_beginning_of_the_first_entry(backend: &Backen
         data: "AAAA".to_owned(),
         mime_type: "image/png".to_owned(),
     };
-    let what = What::User {
+    let what = EntryBody::User {
         content: vec![picture, Content::text("This")],
     };
     append(&store, "c", &[Entry::new("1", 2, what)]).await;

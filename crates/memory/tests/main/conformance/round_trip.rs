@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use toolwright::ToolCall;
-use toolwright::chat::{CallFacts, Entry, Item, ModelId, Step, Stop, Usage, Verdict, What};
+use toolwright::chat::{CallMetadata, Entry, Item, ModelId, Step, StopReason, Usage, ApprovalVerdict, EntryBody};
 
 use crate::backend::Backend;
 use crate::fixtures::{acquire, append, encode, ids, user_entry};
@@ -31,10 +31,10 @@ pub(crate) async fn json_is_stored_byte_for_byte(backend: &Backend) {
         let loaded = store.load("room").await.unwrap();
         assert_eq!(encode(&loaded), encode(&entries));
         for (entry, json) in loaded.iter().zip(UNUSUAL_JSON) {
-            let What::Step { step, .. } = &entry.what else {
+            let EntryBody::Step { step, .. } = &entry.body else {
                 panic!("{entry:?}")
             };
-            let raw = step.items[0].raw_of("odd").unwrap();
+            let raw = step.items[0].raw_json("odd").unwrap();
             assert_eq!(raw.get(), *json);
             let call = step.calls().next().unwrap();
             assert_eq!(call.arguments.as_str(), *json);
@@ -49,12 +49,12 @@ fn step(n: usize, json: &str) -> Entry {
     let step = Step::new(
         ModelId::new("odd", ""),
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::new(1, 2),
     );
-    let what = What::Step {
+    let what = EntryBody::Step {
         step: step.into(),
-        calls: vec![CallFacts::new("call", "look", "digest")],
+        calls: vec![CallMetadata::new("call", "look", "digest")],
         cost: Some(0.1),
     };
     Entry::new(format!("{n}"), 0, what)
@@ -78,7 +78,7 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
     let store = backend.open().await;
     for name in names {
         let lease = toolwright::chat::Lease::new(name, name);
-        assert!(store.lease(&lease, crate::fixtures::LONG).await.unwrap());
+        assert!(store.acquire(&lease, crate::fixtures::LONG).await.unwrap());
         let entries = names.map(|id| user_entry(id, 1, name));
         store.append(&lease, &entries).await.unwrap();
     }
@@ -93,7 +93,7 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
         let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
         assert_eq!(ids(&before), ["", " ", "\0"]);
         let other = toolwright::chat::Lease::new(name, "other");
-        assert!(!store.lease(&other, crate::fixtures::LONG).await.unwrap());
+        assert!(!store.acquire(&other, crate::fixtures::LONG).await.unwrap());
     }
     let mut expected = names.map(str::to_owned);
     expected.sort();
@@ -104,13 +104,13 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
 
 pub(crate) async fn the_key_stays_the_same(backend: &Backend) {
     let (one, two) = (backend.open().await, backend.open().await);
-    let (first, second) = tokio::join!(one.key(), two.key());
+    let (first, second) = tokio::join!(one.signing_key(), two.signing_key());
     let key = first.unwrap();
     assert_eq!(key.expose(), second.unwrap().expose());
     assert!(key.expose().len() >= 64);
-    let later = backend.open().await.key().await.unwrap();
+    let later = backend.open().await.signing_key().await.unwrap();
     assert_eq!(key.expose(), later.expose());
-    let elsewhere = Backend::memory().open().await.key().await.unwrap();
+    let elsewhere = Backend::memory().open().await.signing_key().await.unwrap();
     assert_ne!(key.expose(), elsewhere.expose());
 }
 
@@ -122,13 +122,13 @@ pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
     for n in 0..100_u32 {
         let cost = f64::from(n).sqrt() / 7.0;
         let arguments = serde_json::json!({"x": cost, "big": u64::MAX, "small": i64::MIN});
-        let verdict = Verdict::Edit { arguments };
+        let verdict = ApprovalVerdict::Edit { arguments };
         let call = "call".into();
-        let what = What::Decided { call, verdict };
+        let what = EntryBody::ApprovalDecided { call, verdict };
         entries.push(Entry::new(format!("{n}"), 0, what));
         let mut step = step(0, "null");
         step.id = format!("step {n}");
-        if let What::Step { cost: paid, .. } = &mut step.what {
+        if let EntryBody::Step { cost: paid, .. } = &mut step.body {
             *paid = Some(cost);
         }
         entries.push(step);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatError, Store as _, What};
+use toolwright::chat::{ChatError, Store as _, EntryBody};
 use toolwright::{Tool, ToolError};
 use toolwright_memory::PostgresStore;
 
@@ -85,7 +85,7 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     };
     let model = ScriptedModel::new().calls("stop", "{}");
     let first = chat(model, vec![stop_tool(&server)], store.clone());
-    let ask = first.prompt().conversation("room").user("Go!");
+    let ask = first.message().conversation("room").user("Go!");
     let error = ask.call().await.unwrap_err();
     assert!(matches!(error, ChatError::Store(_)), "{error:?}");
     let message = error.to_string();
@@ -96,13 +96,13 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     );
     assert!(message.contains(expected), "{message}");
     // Another store is not affected, and this one works again when the server is back.
-    let memory = ScriptedModel::new().says("Here.");
+    let memory = ScriptedModel::new().replies("Here.");
     let beside = chat(
         memory,
         Vec::new(),
         Arc::new(toolwright::chat::MemoryStore::new()),
     );
-    let ask = beside.prompt().conversation("room").user("There?");
+    let ask = beside.message().conversation("room").user("There?");
     assert_eq!(ask.call().await.unwrap().text(), "Here.");
     let error = store.load("other").await.unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
@@ -110,7 +110,7 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     append(&*store, "other", &numbered_entries(0, 3)).await;
 
     // The outcome of the call was not stored: it does not run again, and the model reads that it is unknown.
-    let model = ScriptedModel::new().says("I do not know.");
+    let model = ScriptedModel::new().replies("I do not know.");
     let again = chat(model.clone(), vec![stop_tool(&server)], store.clone());
     // The first chat could not release its lease.
     execute(&url, "UPDATE toolwright_conversations SET until = now()").await;
@@ -118,8 +118,8 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     assert_eq!(done.text(), "I do not know.");
     assert_eq!(log.lines(), ["stopped"]);
     let entries = store.load("room").await.unwrap();
-    let finished = entries.iter().filter_map(|entry| match &entry.what {
-        What::Finished { result } => Some(result.text().into_owned()),
+    let finished = entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::CallFinished { result } => Some(result.text().into_owned()),
         _ => None,
     });
     let finished: Vec<String> = finished.collect();

@@ -21,11 +21,11 @@ async fn a_clock_that_jumps_ends_no_lease() {
     for until in [1, i64::MAX / 2] {
         execute(&file, &format!("UPDATE conversations SET until = {until}")).await;
         for _ in 0..2 {
-            assert!(!other.lease(&you, LONG).await.unwrap(), "{until}");
+            assert!(!other.acquire(&you, LONG).await.unwrap(), "{until}");
         }
         let entries = numbered_entries(usize::try_from(until % 1_000).unwrap(), 1);
         store.append(&room, &entries).await.unwrap();
-        assert!(store.lease(&room, LONG).await.unwrap(), "{until}");
+        assert!(store.acquire(&room, LONG).await.unwrap(), "{until}");
     }
     assert_eq!(other.load("room").await.unwrap().len(), 2);
 }
@@ -38,10 +38,10 @@ async fn a_renewed_lease_does_not_expire_for_others() {
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
     for _ in 0..20 {
         // Expires at once, but was renewed since the other's last attempt.
-        assert!(store.lease(&me, Duration::ZERO).await.unwrap());
-        assert!(!other.lease(&you, LONG).await.unwrap());
+        assert!(store.acquire(&me, Duration::ZERO).await.unwrap());
+        assert!(!other.acquire(&you, LONG).await.unwrap());
     }
-    assert!(other.lease(&you, LONG).await.unwrap(), "not renewed since");
+    assert!(other.acquire(&you, LONG).await.unwrap(), "not renewed since");
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn writers_are_served_in_order() {
     let served = Mutex::new(Vec::new());
     // All of them are queued, in this order, before the first is served.
     let writers = rooms.iter().map(async |room| {
-        assert!(store.lease(room, LONG).await.unwrap());
+        assert!(store.acquire(room, LONG).await.unwrap());
         served.lock().unwrap().push(room.conversation.clone());
     });
     join_all(writers).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolwright_chat::{
-    Hosted, Item, ItemKind, Message, ModelId, ModelRequest, Step, Stop, ToolChoice, Usage,
+    HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
 use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
@@ -29,7 +29,7 @@ fn step(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(Step::new(
         model,
         items,
-        Stop::End,
+        StopReason::End,
         Usage::default(),
     )))
 }
@@ -292,7 +292,7 @@ fn every_choice_has_its_word_and_auto_needs_none() {
     ];
     for (choice, expected) in rows {
         let mut request = asking(vec![user("Hi")]);
-        request.choice = choice;
+        request.tool_choice = choice;
         assert_eq!(body(&request, MODEL)["tool_choice"], expected);
         let without = Anthropic::default().body(&request, &no_tools(), MODEL);
         assert!(!without.contains_key("tool_choice") && !without.contains_key("tools"));
@@ -312,11 +312,11 @@ fn hosted_tools_stand_behind_ours() {
     ]);
     let mut request = asking(vec![user("Hi")]);
     request
-        .hosted
-        .push(Hosted::WebSearch(config.web_search().unwrap().unwrap()));
+        .hosted_tools
+        .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
     request
-        .hosted
-        .extend(config.mcp_groups().unwrap().into_iter().map(Hosted::Mcp));
+        .hosted_tools
+        .extend(config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp));
     let body = Value::from(Anthropic::default().body(&request, &no_tools(), MODEL));
     assert_eq!(
         body["tools"],
@@ -347,8 +347,8 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
         let config = config(&[("WebSearchTool.type", set)]);
         let mut request = asking(vec![user("Hi")]);
         request
-            .hosted
-            .push(Hosted::WebSearch(config.web_search().unwrap().unwrap()));
+            .hosted_tools
+            .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
         let body = Value::from(Anthropic { cache: false }.body(&request, &no_tools(), MODEL));
         assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
         assert!(betas(&request).is_empty());
@@ -442,9 +442,9 @@ fn whoever_must_call_a_tool_is_not_told_to_think_first() {
     for model in ["claude-opus-5", "claude-haiku-4-5"] {
         let mut request = asking(vec![user("Hi")]);
         request.options.effort = Some("high".into());
-        request.choice = ToolChoice::Required;
+        request.tool_choice = ToolChoice::Required;
         assert_eq!(body(&request, model)["thinking"], Value::Null);
-        request.choice = ToolChoice::None;
+        request.tool_choice = ToolChoice::None;
         assert!(body(&request, model)["thinking"].is_object());
     }
 }

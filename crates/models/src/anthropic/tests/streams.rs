@@ -1,7 +1,7 @@
 //! Recorded answers in, events out.
 
 use serde_json::{Value, json};
-use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{answer, called, finished, frames, items, raw, read_all, text_of, typed};
 
@@ -75,7 +75,7 @@ fn text_comes_in_pieces_then_whole() {
 #[test]
 fn the_input_includes_what_the_cache_read_and_wrote() {
     let (stop, usage) = finished(&answer(TEXT));
-    assert_eq!(stop, Stop::End);
+    assert_eq!(stop, StopReason::End);
     assert_eq!((usage.input, usage.output), (1125, 15));
     assert_eq!((usage.cached, usage.cache_written), (1000, 100));
     assert_eq!(usage.reasoning, 0);
@@ -164,7 +164,7 @@ fn a_call_starts_grows_and_is_whole() {
         raw(item),
         json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}})
     );
-    assert_eq!(finished(&events).0, Stop::Calls);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn parallel_calls_are_counted_as_calls_not_as_blocks() {
     let started: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            ModelEvent::CallStarted { index, id, name } => {
+            ModelEvent::CallBegins { index, id, name } => {
                 Some((*index, id.to_string(), name.to_string()))
             }
             _ => None,
@@ -242,7 +242,7 @@ fn calls_that_all_bear_number_nought_are_not_merged() {
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[0].2, r#"{"city":"Rome"}"#);
     assert_eq!(calls[1].2, r#"{"city":"Oslo"}"#);
-    assert_eq!(finished(&events).0, Stop::Calls);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn malformed_arguments_pass_through_and_go_back_wrapped() {
         let item = &items(&events)[0];
         assert_eq!(called(item).2, bad);
         assert_eq!(raw(item)["input"], json!({"INVALID_JSON": bad}));
-        assert_eq!(finished(&events).0, Stop::Length);
+        assert_eq!(finished(&events).0, StopReason::Length);
     }
 }
 
@@ -325,7 +325,7 @@ fn a_search_is_hosted_and_its_citations_are_kept() {
         "end_turn",
     ));
     let items = items(&events);
-    let hosted = |input: &str, output: &str| ItemKind::Hosted {
+    let hosted = |input: &str, output: &str| ItemKind::HostedCall {
         tool: "web_search".into(),
         input: input.into(),
         output: output.into(),
@@ -336,7 +336,7 @@ fn a_search_is_hosted_and_its_citations_are_kept() {
     assert_eq!(items[1].kind, hosted("", "X https://x.example"));
     assert_eq!(raw(&items[1]), result);
     assert_eq!(raw(&items[2])["citations"], json!([citation]));
-    assert_eq!(finished(&events).0, Stop::End);
+    assert_eq!(finished(&events).0, StopReason::End);
     let calls = typed(&events)
         .iter()
         .filter(|event| event.starts_with("Call"))
@@ -362,7 +362,7 @@ fn a_failed_search_and_a_failed_mcp_tool_say_so() {
         "pause_turn",
     ));
     let kinds: Vec<_> = items(&events).into_iter().map(|item| item.kind).collect();
-    let hosted = |tool: &str, input: &str, output: &str, failed| ItemKind::Hosted {
+    let hosted = |tool: &str, input: &str, output: &str, failed| ItemKind::HostedCall {
         tool: tool.into(),
         input: input.into(),
         output: output.into(),
@@ -376,7 +376,7 @@ fn a_failed_search_and_a_failed_mcp_tool_say_so() {
             hosted("wiki/ask", "", "no", true),
         ]
     );
-    assert_eq!(finished(&events).0, Stop::Paused);
+    assert_eq!(finished(&events).0, StopReason::Paused);
 }
 
 #[test]
@@ -396,7 +396,7 @@ fn unknown_blocks_are_kept_with_all_their_deltas() {
         raw(item),
         json!({"type": "compaction", "content": "So far: nothing.", "seen": [1, 2], "encrypted_content": "E", "input": {"a": 1}})
     );
-    assert_eq!(finished(&events).0, Stop::Other("compaction".into()));
+    assert_eq!(finished(&events).0, StopReason::Other("compaction".into()));
 }
 
 #[test]
@@ -427,20 +427,20 @@ fn text_without_a_block_is_not_lost() {
         items(&events)[0].kind,
         ItemKind::Text { text: "Hi!".into() }
     );
-    assert_eq!(finished(&events).0, Stop::End);
+    assert_eq!(finished(&events).0, StopReason::End);
 }
 
 #[test]
 fn every_stop_reason_has_its_word() {
     let rows = [
-        ("end_turn", Stop::End),
-        ("stop_sequence", Stop::End),
-        ("tool_use", Stop::Calls),
-        ("max_tokens", Stop::Length),
-        ("model_context_window_exceeded", Stop::Length),
-        ("pause_turn", Stop::Paused),
-        ("refusal", Stop::Refused),
-        ("novelty", Stop::Other("novelty".into())),
+        ("end_turn", StopReason::End),
+        ("stop_sequence", StopReason::End),
+        ("tool_use", StopReason::Calls),
+        ("max_tokens", StopReason::Length),
+        ("model_context_window_exceeded", StopReason::Length),
+        ("pause_turn", StopReason::Paused),
+        ("refusal", StopReason::Refused),
+        ("novelty", StopReason::Other("novelty".into())),
     ];
     for (reason, stop) in rows {
         assert_eq!(finished(&answer(&blocks(&[], reason))).0, stop);
@@ -461,7 +461,7 @@ fn a_refusal_is_explained_where_the_vendor_does() {
             text: "That could do harm.".into()
         }
     );
-    assert_eq!(finished(&events).0, Stop::Refused);
+    assert_eq!(finished(&events).0, StopReason::Refused);
 }
 
 #[test]

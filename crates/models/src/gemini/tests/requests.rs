@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{
-    Hosted, Item, ItemKind, Message, ModelId, ModelRequest, Step, Stop, ToolChoice, Usage,
+    HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
 use toolwright_core::{Config, Content, Sources, Structured, ToolCall, ToolResult};
@@ -36,7 +36,7 @@ fn step(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(Step::new(
         model,
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::default(),
     )))
 }
@@ -50,13 +50,13 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
     Item::call(ToolCall::new(name, arguments).with_id(id))
 }
 
-fn search() -> Hosted {
+fn search() -> HostedTool {
     let sources = Sources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("WebSearchTool.city", "Oslo"),
     ]);
     let config = Config::load(sources).unwrap().config;
-    Hosted::WebSearch(config.web_search().unwrap().unwrap())
+    HostedTool::WebSearch(config.web_search().unwrap().unwrap())
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_whole_conversation_is_written_out() {
         user("Thanks."),
     ]);
     request.system = Some("Be brief.".into());
-    request.choice = ToolChoice::Named("weather".into());
+    request.tool_choice = ToolChoice::Named("weather".into());
     request.options.max_tokens = Some(100);
     request.options.temperature = Some(0.7);
     request.options.top_p = Some(0.9);
@@ -366,7 +366,7 @@ fn every_choice_has_its_mode() {
         ),
     ] {
         let mut request = asking(vec![user("Hi.")]);
-        request.choice = choice;
+        request.tool_choice = choice;
         assert_eq!(body(&request)["toolConfig"], config);
         let alone = Gemini.body(&request, &no_tools(), "gemini-3-pro");
         assert_eq!(alone.get("toolConfig"), None);
@@ -376,7 +376,7 @@ fn every_choice_has_its_mode() {
 #[test]
 fn a_search_stands_beside_our_tools() {
     let mut request = asking(vec![user("Hi.")]);
-    request.hosted = vec![search()];
+    request.hosted_tools = vec![search()];
     let both = body(&request);
     assert_eq!(both["tools"][1], json!({"googleSearch": {}}));
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Answers as they stream.
 
 use serde_json::json;
-use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{answered, calls, chunk, finished, items, kinds, plan, raws, said, text};
 use crate::gemini::Gemini;
@@ -25,7 +25,7 @@ fn plain_text_is_put_together_from_its_chunks() {
     assert_eq!(deltas, ["Hel", "lo."]);
     assert_eq!(kinds(&events), [text("Hello.")]);
     assert_eq!(raws(&events), [json!({"text": "Hello."})]);
-    assert_eq!(finished(&events).0, Stop::End);
+    assert_eq!(finished(&events).0, StopReason::End);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
     let part = r#"{"functionCall":{"name":"weather","args":{"city": "Oslo"},"id":"f1"},"thoughtSignature":"c2ln"}"#;
     let events = said(&format!("[{part}]"));
     assert!(
-        matches!(&events[0], ModelEvent::CallStarted { index: 0, id, name } if *id == "f1" && *name == "weather")
+        matches!(&events[0], ModelEvent::CallBegins { index: 0, id, name } if *id == "f1" && *name == "weather")
     );
     assert!(
         matches!(&events[1], ModelEvent::CallDelta { index: 0, delta } if delta == r#"{"city": "Oslo"}"#)
@@ -91,8 +91,8 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
     let call = &calls(&events)[0];
     assert_eq!(call.id, "f1");
     assert_eq!(call.arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_of(Gemini::NAME).unwrap().get(), part);
-    assert_eq!(finished(&events).0, Stop::Calls);
+    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), part);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn sources_of_a_search_are_one_hosted_item() {
         "groundingChunks":[{"web":{"uri":"https://a.example","title":"A"}},{"maps":{}}]}}]}"#;
     let empty = r#"{"candidates":[{"groundingMetadata":{}}]}"#;
     let events = answered(&[last, empty]).unwrap();
-    let search = ItemKind::Hosted {
+    let search = ItemKind::HostedCall {
         tool: "web_search".into(),
         input: "weather oslo\noslo sun".into(),
         output: "A https://a.example".into(),
@@ -206,7 +206,7 @@ fn tools_that_the_vendor_ran_keep_their_place() {
     let found =
         r#"{"toolResponse":{"id":"t1","toolType":"GOOGLE_SEARCH_WEB","response":{"hits":1}}}"#;
     let events = said(&format!(r#"[{asked},{found},{{"text":"One."}}]"#));
-    let hosted = |input: &str, output: &str| ItemKind::Hosted {
+    let hosted = |input: &str, output: &str| ItemKind::HostedCall {
         tool: "web_search".into(),
         input: input.into(),
         output: output.into(),
@@ -220,7 +220,7 @@ fn tools_that_the_vendor_ran_keep_their_place() {
             text("One.")
         ]
     );
-    assert_eq!(items(&events)[0].raw_of(Gemini::NAME).unwrap().get(), asked);
+    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), asked);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn parts_nobody_knows_are_kept_raw() {
         kinds(&events),
         [ItemKind::Other, ItemKind::Other, ItemKind::Other]
     );
-    assert_eq!(items(&events)[2].raw_of(Gemini::NAME).unwrap().get(), new);
+    assert_eq!(items(&events)[2].raw_json(Gemini::NAME).unwrap().get(), new);
 }
 
 #[test]
@@ -253,21 +253,21 @@ fn tokens_told_after_the_end_still_count() {
     let end = chunk(r#"[{"text":"a"}]"#, Some("STOP"));
     let late = r#"{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}"#;
     let (stop, usage) = finished(&answered(&[&end, late]).unwrap());
-    assert_eq!((stop, usage.total()), (Stop::End, 3));
+    assert_eq!((stop, usage.total()), (StopReason::End, 3));
 }
 
 #[test]
 fn every_reason_to_finish_has_its_word() {
-    let other = |word: &str| Stop::Other(word.into());
+    let other = |word: &str| StopReason::Other(word.into());
     for (reason, plain, calling) in [
-        ("STOP", Stop::End, Stop::Calls),
-        ("FUNCTION_CALL", other("FUNCTION_CALL"), Stop::Calls),
-        ("MAX_TOKENS", Stop::Length, Stop::Length),
-        ("SAFETY", Stop::Filtered, Stop::Filtered),
-        ("RECITATION", Stop::Filtered, Stop::Filtered),
-        ("PROHIBITED_CONTENT", Stop::Filtered, Stop::Filtered),
-        ("BLOCKLIST", Stop::Filtered, Stop::Filtered),
-        ("SPII", Stop::Filtered, Stop::Filtered),
+        ("STOP", StopReason::End, StopReason::Calls),
+        ("FUNCTION_CALL", other("FUNCTION_CALL"), StopReason::Calls),
+        ("MAX_TOKENS", StopReason::Length, StopReason::Length),
+        ("SAFETY", StopReason::Filtered, StopReason::Filtered),
+        ("RECITATION", StopReason::Filtered, StopReason::Filtered),
+        ("PROHIBITED_CONTENT", StopReason::Filtered, StopReason::Filtered),
+        ("BLOCKLIST", StopReason::Filtered, StopReason::Filtered),
+        ("SPII", StopReason::Filtered, StopReason::Filtered),
         (
             "MALFORMED_FUNCTION_CALL",
             other("MALFORMED_FUNCTION_CALL"),
@@ -293,7 +293,7 @@ fn every_reason_to_finish_has_its_word() {
 fn a_reason_without_any_part_is_an_end_too() {
     let events = answered(&[r#"{"candidates":[{"finishReason":"SAFETY"}]}"#]).unwrap();
     assert_eq!(events.len(), 1);
-    assert_eq!(finished(&events).0, Stop::Filtered);
+    assert_eq!(finished(&events).0, StopReason::Filtered);
 }
 
 #[test]

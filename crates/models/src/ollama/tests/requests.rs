@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{
-    Item, ItemKind, Message, ModelId, ModelRequest, Step, Stop, ToolChoice, Usage,
+    Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
 use toolwright_core::{Content, ToolCall, ToolResult};
@@ -36,7 +36,7 @@ fn step(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(Step::new(
         model,
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::default(),
     )))
 }
@@ -245,7 +245,7 @@ fn a_choice_is_made_by_what_is_shown() {
         (ToolChoice::None, vec![]),
     ] {
         let mut request = asking(vec![user("Hi.")]);
-        request.choice = choice;
+        request.tool_choice = choice;
         let body = body(&request);
         let tools = body.get("tools").and_then(Value::as_array).cloned();
         let tools = tools.unwrap_or_default();

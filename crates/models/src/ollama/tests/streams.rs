@@ -1,6 +1,6 @@
 //! Answers as they stream.
 
-use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{DONE, answered, calling, calls, finished, items, kinds, line, plan, text};
 use crate::ollama::Ollama;
@@ -18,13 +18,13 @@ fn text_is_put_together_from_its_lines() {
     assert!(matches!(&events[1], ModelEvent::Text(text) if text == "lo."));
     assert_eq!(kinds(&events), [text("Hello.")]);
     let raw = items(&events)[0]
-        .raw_of(Ollama::NAME)
+        .raw_json(Ollama::NAME)
         .unwrap()
         .get()
         .to_owned();
     assert_eq!(raw, r#"{"content":"Hello."}"#);
     let (stop, usage) = finished(&events);
-    assert_eq!((stop, usage.input, usage.output), (Stop::End, 11, 7));
+    assert_eq!((stop, usage.input, usage.output), (StopReason::End, 11, 7));
 }
 
 #[test]
@@ -49,14 +49,14 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
         r#"{"id":"call_x","function":{"index":0,"name":"weather","arguments":{"city": "Oslo"}}}"#;
     let events = calling(entry);
     assert!(
-        matches!(&events[0], ModelEvent::CallStarted { index: 0, id, name } if *id == "call_x" && *name == "weather")
+        matches!(&events[0], ModelEvent::CallBegins { index: 0, id, name } if *id == "call_x" && *name == "weather")
     );
     assert!(
         matches!(&events[1], ModelEvent::CallDelta { index: 0, delta } if delta == r#"{"city": "Oslo"}"#)
     );
     assert_eq!(calls(&events)[0].arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_of(Ollama::NAME).unwrap().get(), entry);
-    assert_eq!(finished(&events).0, Stop::Calls);
+    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), entry);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
 #[test]
@@ -156,20 +156,20 @@ fn entries_nobody_knows_are_kept_raw() {
     let new = r#"{"type":"hologram","depth":3}"#;
     let events = calling(&format!("{new},7,null"));
     assert_eq!(kinds(&events), [ItemKind::Other]);
-    assert_eq!(items(&events)[0].raw_of(Ollama::NAME).unwrap().get(), new);
-    assert_eq!(finished(&events).0, Stop::End);
+    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), new);
+    assert_eq!(finished(&events).0, StopReason::End);
 }
 
 #[test]
 fn every_reason_to_finish_has_its_word() {
     for (reason, plain, calling) in [
-        (r#","done_reason":"stop""#, Stop::End, Stop::Calls),
-        ("", Stop::End, Stop::Calls),
-        (r#","done_reason":"length""#, Stop::Length, Stop::Length),
+        (r#","done_reason":"stop""#, StopReason::End, StopReason::Calls),
+        ("", StopReason::End, StopReason::Calls),
+        (r#","done_reason":"length""#, StopReason::Length, StopReason::Length),
         (
             r#","done_reason":"load""#,
-            Stop::Other("load".into()),
-            Stop::Other("load".into()),
+            StopReason::Other("load".into()),
+            StopReason::Other("load".into()),
         ),
     ] {
         let done = format!(r#"{{"done":true{reason}}}"#);

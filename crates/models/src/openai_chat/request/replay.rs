@@ -38,7 +38,7 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn add(&mut self, item: &Item) {
-        let raw = item.raw_of(OpenAiChat::NAME).and_then(object);
+        let raw = item.raw_json(OpenAiChat::NAME).and_then(object);
         match (&item.kind, raw) {
             (ItemKind::Text { text }, raw) => {
                 let content = raw.and_then(|mut raw| raw.remove("content"));

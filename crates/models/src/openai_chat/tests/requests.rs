@@ -75,7 +75,7 @@ fn a_rich_conversation_is_written_whole() {
         user("Thanks"),
     ]);
     request.system = Some("Be brief.".to_owned());
-    request.choice = ToolChoice::Named("weather.now".to_owned());
+    request.tool_choice = ToolChoice::Named("weather.now".to_owned());
     request.options.max_tokens = Some(100);
     request.options.temperature = Some(0.7);
     request.options.top_p = Some(0.9);
@@ -124,7 +124,7 @@ fn a_rich_conversation_is_written_whole() {
 #[test]
 fn without_tools_nothing_is_said_about_them() {
     let mut request = ask(vec![user("Hi")]);
-    request.choice = ToolChoice::Required;
+    request.tool_choice = ToolChoice::Required;
     let body = MISTRAL.body(&request, &nothing(), "m");
     assert_eq!(
         Value::Object(body),
@@ -136,7 +136,7 @@ fn without_tools_nothing_is_said_about_them() {
 fn each_choice_has_its_word() {
     let choice = |chat: &OpenAiChat, choice: ToolChoice| {
         let mut request = ask(vec![user("Hi")]);
-        request.choice = choice;
+        request.tool_choice = choice;
         chat.body(&request, &plan(), "m").remove("tool_choice")
     };
     assert_eq!(choice(&OPENAI, ToolChoice::Auto), None);

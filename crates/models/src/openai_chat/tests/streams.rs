@@ -1,7 +1,7 @@
 //! Chunks become events.
 
 use serde_json::json;
-use toolwright_chat::{ItemKind, ModelErrorKind, Stop, Usage};
+use toolwright_chat::{ItemKind, ModelErrorKind, StopReason, Usage};
 use toolwright_core::ToolCall;
 
 use super::{delta, done, end, finish, kinds, raws, read, streamed};
@@ -37,7 +37,7 @@ fn text_comes_as_it_is_written_and_whole_at_the_end() {
     assert_eq!(streamed(&events), ["text Good ", "text day"]);
     assert_eq!(kinds(&events), [text("Good day")]);
     assert_eq!(raws(&events), [json!({"content": "Good day"})]);
-    assert_eq!(end(&events), (Stop::End, Usage::default()));
+    assert_eq!(end(&events), (StopReason::End, Usage::default()));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_call_is_lifted_to_the_tools_own_name_and_arguments() {
         [json!({"id": "a", "type": "function", "function": {
             "name": "weather_now", "arguments": r#"{"city":"Oslo","unit":null}"#}})]
     );
-    assert_eq!(end(&events).0, Stop::Calls);
+    assert_eq!(end(&events).0, StopReason::Calls);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn the_older_form_of_a_call_is_read_and_not_read_twice() {
     ])
     .unwrap();
     assert!(matches!(&kinds(&events)[..], [ItemKind::Call { call }] if call.name == "f"));
-    assert_eq!(end(&events).0, Stop::Calls);
+    assert_eq!(end(&events).0, StopReason::Calls);
 
     let events = read(&[
         delta(
@@ -289,20 +289,20 @@ fn a_refusal_is_an_item_of_its_own() {
         text: "I won't.".to_owned(),
     };
     assert_eq!(kinds(&events), [refusal]);
-    assert_eq!(end(&events).0, Stop::Refused);
+    assert_eq!(end(&events).0, StopReason::Refused);
 }
 
 #[test]
 fn every_reason_to_end_has_its_word() {
     for (reason, stop) in [
-        ("stop", Stop::End),
-        ("eos", Stop::End),
-        ("length", Stop::Length),
-        ("model_length", Stop::Length),
-        ("content_filter", Stop::Filtered),
-        ("content_filter: RECITATION", Stop::Filtered),
-        ("tool_calls", Stop::End),
-        ("moonlight", Stop::Other("moonlight".to_owned())),
+        ("stop", StopReason::End),
+        ("eos", StopReason::End),
+        ("length", StopReason::Length),
+        ("model_length", StopReason::Length),
+        ("content_filter", StopReason::Filtered),
+        ("content_filter: RECITATION", StopReason::Filtered),
+        ("tool_calls", StopReason::End),
+        ("moonlight", StopReason::Other("moonlight".to_owned())),
     ] {
         let events = read(&[delta(json!({"content": "x"})), finish(reason), done()]).unwrap();
         assert_eq!(end(&events).0, stop, "{reason}");
@@ -313,9 +313,9 @@ fn every_reason_to_end_has_its_word() {
 fn calls_are_to_run_even_if_the_reason_is_stop_but_not_if_they_are_cut_off() {
     let call = delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}));
     let events = read(&[call.clone(), finish("stop")]).unwrap();
-    assert_eq!(end(&events).0, Stop::Calls);
+    assert_eq!(end(&events).0, StopReason::Calls);
     let events = read(&[call, finish("length")]).unwrap();
-    assert_eq!(end(&events).0, Stop::Length);
+    assert_eq!(end(&events).0, StopReason::Length);
 }
 
 #[test]

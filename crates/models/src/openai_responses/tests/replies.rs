@@ -35,7 +35,7 @@ fn whole_items_are_kept_byte_for_byte() {
     let items = items(&whole(&sent));
     let kept: Vec<&str> = items
         .iter()
-        .map(|item| item.raw_of("openai_responses").unwrap().get())
+        .map(|item| item.raw_json("openai_responses").unwrap().get())
         .collect();
     assert_eq!(kept, sent);
 }

@@ -1,14 +1,14 @@
 //! Requests as they are written.
 
 use serde_json::{Value, json};
-use toolwright_chat::{Hosted, Item, ItemKind, Message, ModelRequest, ToolChoice};
+use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
 
 use super::super::request::{answer_dialect, format};
 use super::{asked, body, input, no_tools, plan, result, step};
 
-fn hosted() -> Vec<Hosted> {
+fn hosted() -> Vec<HostedTool> {
     let sources = Sources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("WebSearchTool.city", "Vienna"),
@@ -21,8 +21,8 @@ fn hosted() -> Vec<Hosted> {
         ("MCP_1.url", "https://open.example/mcp"),
     ]);
     let config = Config::load(sources).unwrap().config;
-    let search = config.web_search().unwrap().map(Hosted::WebSearch);
-    let groups = config.mcp_groups().unwrap().into_iter().map(Hosted::Mcp);
+    let search = config.web_search().unwrap().map(HostedTool::WebSearch);
+    let groups = config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp);
     search.into_iter().chain(groups).collect()
 }
 
@@ -118,7 +118,7 @@ fn tools_are_written_flat_and_with_their_strictness() {
 #[test]
 fn hosted_tools_stand_after_ours() {
     let mut request = asked(Vec::new());
-    request.hosted = hosted();
+    request.hosted_tools = hosted();
     let tools = body(&request, &plan())["tools"].take();
     assert_eq!(
         tools.as_array().unwrap()[2..],
@@ -141,8 +141,8 @@ fn hosted_tools_stand_after_ours() {
 fn the_choice_of_a_tool_is_written_as_the_api_wants_it() {
     let chosen = |choice: ToolChoice| {
         let mut request = asked(Vec::new());
-        request.hosted = hosted();
-        request.choice = choice;
+        request.hosted_tools = hosted();
+        request.tool_choice = choice;
         body(&request, &plan()).get("tool_choice").cloned()
     };
     let named = |name: &str| chosen(ToolChoice::Named(name.to_owned()));
@@ -179,8 +179,8 @@ fn another_vendors_name_for_the_search_is_not_used() {
         let sources = Sources::new().defaults([("WebSearchTool.type", set)]);
         let search = Config::load(sources).unwrap().config.web_search().unwrap();
         let mut request = asked(Vec::new());
-        request.hosted = search.map(Hosted::WebSearch).into_iter().collect();
-        request.choice = ToolChoice::Named("web_search".to_owned());
+        request.hosted_tools = search.map(HostedTool::WebSearch).into_iter().collect();
+        request.tool_choice = ToolChoice::Named("web_search".to_owned());
         let body = body(&request, &no_tools());
         assert_eq!(body["tools"][0]["type"], sent);
         assert_eq!(body["tool_choice"]["type"], sent);
@@ -216,7 +216,7 @@ fn calls_go_back_under_ids_and_names_that_are_taken() {
 #[test]
 fn without_tools_nothing_is_chosen() {
     let mut request = asked(Vec::new());
-    request.choice = ToolChoice::Required;
+    request.tool_choice = ToolChoice::Required;
     let body = body(&request, &no_tools());
     assert_eq!(body.get("tools"), None);
     assert_eq!(body.get("tool_choice"), None);
@@ -279,7 +279,7 @@ fn what_other_protocols_said_is_told_in_this_ones_words() {
             text: "No.".to_owned(),
         }),
         Item::new(ItemKind::Other).with_raw("gemini", raw("{}")),
-        Item::new(ItemKind::Hosted {
+        Item::new(ItemKind::HostedCall {
             tool: "web_search".to_owned(),
             input: "tea".to_owned(),
             output: String::new(),

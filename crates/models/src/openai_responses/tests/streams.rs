@@ -1,6 +1,6 @@
 //! Streams as OpenAI documents them, and as those who imitate it send them.
 
-use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{OpenAiResponses, events, items, plan, told};
 use crate::protocol::Protocol as _;
@@ -220,7 +220,7 @@ fn what_no_frame_has_whole_is_put_together_from_its_deltas() {
         ]
     );
     let items = items(frames);
-    let raw = items[1].raw_of("openai_responses").unwrap().get();
+    let raw = items[1].raw_json("openai_responses").unwrap().get();
     assert_eq!(
         raw,
         r#"{"id":"fc_1","type":"function_call","arguments":"{\"x\":1}","call_id":"call_1","name":"now","extra":7,"status":"completed"}"#
@@ -284,7 +284,7 @@ fn hosted_tools_are_told_with_what_they_were_asked_and_found() {
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
     let kinds: Vec<_> = items.into_iter().map(|item| item.kind).collect();
-    let hosted = |tool: &str, input: &str, output: &str, failed| ItemKind::Hosted {
+    let hosted = |tool: &str, input: &str, output: &str, failed| ItemKind::HostedCall {
         tool: tool.to_owned(),
         input: input.to_owned(),
         output: output.to_owned(),
@@ -352,7 +352,7 @@ fn unknown_items_are_kept_byte_for_byte_and_unknown_frames_skipped() {
     ));
     let [kept] = items.as_slice() else { panic!() };
     assert_eq!(kept.kind, ItemKind::Other);
-    assert_eq!(kept.raw_of("openai_responses").unwrap().get(), item);
+    assert_eq!(kept.raw_json("openai_responses").unwrap().get(), item);
 }
 
 #[test]
@@ -386,18 +386,18 @@ fn every_reason_to_stop_has_its_word() {
             r#"{{"type":"response.incomplete","response":{{"status":"incomplete","incomplete_details":{{"reason":"{reason}"}}}}}}"#
         ))
     };
-    assert_eq!(incomplete("max_output_tokens"), Stop::Length);
-    assert_eq!(incomplete("content_filter"), Stop::Filtered);
-    assert_eq!(incomplete("steered"), Stop::Other("steered".to_owned()));
+    assert_eq!(incomplete("max_output_tokens"), StopReason::Length);
+    assert_eq!(incomplete("content_filter"), StopReason::Filtered);
+    assert_eq!(incomplete("steered"), StopReason::Other("steered".to_owned()));
     assert_eq!(
         stop(r#"{"type":"response.incomplete","response":{}}"#),
-        Stop::Other("incomplete".to_owned())
+        StopReason::Other("incomplete".to_owned())
     );
     assert_eq!(
         stop(r#"{"type":"response.cancelled","response":{"status":"cancelled"}}"#),
-        Stop::Other("cancelled".to_owned())
+        StopReason::Other("cancelled".to_owned())
     );
-    assert_eq!(stop(r#"{"type":"response.completed"}"#), Stop::End);
+    assert_eq!(stop(r#"{"type":"response.completed"}"#), StopReason::End);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use toolwright_chat::{ItemKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelEvent, StopReason};
 
 use crate::canned::{Canned, Line, ask, connect, question, told};
 use crate::said::{Part, Said, Speaks, call};
@@ -23,21 +23,21 @@ fn everything() -> Said {
 pub(crate) async fn a_text_comes_in_pieces_and_then_whole(speaker: &dyn Speaks) {
     let said = Said::new([Part::Text("It is sunny there.")]);
     let told = told(speaker, Canned::ok(speaker.streamed(&said))).await;
-    assert!(matches!(told.events[0], ModelEvent::Sent(_)));
+    assert!(matches!(told.events[0], ModelEvent::RequestSent(_)));
     assert!(told.texts().len() > 1, "{:?}", told.texts());
     assert_eq!(told.texts().concat(), "It is sunny there.");
     let text = ItemKind::Text {
         text: "It is sunny there.".to_owned(),
     };
     assert_eq!(told.kinds(), [&text]);
-    assert_eq!(told.end().0, Stop::End);
+    assert_eq!(told.end().0, StopReason::End);
 }
 
 pub(crate) async fn one_call_is_told_as_it_comes_and_then_whole(speaker: &dyn Speaks) {
     let said = Said::new([call("call_1", "weather", ROME)]);
     let told = told(speaker, Canned::ok(speaker.streamed(&said))).await;
     let started = told.events.iter().find_map(|event| match event {
-        ModelEvent::CallStarted { index, id, name } => Some((*index, id.clone(), name.clone())),
+        ModelEvent::CallBegins { index, id, name } => Some((*index, id.clone(), name.clone())),
         _ => None,
     });
     let calls = told.calls();
@@ -56,7 +56,7 @@ pub(crate) async fn one_call_is_told_as_it_comes_and_then_whole(speaker: &dyn Sp
     assert_eq!(calls[0].name, "weather");
     assert_eq!(calls[0].id, "call_1");
     assert_eq!(value(calls[0].arguments.as_str()), value(ROME));
-    assert_eq!(told.end().0, Stop::Calls);
+    assert_eq!(told.end().0, StopReason::Calls);
 }
 
 pub(crate) async fn calls_beside_each_other_stay_apart(speaker: &dyn Speaks) {
@@ -82,7 +82,7 @@ pub(crate) async fn empty_arguments_are_none(speaker: &dyn Speaks) {
         let calls = told.calls();
         let arguments = calls[0].arguments.as_str();
         assert!(matches!(arguments, "" | "{}"), "{arguments}");
-        assert_eq!(told.end().0, Stop::Calls);
+        assert_eq!(told.end().0, StopReason::Calls);
     }
 }
 
@@ -114,8 +114,8 @@ pub(crate) async fn answers_end_for_the_reasons_there_are(speaker: &dyn Speaks) 
     let mut cut = Said::new([Part::Text("It is su")]);
     cut.cut = true;
     let mut stops = speaker.stops();
-    stops.push((speaker.streamed(&cut), Stop::Length));
-    stops.push((speaker.whole(&cut), Stop::Length));
+    stops.push((speaker.streamed(&cut), StopReason::Length));
+    stops.push((speaker.whole(&cut), StopReason::Length));
     for (body, stop) in stops {
         let told = told(speaker, Canned::ok(body)).await;
         assert_eq!(told.end().0, stop);
@@ -133,7 +133,7 @@ pub(crate) async fn what_the_vendor_searched_is_told(speaker: &dyn Speaks) {
         let hosted: Vec<String> = told
             .kinds()
             .into_iter()
-            .filter(|kind| matches!(kind, ItemKind::Hosted { tool, .. } if tool == "web_search"))
+            .filter(|kind| matches!(kind, ItemKind::HostedCall { tool, .. } if tool == "web_search"))
             .map(|kind| format!("{kind:?}"))
             .collect();
         let hosted = hosted.concat();
@@ -142,7 +142,7 @@ pub(crate) async fn what_the_vendor_searched_is_told(speaker: &dyn Speaks) {
         }
         assert_eq!(told.texts().concat(), "Sunny.");
         // Nobody here is to run it.
-        assert_eq!(told.end().0, Stop::End);
+        assert_eq!(told.end().0, StopReason::End);
     }
 }
 

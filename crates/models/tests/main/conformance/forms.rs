@@ -1,7 +1,7 @@
 //! Answers for programs, and tools that the vendor runs.
 
 use serde_json::json;
-use toolwright_chat::{AnswerForm, Hosted};
+use toolwright_chat::{ResponseFormat, HostedTool};
 use toolwright_core::schema::Schema;
 use toolwright_core::{Config, Registry, Sources, Tool};
 
@@ -9,7 +9,7 @@ use crate::canned::{Canned, Line, ask, model, question};
 use crate::said::{Part, Said, Speaks, call};
 
 /// A search and an MCP server, as settings ask for them.
-fn hosted() -> Vec<Hosted> {
+fn hosted() -> Vec<HostedTool> {
     let sources = Sources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("MCP.name", "wiki"),
@@ -18,8 +18,8 @@ fn hosted() -> Vec<Hosted> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().unwrap();
-    let groups = config.mcp_groups().unwrap().into_iter().map(Hosted::Mcp);
-    std::iter::once(Hosted::WebSearch(search))
+    let groups = config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp);
+    std::iter::once(HostedTool::WebSearch(search))
         .chain(groups)
         .collect()
 }
@@ -31,11 +31,11 @@ pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn Sp
         "required": ["city"],
         "additionalProperties": false
     }));
-    let form = AnswerForm::new("place", schema.unwrap());
+    let form = ResponseFormat::new("place", schema.unwrap());
     let line = Line::new([Canned::ok(speaker.streamed(&Said::new([Part::Text("{}")])))]);
     let model = model(speaker, &line);
     let mut request = question();
-    request.answer = Some(form.clone());
+    request.response_format = Some(form.clone());
     ask(&model, request).await.end();
     let asked = speaker.answer_schema(&line.body(0));
     assert_eq!(asked["properties"]["city"]["type"], "string", "{asked}");
@@ -45,11 +45,11 @@ pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn Sp
         true => r#"{"city": "Rome", "note": null}"#,
         false => r#"{"city": "Rome"}"#,
     };
-    assert_eq!(model.answer(&form, written), Ok(json!({"city": "Rome"})));
+    assert_eq!(model.parse_structured_output(&form, written), Ok(json!({"city": "Rome"})));
     let fenced = format!("```json\n{written}\n```");
-    assert_eq!(model.answer(&form, &fenced), Ok(json!({"city": "Rome"})));
-    assert!(model.answer(&form, r#"{"city": "Ro"#).is_err());
-    assert!(model.answer(&form, "").is_err());
+    assert_eq!(model.parse_structured_output(&form, &fenced), Ok(json!({"city": "Rome"})));
+    assert!(model.parse_structured_output(&form, r#"{"city": "Ro"#).is_err());
+    assert!(model.parse_structured_output(&form, "").is_err());
 }
 
 pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn Speaks) {
@@ -65,7 +65,7 @@ pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn Speaks) 
     let mut request = question();
     request.tools = tools();
     ask(&asking, request.clone()).await;
-    request.hosted = hosted();
+    request.hosted_tools = hosted();
     ask(&asking, request.clone()).await;
     let (searches, _) = speaker.hosts();
     let named = |place: usize| {
@@ -87,7 +87,7 @@ pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn Speaks) 
 pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn Speaks) {
     let line = Line::new([Canned::ok(speaker.streamed(&Said::new([])))]);
     let mut request = question();
-    request.hosted = hosted();
+    request.hosted_tools = hosted();
     let told = ask(&model(speaker, &line), request).await;
     let (_, servers) = speaker.hosts();
     let sent = line.body(0).to_string();
@@ -100,6 +100,6 @@ pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn Speaks) {
 
 pub(crate) async fn hosted_tools_are_those_of_the_vendor(speaker: &dyn Speaks) {
     let model = model(speaker, &Line::default());
-    let hosts: Vec<bool> = hosted().iter().map(|hosted| model.hosts(hosted)).collect();
+    let hosts: Vec<bool> = hosted().iter().map(|hosted| model.supports_hosted_tool(hosted)).collect();
     assert_eq!((hosts[0], hosts[1]), speaker.hosts());
 }

@@ -2,7 +2,7 @@
 
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::time::{Duration, Instant};
-use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, Stop};
+use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 use toolwright_models::Patience;
 
 use crate::canned::{Canned, Line, ask, connect, model, question, told};
@@ -32,7 +32,7 @@ pub(crate) async fn dropping_a_question_ends_it(speaker: &dyn Speaks) {
     };
     let line = Line::new([canned]);
     let mut answer = model(speaker, &line).stream(question());
-    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::Sent(_)))));
+    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     assert!(answer.next().now_or_never().is_none());
     drop(answer);
     assert_eq!(line.given_up(), 1);
@@ -85,7 +85,7 @@ pub(crate) async fn a_vendor_that_gives_up_at_once_is_asked_again(speaker: &dyn 
     ]);
     let told = ask(&model(speaker, &line), question()).await;
     assert_eq!(told.texts().concat(), "It is sunny there.");
-    assert_eq!(told.end().0, Stop::End);
+    assert_eq!(told.end().0, StopReason::End);
     assert_eq!(line.asked().len(), 2);
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn an_answer_that_is_cut_off_runs_nothing(speaker: &dyn Speaks)
         let Some(error) = told.error else {
             // The rest is only white space, or says once more that it is over.
             let (stop, _) = told.end();
-            assert_eq!(stop, Stop::Calls, "cut at {end}");
+            assert_eq!(stop, StopReason::Calls, "cut at {end}");
             assert_eq!(told.calls().len(), 1, "cut at {end}");
             continue;
         };
@@ -226,7 +226,7 @@ pub(crate) async fn nobody_is_waited_for_who_has_said_all(speaker: &dyn Speaks) 
     let told = ask(&model(speaker, &line), question()).await;
     assert_eq!(told.texts().concat(), "It is sunny there.");
     match told.error {
-        None => assert_eq!(told.end().0, Stop::End),
+        None => assert_eq!(told.end().0, StopReason::End),
         Some(ref error) => assert_eq!(error.kind, ModelErrorKind::Timeout),
     }
     assert_eq!(told.error.is_none(), speaker.says_when_it_is_over());

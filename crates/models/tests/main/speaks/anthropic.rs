@@ -1,7 +1,7 @@
 //! Anthropic's Messages, from the vendor's side.
 
 use serde_json::{Value, json};
-use toolwright_chat::Stop;
+use toolwright_chat::StopReason;
 
 use crate::said::{Called, Part, Resulted, Said, Speaks, halves, text, with};
 
@@ -153,13 +153,13 @@ impl Speaks for Messages {
         )
     }
 
-    fn stops(&self) -> Vec<(String, Stop)> {
+    fn stops(&self) -> Vec<(String, StopReason)> {
         let stop = |reason| start() + &ended(reason);
         vec![
-            (stop("refusal"), Stop::Refused),
-            (stop("pause_turn"), Stop::Paused),
-            (stop("stop_sequence"), Stop::End),
-            (stop("hologram"), Stop::Other("hologram".to_owned())),
+            (stop("refusal"), StopReason::Refused),
+            (stop("pause_turn"), StopReason::Paused),
+            (stop("stop_sequence"), StopReason::End),
+            (stop("hologram"), StopReason::Other("hologram".to_owned())),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! Gemini's `streamGenerateContent`, from the vendor's side.
 
 use serde_json::{Value, json};
-use toolwright_chat::Stop;
+use toolwright_chat::StopReason;
 use toolwright_models::WireRequest;
 
 use crate::said::{Called, Part, Resulted, Said, Speaks, halves, text};
@@ -106,13 +106,13 @@ impl Speaks for Gemini {
         )
     }
 
-    fn stops(&self) -> Vec<(String, Stop)> {
+    fn stops(&self) -> Vec<(String, StopReason)> {
         let stop = |reason| chunk(&candidate(&json!([{"text": "x"}]), Some(reason)));
         vec![
-            (stop("SAFETY"), Stop::Filtered),
+            (stop("SAFETY"), StopReason::Filtered),
             (
                 stop("MALFORMED_FUNCTION_CALL"),
-                Stop::Other("MALFORMED_FUNCTION_CALL".to_owned()),
+                StopReason::Other("MALFORMED_FUNCTION_CALL".to_owned()),
             ),
         ]
     }

@@ -1,7 +1,7 @@
 //! Ollama's `/api/chat`, from the server's side.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Stop, Usage};
+use toolwright_chat::{StopReason, Usage};
 
 use crate::said::{Called, Part, Resulted, Said, Speaks, halves, text, with};
 
@@ -120,11 +120,11 @@ impl Speaks for Ollama {
         )
     }
 
-    fn stops(&self) -> Vec<(String, Stop)> {
+    fn stops(&self) -> Vec<(String, StopReason)> {
         let message = json!({"role": "assistant", "content": "x"});
         vec![
-            (done(&message, ""), Stop::End),
-            (done(&message, "load"), Stop::Other("load".to_owned())),
+            (done(&message, ""), StopReason::End),
+            (done(&message, "load"), StopReason::Other("load".to_owned())),
         ]
     }
 

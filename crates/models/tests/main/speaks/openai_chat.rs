@@ -1,7 +1,7 @@
 //! Chat Completions, from the side of a vendor that wants its reasoning back.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::Stop;
+use toolwright_chat::StopReason;
 
 use crate::said::{Called, Part, Resulted, Said, Speaks, halves, parsed, text, with};
 
@@ -128,12 +128,12 @@ impl Speaks for Chat {
         )
     }
 
-    fn stops(&self) -> Vec<(String, Stop)> {
+    fn stops(&self) -> Vec<(String, StopReason)> {
         let stop = |reason| chunk(json!({"content": "x"}), Some(reason));
         vec![
-            (stop("content_filter"), Stop::Filtered),
-            (stop("eos"), Stop::End),
-            (stop("hologram"), Stop::Other("hologram".to_owned())),
+            (stop("content_filter"), StopReason::Filtered),
+            (stop("eos"), StopReason::End),
+            (stop("hologram"), StopReason::Other("hologram".to_owned())),
         ]
     }
 

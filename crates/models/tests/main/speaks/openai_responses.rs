@@ -1,7 +1,7 @@
 //! OpenAI's Responses, from the vendor's side.
 
 use serde_json::{Value, json};
-use toolwright_chat::Stop;
+use toolwright_chat::StopReason;
 
 use crate::said::{Called, Part, Resulted, Said, Speaks, halves, parsed, text, with};
 
@@ -131,7 +131,7 @@ impl Speaks for Responses {
         )
     }
 
-    fn stops(&self) -> Vec<(String, Stop)> {
+    fn stops(&self) -> Vec<(String, StopReason)> {
         let ended =
             |kind: &str, response: Value| event(&json!({"type": kind, "response": response}));
         vec![
@@ -140,7 +140,7 @@ impl Speaks for Responses {
                     "response.incomplete",
                     json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}),
                 ),
-                Stop::Filtered,
+                StopReason::Filtered,
             ),
             (
                 ended(
@@ -148,7 +148,7 @@ impl Speaks for Responses {
                     json!({"status": "completed", "output": [{"type": "message", "id": "m", "role": "assistant",
                         "content": [{"type": "refusal", "refusal": "No."}]}]}),
                 ),
-                Stop::Refused,
+                StopReason::Refused,
             ),
         ]
     }

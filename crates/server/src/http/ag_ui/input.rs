@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_chat::Verdict;
+use toolwright_chat::ApprovalVerdict;
 use toolwright_core::{CallId, Content, Role};
 
 use crate::http::conversation::denied;
@@ -164,10 +164,10 @@ fn part(part: &Value) -> Result<Content, Problem> {
 
 impl Resume {
     /// How it was decided.
-    pub(super) fn verdict(&self) -> Result<Verdict, String> {
+    pub(super) fn verdict(&self) -> Result<ApprovalVerdict, String> {
         if matches!(self.status, Status::Cancelled) {
             let reason = denied(None);
-            return Ok(Verdict::Deny { reason });
+            return Ok(ApprovalVerdict::Deny { reason });
         }
         let payload = self.payload.clone();
         let payload = payload.ok_or("`payload` has to say whether it is `approved`")?;
@@ -179,10 +179,10 @@ impl Resume {
         match (approved, edited_args) {
             (false, _) => {
                 let reason = denied(reason.as_deref());
-                Ok(Verdict::Deny { reason })
+                Ok(ApprovalVerdict::Deny { reason })
             }
-            (true, None) => Ok(Verdict::Approve),
-            (true, Some(arguments @ Value::Object(_))) => Ok(Verdict::Edit { arguments }),
+            (true, None) => Ok(ApprovalVerdict::Approve),
+            (true, Some(arguments @ Value::Object(_))) => Ok(ApprovalVerdict::Edit { arguments }),
             (true, Some(_)) => Err("`editedArgs` has to be an object".to_owned()),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 use toolwright_chat::{
-    AnswerForm, Hosted, Item, Message, Model, ModelId, ModelRequest, ModelStream, Step, Stop, Usage,
+    ResponseFormat, HostedTool, Item, Message, Model, ModelId, ModelRequest, ModelStream, Step, StopReason, Usage,
 };
 use toolwright_core::{Content, ToolCall, ToolResult};
 
@@ -124,7 +124,7 @@ fn step(content: Vec<Content>, called: &[Called]) -> Message {
     Message::Step(Arc::new(Step::new(
         model,
         items,
-        Stop::Calls,
+        StopReason::Calls,
         Usage::default(),
     )))
 }
@@ -224,11 +224,11 @@ impl Model for Reminded {
         self.model.stream(request)
     }
 
-    fn hosts(&self, hosted: &Hosted) -> bool {
-        self.model.hosts(hosted)
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        self.model.supports_hosted_tool(hosted)
     }
 
-    fn answer(&self, form: &AnswerForm, text: &str) -> Result<Value, String> {
-        self.model.answer(form, text)
+    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<Value, String> {
+        self.model.parse_structured_output(form, text)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Map;
-use toolwright_chat::{Ask, ChatError, ChatEvent, End, Usage};
+use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd, Usage};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use super::history::Reminded;
@@ -70,7 +70,7 @@ async fn answer(
             live.app.metrics.refused.add(1);
             let content = vec![Content::text(refusal.reason())];
             turn.session.told().ended =
-                Some(ended(End::Answered, content, Usage::default(), Some(0.0)));
+                Some(ended(TurnEnd::Answered, content, Usage::default(), Some(0.0)));
             return Ok(());
         }
     }
@@ -80,7 +80,7 @@ async fn answer(
         live.delete(&room.id).await?;
         return done;
     }
-    let mut ask = guest.limit(live.chat.prompt(), live).cancel_on(cancel);
+    let mut ask = guest.limit(live.chat.message(), live).cancel_on(cancel);
     for (role, content) in &turn.message.parts {
         ask = match role {
             Role::User => ask.user(content.clone()),
@@ -91,10 +91,10 @@ async fn answer(
         ask = ask.system(system);
     }
     if let Some(options) = wanted.options {
-        ask = ask.options(options);
+        ask = ask.model_options(options);
     }
     if let Some(choice) = wanted.choice {
-        ask = ask.choice(choice);
+        ask = ask.tool_choice(choice);
     }
     let chosen = turn.message.model.clone().map(|model| live.guarded(model));
     let model = chosen.unwrap_or_else(|| Arc::clone(&live.model));
@@ -108,7 +108,7 @@ async fn answer(
 }
 
 /// Takes a prompt as far as it goes: to its answer, or to calls that are the caller's to run.
-async fn drive(room: &Room, turn: &Intercepted, mut ask: Ask) -> Result<(), Trouble> {
+async fn drive(room: &Room, turn: &Intercepted, mut ask: TurnRequest) -> Result<(), Trouble> {
     loop {
         let mut events = ask.stream();
         while let Some(event) = events.next().await {
@@ -120,40 +120,40 @@ async fn drive(room: &Room, turn: &Intercepted, mut ask: Ask) -> Result<(), Trou
             };
             room.live.app.metrics.hear(&event);
             match event {
-                ChatEvent::Ended {
+                ChatEvent::TurnEnded {
                     end,
                     content,
                     usage,
                     cost,
                 } => turn.session.told().ended = Some(ended(end, content, usage, cost)),
                 // Whoever waits is answered below.
-                ChatEvent::Paused { .. } => {}
+                ChatEvent::TurnPaused { .. } => {}
                 event => {
-                    if let ChatEvent::Began { model, .. } = &event {
+                    if let ChatEvent::TurnStarted { model, .. } = &event {
                         turn.session.told().model = Some(model.clone());
                     }
                     room.tell(event, None);
                 }
             }
         }
-        let Some(response) = events.into_response().filter(|it| !it.asked().is_empty()) else {
+        let Some(response) = events.into_response().filter(|it| !it.pending_approvals().is_empty()) else {
             return Ok(());
         };
-        if response.asked().iter().any(is_brought) {
-            let over = ended(End::Answered, Vec::new(), response.usage(), response.cost());
+        if response.pending_approvals().iter().any(is_brought) {
+            let over = ended(TurnEnd::Answered, Vec::new(), response.usage(), response.cost());
             turn.session.told().ended = Some(over);
             return Ok(());
         }
         let denied = response
-            .asked()
+            .pending_approvals()
             .iter()
             .map(|asked| asked.deny(DENIED))
             .collect();
-        ask = response.decide(denied);
+        ask = response.submit_approvals(denied);
     }
 }
 
-fn ended(end: End, content: Vec<Content>, usage: Usage, cost: Option<f64>) -> Ended {
+fn ended(end: TurnEnd, content: Vec<Content>, usage: Usage, cost: Option<f64>) -> Ended {
     Ended {
         end,
         content,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_chat::{Model, Options, ToolChoice};
+use toolwright_chat::{Model, ModelOptions, ToolChoice};
 use toolwright_core::Tool;
 
 use super::history::{History, Sent};
@@ -50,7 +50,7 @@ pub(super) struct Wanted {
     /// The tools that the caller runs.
     pub(super) tools: Vec<Tool>,
     pub(super) choice: Option<ToolChoice>,
-    pub(super) options: Option<Options>,
+    pub(super) options: Option<ModelOptions>,
 }
 
 impl Request {
@@ -86,13 +86,13 @@ impl Request {
         Some(Refusal::invalid(param, message))
     }
 
-    fn options(&self) -> Option<Options> {
-        let mut options = Options::default();
+    fn options(&self) -> Option<ModelOptions> {
+        let mut options = ModelOptions::default();
         options.max_tokens = self.max_completion_tokens.or(self.max_tokens);
         options.temperature = self.temperature;
         options.top_p = self.top_p;
         options.effort.clone_from(&self.reasoning_effort);
-        (options != Options::default()).then_some(options)
+        (options != ModelOptions::default()).then_some(options)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a run ends: it is finished, it waits for somebody, or it failed.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Asked, End, Usage};
+use toolwright_chat::{PendingApproval, TurnEnd, Usage};
 use toolwright_core::CallId;
 
 use super::AgUi;
@@ -12,7 +12,7 @@ impl AgUi {
     /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
     pub(super) fn paused(&mut self, out: &mut Vec<Value>) {
         self.leave(out);
-        let (brought, asked): (Vec<&Asked>, Vec<&Asked>) =
+        let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
             self.waiting.iter().partition(|asked| is_brought(asked));
         let outcome = match (asked.is_empty(), brought.is_empty()) {
             (true, true) => json!({ "type": "success" }),
@@ -31,15 +31,15 @@ impl AgUi {
 
     pub(super) fn ended(
         &mut self,
-        end: &End,
+        end: &TurnEnd,
         usage: Usage,
         cost: Option<f64>,
         out: &mut Vec<Value>,
     ) {
         let outcome = match end {
-            End::Cancelled => json!({ "type": "cancelled" }),
-            End::Limit { reason } => return self.failed("limit", reason, Some(usage), out),
-            End::Failed { reason } => return self.failed("failed", reason, Some(usage), out),
+            TurnEnd::Cancelled => json!({ "type": "cancelled" }),
+            TurnEnd::Limit { reason } => return self.failed("limit", reason, Some(usage), out),
+            TurnEnd::Failed { reason } => return self.failed("failed", reason, Some(usage), out),
             _ => json!({ "type": "success" }),
         };
         self.leave(out);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use toolwright_chat::{ChatEvent, End, Stop, Usage};
+use toolwright_chat::{ChatEvent, TurnEnd, StopReason, Usage};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
@@ -61,14 +61,14 @@ fn event(which: usize, at: usize) -> ChatEvent {
             result.call = call.id;
             ChatEvent::Result { result, millis: 1 }
         }
-        5 => ChatEvent::Hosted {
+        5 => ChatEvent::HostedCall {
             tool: "web_search".to_owned(),
             input: "whales".to_owned(),
             output: "many".to_owned(),
             failed: false,
         },
         _ => ChatEvent::Step {
-            stop: Stop::End,
+            stop: StopReason::End,
             usage: Usage::default(),
             cost: None,
         },
@@ -85,19 +85,19 @@ proptest! {
         }
         let reason = "enough".to_owned();
         let last = match end {
-            0 => ChatEvent::Paused { calls: Vec::new() },
-            1 => ended(End::Answered),
-            2 => ended(End::Cancelled),
-            _ => ended(End::Limit { reason }),
+            0 => ChatEvent::TurnPaused { calls: Vec::new() },
+            1 => ended(TurnEnd::Answered),
+            2 => ended(TurnEnd::Cancelled),
+            _ => ended(TurnEnd::Limit { reason }),
         };
         told.extend(run.hear(&last.into()));
         check(&told)?;
     }
 }
 
-fn ended(end: End) -> ChatEvent {
+fn ended(end: TurnEnd) -> ChatEvent {
     let (content, usage) = (vec![Content::text("so")], Usage::default());
-    ChatEvent::Ended {
+    ChatEvent::TurnEnded {
         end,
         content,
         usage,

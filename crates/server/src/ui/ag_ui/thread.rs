@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use toolwright_chat::{Asked, Entry, ItemKind, Step, What};
+use toolwright_chat::{PendingApproval, Entry, ItemKind, Step, EntryBody};
 use toolwright_core::Content;
 
 /// The messages of a thread.
@@ -10,16 +10,16 @@ pub(crate) fn messages(entries: &[Entry]) -> Vec<Value> {
     let mut messages = Vec::new();
     for entry in entries {
         let id = &entry.id;
-        match &entry.what {
-            What::User { content: said } => {
+        match &entry.body {
+            EntryBody::User { content: said } => {
                 messages.push(json!({ "id": id, "role": "user", "content": content(said) }));
             }
-            What::Assistant { content: said } => {
+            EntryBody::Assistant { content: said } => {
                 let text: Vec<&str> = said.iter().filter_map(crate::ui::text).collect();
                 messages.push(json!({ "id": id, "role": "assistant", "content": text.join("\n") }));
             }
-            What::Step { step, .. } => messages.extend(of_step(id, step)),
-            What::Finished { result } => messages.push(json!({
+            EntryBody::Step { step, .. } => messages.extend(of_step(id, step)),
+            EntryBody::CallFinished { result } => messages.push(json!({
                 "id": id, "role": "tool", "toolCallId": result.call, "content": content(&result.content),
             })),
             _ => {}
@@ -105,7 +105,7 @@ fn part(item: &Content) -> Value {
 }
 
 /// A call that somebody has to decide about.
-pub(crate) fn interrupt(asked: &Asked) -> Value {
+pub(crate) fn interrupt(asked: &PendingApproval) -> Value {
     let tool = &asked.tool;
     json!({
         "id": interrupt_id(asked),
@@ -127,7 +127,7 @@ pub(crate) fn interrupt(asked: &Asked) -> Value {
 }
 
 /// The name of an interrupt: of this call as it was asked about this time, and of no other.
-pub(crate) fn interrupt_id(asked: &Asked) -> String {
+pub(crate) fn interrupt_id(asked: &PendingApproval) -> String {
     let token = serde_json::to_vec(&asked.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
     let digest: String = digest

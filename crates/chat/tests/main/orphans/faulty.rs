@@ -6,27 +6,27 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::task::yield_now;
 use toolwright::ToolCall;
-use toolwright::chat::testing::Reply;
+use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{
     Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream,
-    Stop, Store, StoreError,
+    StopReason, Store, StoreError,
 };
 
-use super::dice::Dice;
-use super::watch::Watch;
-use crate::scene::rest_of_store;
+use super::random_choices::RandomChoices;
+use super::monitor::Monitor;
+use crate::support::delegate_store;
 
 /// Counts calls over all cases, so that no two have one id.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-pub(super) struct Erratic {
+pub(super) struct FaultyModel {
     id: ModelId,
-    dice: Dice,
-    watch: Watch,
+    dice: RandomChoices,
+    watch: Monitor,
 }
 
-impl Erratic {
-    pub(super) fn new(dice: Dice, watch: Watch) -> Self {
+impl FaultyModel {
+    pub(super) fn new(dice: RandomChoices, watch: Monitor) -> Self {
         Self {
             id: ModelId::new("erratic", ""),
             dice,
@@ -37,8 +37,8 @@ impl Erratic {
     fn call(&self) -> Item {
         let n = CALLS.fetch_add(1, Ordering::SeqCst);
         let tool = ["look", "write", "again", "pay", "fail", "nobody", "burn"];
-        let tool = tool[usize::from(self.dice.roll(7))];
-        let arguments = match self.dice.roll(8) {
+        let tool = tool[usize::from(self.dice.below(7))];
+        let arguments = match self.dice.below(8) {
             0 => r#"{"n": "#.to_owned(),
             1 => r#"{"n": "x"}"#.to_owned(),
             2 => String::new(),
@@ -47,25 +47,25 @@ impl Erratic {
         Item::call(ToolCall::new(tool, arguments).with_id(format!("call-{n}")))
     }
 
-    fn reply(&self) -> Reply {
-        let mut reply = Reply::text("Let me see. ");
-        for _ in 0..self.dice.roll(4) {
+    fn reply(&self) -> ModelReply {
+        let mut reply = ModelReply::text("Let me see. ");
+        for _ in 0..self.dice.below(4) {
             let item = self.call();
-            if self.dice.roll(8) == 7 {
+            if self.dice.below(8) == 7 {
                 // The same id twice.
-                reply = reply.and(item.clone());
+                reply = reply.with_item(item.clone());
             }
-            reply = reply.and(item);
+            reply = reply.with_item(item);
         }
-        match self.dice.roll(10) {
+        match self.dice.below(10) {
             8 => reply.then_error(ModelErrorKind::Network, "the line is cut"),
-            9 => reply.stop(Stop::Length),
+            9 => reply.stop(StopReason::Length),
             _ => reply,
         }
     }
 }
 
-impl Model for Erratic {
+impl Model for FaultyModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
@@ -83,16 +83,16 @@ impl Model for Erratic {
 
 /// A store that can be left alone before and after it has kept something.
 #[derive(Default)]
-pub(super) struct Hesitant(MemoryStore);
+pub(super) struct YieldingStore(MemoryStore);
 
-impl Hesitant {
+impl YieldingStore {
     pub(super) fn entries(&self, conversation: &str) -> Vec<Entry> {
         let loaded = self.0.load(conversation).now_or_never();
         loaded.unwrap().unwrap()
     }
 }
 
-impl Store for Hesitant {
+impl Store for YieldingStore {
     fn append<'a>(
         &'a self,
         lease: &'a Lease,
@@ -106,5 +106,5 @@ impl Store for Hesitant {
         })
     }
 
-    rest_of_store!(0, tail);
+    delegate_store!(0, tail);
 }

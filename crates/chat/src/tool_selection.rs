@@ -4,20 +4,20 @@ use std::collections::HashSet;
 
 use toolwright_core::{Approval, Invoker, Item, ToolName, ToolSpec};
 
-use crate::ask::{Ask, Selection};
+use crate::turn_request::{TurnRequest, ToolSelection};
 use crate::error::ChatError;
 
 /// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
 ///
 /// Calls of the guarded tools need approval in any case.
-pub(crate) async fn select(ask: &Ask, guarded: &HashSet<ToolName>) -> Result<Invoker, ChatError> {
+pub(crate) async fn select_tools(ask: &TurnRequest, guarded: &HashSet<ToolName>) -> Result<Invoker, ChatError> {
     let selection = &ask.selection;
     let mut invoker = ask.chat.0.invoker.clone();
-    if !selection.is_all() {
-        let resolved = resolve(ask, &invoker).await?;
-        invoker = narrow(&invoker, selection, resolved)?;
+    if !selection.is_unrestricted() {
+        let resolved = resolve_names(ask, &invoker).await?;
+        invoker = apply_selection(&invoker, selection, resolved)?;
     }
-    let (errors, ask_each) = (ask.terms.errors, ask.terms.ask_each);
+    let (errors, ask_each) = (ask.options.error_policy, ask.options.approve_every_call);
     if errors.is_some() || ask_each || !guarded.is_empty() {
         let guarded = guarded.clone();
         let adjusted = invoker.adjusted(move |spec, policy| {
@@ -30,24 +30,24 @@ pub(crate) async fn select(ask: &Ask, guarded: &HashSet<ToolName>) -> Result<Inv
         });
         invoker = adjusted.map_err(ChatError::tools)?;
     }
-    let approvals = ask.chat.approvals().await?;
+    let approvals = ask.chat.approval_signer().await?;
     let invoker = invoker.with_approvals(approvals);
     invoker.pinned().map_err(ChatError::tools)
 }
 
-impl Selection {
-    fn is_all(&self) -> bool {
+impl ToolSelection {
+    fn is_unrestricted(&self) -> bool {
         self.added.is_empty()
-            && !self.only
+            && !self.only_added
             && self.names.is_empty()
             && self.bundles.is_empty()
             && self.excluded.is_empty()
-            && self.allowed.is_none()
+            && self.is_allowed.is_none()
     }
 }
 
 /// Finds the named tools that the registry does not have.
-async fn resolve(ask: &Ask, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
+async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
     let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
     let given = ask.selection.added.iter();
     let given: HashSet<&str> = given.map(|item| item.name().as_str()).collect();
@@ -87,15 +87,15 @@ async fn resolve(ask: &Ask, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
     }
 }
 
-fn narrow(
+fn apply_selection(
     invoker: &Invoker,
-    selection: &Selection,
+    selection: &ToolSelection,
     resolved: Vec<Item>,
 ) -> Result<Invoker, ChatError> {
     let names: HashSet<String> = selection.names.iter().cloned().collect();
     let bundles: HashSet<String> = selection.bundles.iter().cloned().collect();
-    let only = selection.only;
-    let allowed = selection.allowed.clone();
+    let only = selection.only_added;
+    let allowed = selection.is_allowed.clone();
     let keep = move |spec: &ToolSpec| {
         let all = !only && names.is_empty() && bundles.is_empty();
         let named = names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle);

@@ -49,7 +49,7 @@ impl Log {
 }
 
 /// Ends a tool that takes `n`, writes its name and `n` into the log, and returns the same.
-pub(crate) fn logging(tool: ToolBuilder, log: &Log) -> Tool {
+pub(crate) fn logging_tool(tool: ToolBuilder, log: &Log) -> Tool {
     let log = log.clone();
     tool.param::<Option<i64>>("n", "Which.")
         .run(move |args, cx| {
@@ -63,23 +63,23 @@ pub(crate) fn logging(tool: ToolBuilder, log: &Log) -> Tool {
 }
 
 /// A tool that only reads.
-pub(crate) fn look(log: &Log) -> Tool {
-    logging(Tool::builder("look", "Looks.").read_only(true), log)
+pub(crate) fn read_tool(log: &Log) -> Tool {
+    logging_tool(Tool::builder("look", "Looks.").read_only(true), log)
 }
 
 /// A tool that changes something.
 pub(crate) fn write(log: &Log) -> Tool {
-    logging(Tool::builder("write", "Writes."), log)
+    logging_tool(Tool::builder("write", "Writes."), log)
 }
 
 /// A tool that needs approval.
 pub(crate) fn pay(log: &Log) -> Tool {
     let pay = Tool::builder("pay", "Pays a bill.").title("Payment");
-    logging(pay.destructive(true), log)
+    logging_tool(pay.destructive(true), log)
 }
 
 /// A read-only tool that always answers the same.
-pub(crate) fn saying(name: &str, text: &'static str) -> Tool {
+pub(crate) fn constant_tool(name: &str, text: &'static str) -> Tool {
     Tool::builder(name, "Says something.")
         .read_only(true)
         .run(move |_, _| text)
@@ -87,7 +87,7 @@ pub(crate) fn saying(name: &str, text: &'static str) -> Tool {
 }
 
 /// A tool that fails so.
-pub(crate) fn failing(name: &str, error: fn() -> toolwright::ToolError) -> Tool {
+pub(crate) fn failing_tool(name: &str, error: fn() -> toolwright::ToolError) -> Tool {
     Tool::builder(name, "Fails.")
         .run(move |_, _| Err::<String, _>(error()))
         .unwrap()
@@ -102,7 +102,7 @@ pub(crate) fn results(request: &ModelRequest) -> Vec<ToolResult> {
 }
 
 /// The texts of the results that the last request of a script brought.
-pub(crate) fn told(model: &ScriptedModel) -> Vec<String> {
+pub(crate) fn last_result_texts(model: &ScriptedModel) -> Vec<String> {
     let requests = model.requests();
     let results = results(requests.last().unwrap());
     results
@@ -112,7 +112,7 @@ pub(crate) fn told(model: &ScriptedModel) -> Vec<String> {
 }
 
 /// The names of the tools that a request shows.
-pub(crate) fn shown(request: &ModelRequest) -> Vec<String> {
+pub(crate) fn tool_names(request: &ModelRequest) -> Vec<String> {
     let names = request
         .tools
         .iter()
@@ -146,13 +146,13 @@ pub(crate) fn kinds(events: &[ChatEvent]) -> Vec<String> {
 }
 
 /// What a store has of a conversation.
-pub(crate) async fn kept(store: &Arc<MemoryStore>, conversation: &str) -> Vec<Entry> {
+pub(crate) async fn stored_entries(store: &Arc<MemoryStore>, conversation: &str) -> Vec<Entry> {
     store.load(conversation).await.unwrap()
 }
 
 /// Asserts that whoever reads the journal finds every call with its result.
 #[track_caller]
-pub(crate) fn assert_whole(entries: &[Entry]) {
+pub(crate) fn assert_complete(entries: &[Entry]) {
     assert_paired(&history(entries));
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
 }
 
 /// Implements what a store for a test does not do differently: another store does it.
-macro_rules! rest_of_store {
+macro_rules! delegate_store {
     ($inner:tt, tail) => {
         fn tail<'a>(
             &'a self,
@@ -261,4 +261,4 @@ macro_rules! rest_of_store {
         }
     };
 }
-pub(crate) use rest_of_store;
+pub(crate) use delegate_store;

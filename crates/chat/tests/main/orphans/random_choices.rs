@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 /// Fewer and smaller bytes make a simpler case; when they are used up, every roll is zero.
 #[derive(Clone)]
-pub(super) struct Dice(Arc<Mutex<std::vec::IntoIter<u8>>>);
+pub(super) struct RandomChoices(Arc<Mutex<std::vec::IntoIter<u8>>>);
 
-impl Dice {
+impl RandomChoices {
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         Self(Arc::new(Mutex::new(bytes.into_iter())))
     }
@@ -16,7 +16,7 @@ impl Dice {
     }
 
     /// A number below `sides`.
-    pub(super) fn roll(&self, sides: u8) -> u8 {
+    pub(super) fn below(&self, sides: u8) -> u8 {
         self.byte() % sides
     }
 }

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::task::yield_now;
-use toolwright::chat::{Entry, ModelRequest, Verdict, What};
+use toolwright::chat::{Entry, ModelRequest, ApprovalVerdict, EntryBody};
 use toolwright::{CallId, Tool, ToolBuilder, ToolError};
 
-use super::erratic::Hesitant;
-use crate::scene::unpaired;
+use super::faulty::YieldingStore;
+use crate::support::unpaired;
 
 #[derive(Clone)]
-pub(super) struct Watch {
-    store: Arc<Hesitant>,
+pub(super) struct Monitor {
+    store: Arc<YieldingStore>,
     room: &'static str,
     seen: Arc<Mutex<Seen>>,
 }
@@ -31,11 +31,11 @@ struct About {
     started: bool,
     finished: bool,
     asked: Option<Value>,
-    verdict: Option<Verdict>,
+    verdict: Option<ApprovalVerdict>,
 }
 
-impl Watch {
-    pub(super) fn new(store: Arc<Hesitant>, room: &'static str) -> Self {
+impl Monitor {
+    pub(super) fn new(store: Arc<YieldingStore>, room: &'static str) -> Self {
         let seen = Arc::default();
         Self { store, room, seen }
     }
@@ -82,8 +82,8 @@ impl Watch {
         }
         if tool.name == "pay" {
             let allowed = this.and_then(|this| match &this.verdict {
-                Some(Verdict::Approve) => this.asked.as_ref(),
-                Some(Verdict::Edit { arguments }) => Some(arguments),
+                Some(ApprovalVerdict::Approve) => this.asked.as_ref(),
+                Some(ApprovalVerdict::Edit { arguments }) => Some(arguments),
                 _ => None,
             });
             if allowed != Some(arguments) {
@@ -97,18 +97,18 @@ impl Watch {
 fn about(entries: &[Entry]) -> HashMap<String, About> {
     let mut about: HashMap<String, About> = HashMap::new();
     for entry in entries {
-        match &entry.what {
-            What::Step { .. } => about.clear(),
-            What::Started { call } => about.entry(call.to_string()).or_default().started = true,
-            What::Finished { result } => {
+        match &entry.body {
+            EntryBody::Step { .. } => about.clear(),
+            EntryBody::CallStarted { call } => about.entry(call.to_string()).or_default().started = true,
+            EntryBody::CallFinished { result } => {
                 about.entry(result.call.to_string()).or_default().finished = true;
             }
-            What::Asked {
+            EntryBody::ApprovalRequested {
                 call, arguments, ..
             } => {
                 about.entry(call.to_string()).or_default().asked = Some(arguments.clone());
             }
-            What::Decided { call, verdict } => {
+            EntryBody::ApprovalDecided { call, verdict } => {
                 about.entry(call.to_string()).or_default().verdict = Some(verdict.clone());
             }
             _ => {}
@@ -124,7 +124,7 @@ struct Kind {
     repeatable: bool,
 }
 
-pub(super) fn tools(watch: &Watch) -> Vec<Tool> {
+pub(super) fn tools(watch: &Monitor) -> Vec<Tool> {
     let tool = |name: &'static str, repeatable: bool, set: fn(ToolBuilder) -> ToolBuilder| {
         let watch = watch.clone();
         let kind = Kind { name, repeatable };

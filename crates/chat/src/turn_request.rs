@@ -8,17 +8,17 @@ use toolwright_core::{
 
 use std::sync::Arc;
 
-use crate::chat::{Chat, Terms};
+use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
-use crate::event::Decided;
+use crate::event::ApprovalResponse;
 use crate::journal::Journal;
-use crate::model::{AnswerForm, Model, Options, ToolChoice};
+use crate::model::{ResponseFormat, Model, ModelOptions, ToolChoice};
 use crate::owner::PrincipalRecord;
-use crate::perform::perform;
+use crate::runner::run_turn;
 use crate::response::Response;
-use crate::stream::{ChatStream, Listener};
+use crate::stream::{ChatStream, EventSender};
 use crate::turn::TurnLimits;
-use crate::window::Window;
+use crate::window::HistoryWindow;
 
 /// A prompt; sent with [`call`](Ask::call), [`stream`](Ask::stream) or [`extract`](Ask::extract).
 ///
@@ -28,79 +28,79 @@ use crate::window::Window;
 /// stays, and the next turn of the conversation takes it from there.
 #[derive(Clone)]
 #[must_use = "nothing is asked until `call`, `stream` or `extract`"]
-pub struct Ask {
+pub struct TurnRequest {
     pub(crate) chat: Chat,
-    pub(crate) terms: Terms,
+    pub(crate) options: TurnOptions,
     pub(crate) conversation: Option<String>,
     /// The journal it goes on with, where it need not be read from a store.
     pub(crate) journal: Option<Arc<Journal>>,
-    pub(crate) openings: Vec<Opening>,
-    pub(crate) selection: Selection,
+    pub(crate) inputs: Vec<TurnInput>,
+    pub(crate) selection: ToolSelection,
     pub(crate) scope: Scope,
     /// Recorded with every message and decision.
     pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
-    pub(crate) answer: Option<AnswerForm>,
+    pub(crate) response_format: Option<ResponseFormat>,
 }
 
 /// How a prompt opens.
 #[derive(Clone)]
-pub(crate) enum Opening {
+pub(crate) enum TurnInput {
     User(Vec<Content>),
     Assistant(Vec<Content>),
-    Named { name: String, arguments: Value },
+    Prompt { name: String, arguments: Value },
     Results(Vec<ToolResult>),
-    Decided(Vec<Decided>),
+    Approvals(Vec<ApprovalResponse>),
 }
 
-impl Opening {
+impl TurnInput {
     /// Whether something new is said: then no turn goes on.
-    pub(crate) fn says(&self) -> bool {
-        !matches!(self, Self::Results(_) | Self::Decided(_))
+    pub(crate) fn is_message(&self) -> bool {
+        !matches!(self, Self::Results(_) | Self::Approvals(_))
     }
 }
 
 /// Which tools a prompt comes with.
 #[derive(Clone, Default)]
-pub(crate) struct Selection {
+pub(crate) struct ToolSelection {
     pub(crate) added: Vec<Item>,
     /// Only what was added.
-    pub(crate) only: bool,
+    pub(crate) only_added: bool,
     pub(crate) names: Vec<String>,
     pub(crate) bundles: Vec<String>,
     pub(crate) excluded: Vec<String>,
     /// Whether the caller may use a tool of the chat.
-    pub(crate) allowed: Option<Arc<ToolTest>>,
+    pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
 }
 
 /// Returns true if a tool may be used.
-type ToolTest = dyn Fn(&ToolSpec) -> bool + Send + Sync;
+type ToolPredicate = dyn Fn(&ToolSpec) -> bool + Send + Sync;
 
-impl Ask {
+impl TurnRequest {
     pub(crate) fn new(chat: Chat) -> Self {
         Self {
-            terms: chat.0.terms.clone(),
+            options: chat.0.options.clone(),
             chat,
             conversation: None,
             journal: None,
-            openings: Vec::new(),
-            selection: Selection::default(),
+            inputs: Vec::new(),
+            selection: ToolSelection::default(),
             scope: Scope::new(),
             principal: None,
             cancel: CancellationToken::new(),
-            answer: None,
+            response_format: None,
         }
     }
 
     /// Says something: a text, or a list of texts, pictures and the like.
     pub fn user(mut self, said: impl Into<Contents>) -> Self {
-        self.openings.push(Opening::User(said.into().into()));
+        self.inputs.push(TurnInput::User(said.into().into()));
         self
     }
 
     /// Puts words into the model's mouth.
     pub fn assistant(mut self, said: impl Into<Contents>) -> Self {
-        self.openings.push(Opening::Assistant(said.into().into()));
+        self.inputs.push(TurnInput::Assistant(said.into().into()));
         self
     }
 
@@ -109,13 +109,13 @@ impl Ask {
         let name = name.into();
         // What cannot be JSON is refused when the prompt is rendered: its arguments are no object.
         let arguments = serde_json::to_value(arguments).unwrap_or_default();
-        self.openings.push(Opening::Named { name, arguments });
+        self.inputs.push(TurnInput::Prompt { name, arguments });
         self
     }
 
     /// Says what the model should keep to, in place of what the chat says.
     pub fn system(mut self, system: impl Into<String>) -> Self {
-        self.terms.system = Some(system.into());
+        self.options.system = Some(system.into());
         self
     }
 
@@ -127,7 +127,7 @@ impl Ask {
 
     /// Asks another model.
     pub fn model(mut self, model: impl Model) -> Self {
-        self.terms.model = Arc::new(model);
+        self.options.model = Arc::new(model);
         self
     }
 
@@ -139,12 +139,12 @@ impl Ask {
 
     /// Leaves only these tools.
     pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
-        self.selection.only = true;
+        self.selection.only_added = true;
         self.tools(bundle)
     }
 
     /// Leaves only the tools of these names, from the registry or from whoever resolves them.
-    pub fn named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+    pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.selection
             .names
             .extend(names.into_iter().map(Into::into));
@@ -171,43 +171,43 @@ impl Ask {
     ///
     /// The test is applied to the tools that are there when the turn begins, not when this is called.
     pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
-        self.selection.allowed = Some(Arc::new(allowed));
+        self.selection.is_allowed = Some(Arc::new(allowed));
         self
     }
 
     /// Says whether a tool must be called; after its results, the model answers as it sees fit.
-    pub fn choice(mut self, choice: ToolChoice) -> Self {
-        self.terms.choice = choice;
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.options.tool_choice = choice;
         self
     }
 
     /// Says how the model answers.
-    pub fn options(mut self, options: Options) -> Self {
-        self.terms.options = options;
+    pub fn model_options(mut self, options: ModelOptions) -> Self {
+        self.options.model_options = options;
         self
     }
 
     /// Says how far the turn may go.
     pub fn limits(mut self, limits: TurnLimits) -> Self {
-        self.terms.limits = limits;
+        self.options.limits = limits;
         self
     }
 
     /// Says how much of the conversation the model is told.
-    pub fn window(mut self, window: Window) -> Self {
-        self.terms.window = window;
+    pub fn window(mut self, window: HistoryWindow) -> Self {
+        self.options.window = window;
         self
     }
 
     /// Has every call approved, whatever the tools say.
     pub fn ask_before_each_call(mut self) -> Self {
-        self.terms.ask_each = true;
+        self.options.approve_every_call = true;
         self
     }
 
     /// Runs no tool: the response has the calls, and [`Response::resume`] takes their results.
-    pub fn manual(mut self) -> Self {
-        self.terms.manual = true;
+    pub fn manual_calls(mut self) -> Self {
+        self.options.manual_calls = true;
         self
     }
 
@@ -232,21 +232,21 @@ impl Ask {
     }
 
     /// Brings decisions about the calls that the turn waits for.
-    pub fn decided(mut self, decided: Vec<Decided>) -> Self {
-        self.openings.push(Opening::Decided(decided));
+    pub fn approval_responses(mut self, decided: Vec<ApprovalResponse>) -> Self {
+        self.inputs.push(TurnInput::Approvals(decided));
         self
     }
 
-    pub(crate) fn results(mut self, results: Vec<ToolResult>) -> Self {
-        self.openings.push(Opening::Results(results));
+    pub(crate) fn call_results(mut self, results: Vec<ToolResult>) -> Self {
+        self.inputs.push(TurnInput::Results(results));
         self
     }
 
-    pub(crate) fn in_role(role: Role, text: String) -> Opening {
+    pub(crate) fn message_in_role(role: Role, text: String) -> TurnInput {
         let content = vec![Content::text(text)];
         match role {
-            Role::User => Opening::User(content),
-            _ => Opening::Assistant(content),
+            Role::User => TurnInput::User(content),
+            _ => TurnInput::Assistant(content),
         }
     }
 
@@ -257,7 +257,7 @@ impl Ask {
     /// When nothing could be asked, the model failed, or the turn was ended by a limit or a fatal error. A turn that waits
     /// for a decision or for results is no error: see [`Response::asked`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
-        perform(self, Listener::nobody()).await
+        run_turn(self, EventSender::disabled()).await
     }
 
     /// Asks, and streams what happens.

@@ -1,0 +1,112 @@
+//! Calls that may run in, their results out: each told as started before it runs, as finished before it is shown.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use toolwright_core::{CallEvent, CallId, Invoker, Outcome, Scope, ToolCall, ToolResult};
+
+use super::TurnRunner;
+use super::approvals::JournalApprover;
+use crate::entry::{ApprovalVerdict, EntryBody};
+use crate::error::ChatError;
+use crate::event::ChatEvent;
+
+impl TurnRunner {
+    /// Runs calls: those that only read at the same time, the others in order.
+    pub(super) async fn run_calls(&self, ids: &[CallId]) -> Result<(), ChatError> {
+        self.finish_hosted_calls(ids).await?;
+        let calls = self.calls_by_id(ids);
+        let invoker = self
+            .invoker
+            .with_approver(JournalApprover(Arc::clone(&self.journal)));
+        let ran = invoker
+            .each(&calls, |call| self.run_call(&invoker, call))
+            .await;
+        ran.into_iter().collect()
+    }
+
+    async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
+        let (verdict, over) = {
+            let turn = &self.journal.state().turn;
+            (turn.verdict(&call.id).cloned(), turn.fatal_error().is_some())
+        };
+        if over {
+            return Ok(());
+        }
+        let runs = !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
+        if runs {
+            let id = call.id.clone();
+            self.journal.append([EntryBody::CallStarted { call: id }]).await?;
+            self.events.emit(ChatEvent::Running {
+                call: call.id.clone(),
+                tool: call.name.clone(),
+            });
+        }
+        let began = Instant::now();
+        let scope = self.scope_with_events();
+        let result = invoker.invoke_in(&scope, call).await;
+        let finished = result.clone();
+        self.journal
+            .append([EntryBody::CallFinished { result: finished }])
+            .await?;
+        let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.events.emit(ChatEvent::Result { result, millis });
+        Ok(())
+    }
+
+    fn scope_with_events(&self) -> Scope {
+        let listener = self.events.clone();
+        self.scope.clone().on_event(move |event| {
+            if let Some(event) = to_chat_event(event) {
+                listener.emit(event);
+            }
+        })
+    }
+
+    /// Passes on what was decided about calls that the vendor runs; tells whether there are any.
+    pub(super) async fn finish_hosted_calls(&self, ids: &[CallId]) -> Result<bool, ChatError> {
+        let elsewhere = ids.iter().filter(|id| self.is_hosted_call(id));
+        let decided: Vec<ToolResult> = elsewhere.map(|id| self.hosted_result(id)).collect();
+        let any = !decided.is_empty();
+        if any {
+            self.finish_calls(decided).await?;
+        }
+        Ok(any)
+    }
+
+    /// The result of a call that the vendor runs: only whether it may.
+    fn hosted_result(&self, call: &CallId) -> ToolResult {
+        let verdict = self.journal.state().turn.verdict(call).cloned();
+        let denied = |reason: &str| self.rejected_result(call, Outcome::Denied, reason);
+        match verdict {
+            Some(ApprovalVerdict::Approve) => {
+                let mut result = ToolResult::success("approved");
+                (result.call, result.tool) = (call.clone(), self.tool_name(call));
+                result
+            }
+            Some(ApprovalVerdict::Deny { reason }) => denied(&reason),
+            Some(ApprovalVerdict::Edit { .. } | ApprovalVerdict::Answer { .. }) => {
+                denied("what a vendor runs can only be approved or denied")
+            }
+            None => denied("it needs approval, and nobody has decided"),
+        }
+    }
+}
+
+fn to_chat_event(event: CallEvent) -> Option<ChatEvent> {
+    match event {
+        CallEvent::Progress {
+            call,
+            done,
+            total,
+            message,
+        } => Some(ChatEvent::Progress {
+            call,
+            done,
+            total,
+            message,
+        }),
+        CallEvent::Update { result, .. } => Some(ChatEvent::Update { result }),
+        _ => None,
+    }
+}
