@@ -17,7 +17,7 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt as _, stream};
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, MemoryStore, Store};
-use toolwright::server::{Endpoint, Event, Message, Notice, Server, Session};
+use toolwright::server::{Endpoint, ConversationEvent, IncomingMessage, EndpointEvent, ServerBuilder, Session};
 use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 
 /// A hand-written agent; one on another framework would translate that framework's stream in the same way.
@@ -36,33 +36,33 @@ fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let store = Arc::new(MemoryStore::new());
-    let endpoint = Endpoint::new("/weather/{city}").memory(true).on_prompt(
-        |message: Message, session: Session| async move {
-            session.feed(agent(message.text())).await;
-            session.metadata("agent", "by hand");
+    let endpoint = Endpoint::new("/weather/{city}").memory(true).on_message(
+        |message: IncomingMessage, session: Session| async move {
+            session.forward(agent(message.text())).await;
+            session.send_metadata("agent", "by hand");
         },
     );
     // No model of ours is ever asked. `site.serve(listener, …)` would put it on the network.
-    let site = Server::new(Invoker::new(Registry::new())?, ScriptedModel::new())
+    let site = ServerBuilder::new(Invoker::new(Registry::new())?, ScriptedModel::new())
         .store(Arc::clone(&store), "memory")
         .endpoint(endpoint)
         .build()?;
 
-    let mut events = site.talk("/weather/bergen", "Is it raining in Bergen?")?;
+    let mut events = site.send_message("/weather/bergen", "Is it raining in Bergen?")?;
     while let Some(numbered) = events.next().await {
         match &numbered.event {
-            Event::Notice(Notice::Said { content, .. }) => {
+            ConversationEvent::Endpoint(EndpointEvent::Message { content, .. }) => {
                 println!("said: {}", ToolResult::success(content.clone()).text());
             }
-            Event::Notice(Notice::Metadata { metadata }) => {
+            ConversationEvent::Endpoint(EndpointEvent::Metadata { metadata }) => {
                 println!("metadata: {}", serde_json::to_string(metadata)?);
             }
-            Event::Chat(ChatEvent::Call { call }) => {
+            ConversationEvent::Chat(ChatEvent::Call { call }) => {
                 println!("call: {} {}", call.name, call.arguments);
             }
-            Event::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
-            Event::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
-            Event::Chat(ChatEvent::TurnEnded { end, .. }) => {
+            ConversationEvent::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
+            ConversationEvent::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
+            ConversationEvent::Chat(ChatEvent::TurnEnded { end, .. }) => {
                 println!("ended: {}", serde_json::to_string(end)?);
             }
             _ => {}

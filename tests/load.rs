@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use toolwright::chat::testing::FnModel;
 use toolwright::chat::{TurnEnd, Store, EntryBody};
 use toolwright::memory::SqliteStore;
-use toolwright::server::Server;
+use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry};
 
 /// How many conversations there are unless `TOOLWRIGHT_LOAD_CONVERSATIONS` says otherwise.
@@ -79,9 +79,9 @@ async fn every_message_that_is_accepted_is_answered_and_the_others_are_told_to_c
     let file = directory.path().join("conversations.sqlite");
     let store = SqliteStore::open(&file).await.unwrap();
     let invoker = Invoker::new(Registry::new()).unwrap();
-    let site = Server::new(invoker, FnModel::echo())
+    let site = ServerBuilder::new(invoker, FnModel::echo())
         .store(store, "SQLite")
-        .limits(|limits| limits.grace = GRACE)
+        .limits(|limits| limits.shutdown_grace = GRACE)
         .build()
         .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use tokio::net::TcpListener;
 use toolwright::chat::ModelId;
-use toolwright::server::Server;
+use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry};
 
 use crate::script::Script;
@@ -37,7 +37,7 @@ pub(crate) async fn serve(name: &str, pace: u64) {
                 pace: Duration::from_millis(pace),
             };
             let invoker = Invoker::new(Registry::new()).unwrap();
-            let site = Server::new(invoker, script).build().unwrap();
+            let site = ServerBuilder::new(invoker, script).build().unwrap();
             println!("{addr}");
             site.serve(listener, std::future::pending()).await.unwrap();
         }

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use toolwright_chat::{HostedTool, Model};
 use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
-use toolwright_server::{Endpoint, Server, Site};
+use toolwright_server::{Endpoint, ServerBuilder, Server};
 
 use crate::attach::{Servers, Stay, pins};
 use crate::chat::prices::prices;
@@ -206,7 +206,7 @@ fn site(
     guard: Guard,
     addr: SocketAddr,
     warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
-) -> Result<Site, Failure> {
+) -> Result<Server, Failure> {
     let Answered {
         invoker,
         hosted,
@@ -230,27 +230,27 @@ fn site(
     if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
         hosts.push(addr.ip().to_string());
     }
-    let mut server = Server::new(invoker, Arc::clone(&chosen.model))
+    let mut server = ServerBuilder::new(invoker, Arc::clone(&chosen.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
-        .why(&*chosen.why)
+        .model_reason(&*chosen.why)
         .warnings(warnings)
         .models(names, resolve)
         .store(Arc::clone(store.store()), store.place())
-        .node(holder())
-        .chat(move |chat| {
+        .node_name(holder())
+        .configure_chat(move |chat| {
             let chat = chat.prices(prices.clone()).lease_duration(LEASE);
             hosted
                 .iter()
                 .fold(chat, |chat, hosted| chat.hosted_tool(hosted.clone()))
         })
-        .guard(move |guard| guard.allowed_hosts(hosts))
-        .origins(command.origins.iter().cloned())
+        .configure_auth(move |guard| guard.allowed_hosts(hosts))
+        .allowed_origins(command.origins.iter().cloned())
         .endpoint(assistant);
     if let Some(token) = guard.token {
         server = server.token(token);
     }
     if let Some(oauth) = guard.oauth {
-        server = server.guard(|guard| guard.oauth(oauth));
+        server = server.configure_auth(|guard| guard.oauth(oauth));
     }
     server.build().map_err(|error| Failure::finding(&error))
 }

@@ -7,18 +7,18 @@ use std::time::Duration;
 use toolwright_chat::{Model, TurnLimits, HistoryWindow};
 use toolwright_core::{Bundle, Item};
 
-use crate::guardrail::{Guardrail, InputGuard};
-use crate::handler::{Erased, Handler, Signature, erase};
-use crate::intercept::Interceptor;
-use crate::server::BuildError;
-use crate::template::Template;
+use crate::guardrail::{Guardrail, InputGuardrail};
+use crate::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
+use crate::interceptor::Interceptor;
+use crate::server::ServerBuildError;
+use crate::path_template::PathTemplate;
 
-mod live;
+mod runtime;
 
-pub(crate) use live::{Live, Shared, random};
+pub(crate) use runtime::{EndpointRuntime, EndpointDefaults, random_id};
 
 /// Where the console's own conversations are.
-pub(crate) const ASSISTANT: &str = "/api/conversations";
+pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 
 /// An endpoint under construction; mistakes are told by [`Server::build`](crate::Server::build).
 ///
@@ -37,31 +37,31 @@ pub(crate) const ASSISTANT: &str = "/api/conversations";
 ///     });
 /// ```
 pub struct Endpoint {
-    pub(crate) template: Result<Template, String>,
+    pub(crate) template: Result<PathTemplate, String>,
     path: String,
-    system: Option<System>,
-    named: Vec<String>,
+    system: Option<SystemPrompt>,
+    only_tools_named: Vec<String>,
     bundles: Vec<String>,
-    excluded: Vec<String>,
-    added: Vec<Item>,
-    only: bool,
+    excluded_tools: Vec<String>,
+    added_tools: Vec<Item>,
+    only_added_tools: bool,
     model: Option<Arc<dyn Model>>,
     memory: bool,
     window: HistoryWindow,
     limits: Option<TurnLimits>,
-    ask_each: bool,
+    approve_every_call: bool,
     broadcast: bool,
     heartbeat: Option<Duration>,
-    idle: Option<Duration>,
+    idle_timeout: Option<Duration>,
     interceptors: Vec<Arc<dyn Interceptor>>,
-    output: Vec<Arc<dyn Guardrail>>,
-    on_ready: Option<Erased>,
-    on_disconnect: Option<Erased>,
-    on_prompt: Option<Erased>,
-    signatures: Vec<Signature>,
+    output_guardrails: Vec<Arc<dyn Guardrail>>,
+    on_ready: Option<ErasedHandler>,
+    on_disconnect: Option<ErasedHandler>,
+    on_message: Option<ErasedHandler>,
+    signatures: Vec<HandlerSignature>,
 }
 
-enum System {
+enum SystemPrompt {
     Text(String),
     File(PathBuf),
 }
@@ -73,27 +73,27 @@ impl Endpoint {
     pub fn new(path: impl Into<String>) -> Self {
         let path = path.into();
         Self {
-            template: Template::parse(&path),
+            template: PathTemplate::parse(&path),
             path,
             system: None,
-            named: Vec::new(),
+            only_tools_named: Vec::new(),
             bundles: Vec::new(),
-            excluded: Vec::new(),
-            added: Vec::new(),
-            only: false,
+            excluded_tools: Vec::new(),
+            added_tools: Vec::new(),
+            only_added_tools: false,
             model: None,
             memory: false,
             window: HistoryWindow::default(),
             limits: None,
-            ask_each: false,
+            approve_every_call: false,
             broadcast: false,
             heartbeat: None,
-            idle: None,
+            idle_timeout: None,
             interceptors: Vec::new(),
-            output: Vec::new(),
+            output_guardrails: Vec::new(),
             on_ready: None,
             on_disconnect: None,
-            on_prompt: None,
+            on_message: None,
             signatures: Vec::new(),
         }
     }
@@ -102,8 +102,8 @@ impl Endpoint {
     /// conversation hear all of it.
     pub fn assistant() -> Self {
         Self {
-            template: Ok(Template::bare(ASSISTANT)),
-            ..Self::new(ASSISTANT)
+            template: Ok(PathTemplate::unprefixed(ASSISTANT_PATH)),
+            ..Self::new(ASSISTANT_PATH)
         }
         .memory(true)
         .broadcast(true)
@@ -116,21 +116,21 @@ impl Endpoint {
     /// Says what the model should keep to.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
-        self.system = Some(System::Text(text.into()));
+        self.system = Some(SystemPrompt::Text(text.into()));
         self
     }
 
     /// Reads what the model should keep to from a file, when the server is built.
     #[must_use]
     pub fn system_file(mut self, file: impl Into<PathBuf>) -> Self {
-        self.system = Some(System::File(file.into()));
+        self.system = Some(SystemPrompt::File(file.into()));
         self
     }
 
     /// Leaves only the tools of these names, and of bundles that are named too; without either, all there are.
     #[must_use]
-    pub fn named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.named.extend(names.into_iter().map(Into::into));
+    pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.only_tools_named.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -144,21 +144,21 @@ impl Endpoint {
     /// Leaves these tools out, whatever else is said.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.excluded.extend(names.into_iter().map(Into::into));
+        self.excluded_tools.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Adds tools that only this endpoint has.
     #[must_use]
     pub fn tools(mut self, bundle: impl Bundle) -> Self {
-        self.added.extend(bundle.into_items());
+        self.added_tools.extend(bundle.into_items());
         self
     }
 
     /// Leaves only these tools.
     #[must_use]
     pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
-        self.only = true;
+        self.only_added_tools = true;
         self.tools(bundle)
     }
 
@@ -200,7 +200,7 @@ impl Endpoint {
     /// Has every call approved, whatever the tools say.
     #[must_use]
     pub fn ask_before_each_call(mut self) -> Self {
-        self.ask_each = true;
+        self.approve_every_call = true;
         self
     }
 
@@ -220,8 +220,8 @@ impl Endpoint {
 
     /// Ends streams in which nothing happened for so long; who wants to go on comes back. Without, they stay.
     #[must_use]
-    pub fn idle(mut self, most: Duration) -> Self {
-        self.idle = Some(most);
+    pub fn idle_timeout(mut self, most: Duration) -> Self {
+        self.idle_timeout = Some(most);
         self
     }
 
@@ -235,21 +235,21 @@ impl Endpoint {
     /// Has everything that is said checked before a model reads it.
     #[must_use]
     pub fn guard_input(self, guardrail: impl Guardrail) -> Self {
-        self.interceptor(InputGuard(guardrail))
+        self.interceptor(InputGuardrail(guardrail))
     }
 
     /// Has every step of an answer checked before anybody reads it; it is shown when it is whole.
     #[must_use]
     pub fn guard_output(mut self, guardrail: impl Guardrail) -> Self {
-        self.output.push(Arc::new(guardrail));
+        self.output_guardrails.push(Arc::new(guardrail));
         self
     }
 
     /// Calls a function when somebody joins a conversation.
     #[must_use]
     pub fn on_ready<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures.push(Signature::of("on_ready", &handler));
-        self.on_ready = Some(erase(handler));
+        self.signatures.push(HandlerSignature::of("on_ready", &handler));
+        self.on_ready = Some(erase_handler(handler));
         self
     }
 
@@ -257,22 +257,22 @@ impl Endpoint {
     #[must_use]
     pub fn on_disconnect<Args>(mut self, handler: impl Handler<Args>) -> Self {
         self.signatures
-            .push(Signature::of("on_disconnect", &handler));
-        self.on_disconnect = Some(erase(handler));
+            .push(HandlerSignature::of("on_disconnect", &handler));
+        self.on_disconnect = Some(erase_handler(handler));
         self
     }
 
     /// Calls a function with every prompt, in place of handing it to the model; the function may do so itself, with
     /// [`Session::stream`](crate::Session::stream).
     #[must_use]
-    pub fn on_prompt<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures.push(Signature::of("on_prompt", &handler));
-        self.on_prompt = Some(erase(handler));
+    pub fn on_message<Args>(mut self, handler: impl Handler<Args>) -> Self {
+        self.signatures.push(HandlerSignature::of("on_prompt", &handler));
+        self.on_message = Some(erase_handler(handler));
         self
     }
 
-    pub(crate) fn wrong(&self, reason: impl Into<String>) -> BuildError {
-        BuildError::Endpoint {
+    pub(crate) fn build_error(&self, reason: impl Into<String>) -> ServerBuildError {
+        ServerBuildError::Endpoint {
             path: self.path.clone(),
             reason: reason.into(),
         }

@@ -14,20 +14,21 @@ use toolwright_core::{Content, Role};
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Event {
+pub enum ConversationEvent {
     /// A piece of a turn.
     Chat(ChatEvent),
     /// What the endpoint says besides.
-    Notice(Notice),
+    Endpoint(EndpointEvent),
 }
 
 /// What an endpoint tells beside the turn itself.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Notice {
+pub enum EndpointEvent {
     /// Somebody said something: a turn begins, and whatever waited for a decision waits no more.
-    Said {
+    #[serde(rename = "said")]
+    Message {
         /// In whose name.
         role: Role,
         /// What.
@@ -60,31 +61,32 @@ pub enum Notice {
         message: String,
     },
     /// The server ends; whoever reads comes back later.
-    Goodbye {
+    #[serde(rename = "goodbye")]
+    Shutdown {
         /// Why.
         reason: String,
     },
 }
 
-impl From<ChatEvent> for Event {
+impl From<ChatEvent> for ConversationEvent {
     fn from(event: ChatEvent) -> Self {
         Self::Chat(event)
     }
 }
 
-impl From<Notice> for Event {
-    fn from(notice: Notice) -> Self {
-        Self::Notice(notice)
+impl From<EndpointEvent> for ConversationEvent {
+    fn from(notice: EndpointEvent) -> Self {
+        Self::Endpoint(notice)
     }
 }
 
-impl Event {
+impl ConversationEvent {
     /// Tells whether nothing follows in this turn, until somebody decides or says something.
-    pub fn is_last(&self) -> bool {
+    pub fn ends_or_pauses_turn(&self) -> bool {
         matches!(
             self,
             Self::Chat(ChatEvent::TurnEnded { .. } | ChatEvent::TurnPaused { .. })
-                | Self::Notice(Notice::Error { .. } | Notice::Goodbye { .. })
+                | Self::Endpoint(EndpointEvent::Error { .. } | EndpointEvent::Shutdown { .. })
         )
     }
 }
@@ -95,29 +97,29 @@ pub type PeerId = Arc<str>;
 /// An event with its place in the conversation.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Numbered {
+pub struct SequencedEvent {
     /// Grows by one from event to event; never used again, not even after a restart.
     pub seq: u64,
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// What.
-    pub event: Event,
+    pub event: ConversationEvent,
     /// For whom; without one, for all who take part.
-    pub to: Option<PeerId>,
+    pub recipient: Option<PeerId>,
     /// As server-sent events have it; the JSON is a part of it.
-    frame: Bytes,
+    sse_frame: Bytes,
     json: Range<usize>,
 }
 
-impl Numbered {
-    pub(crate) fn new(seq: u64, event: Event, to: Option<PeerId>) -> Self {
+impl SequencedEvent {
+    pub(crate) fn new(seq: u64, event: ConversationEvent, to: Option<PeerId>) -> Self {
         #[derive(Serialize)]
         struct Wire<'a> {
             seq: u64,
             at: u64,
-            event: &'a Event,
+            event: &'a ConversationEvent,
         }
-        let at = now();
+        let at = unix_millis_now();
         let wire = Wire {
             seq,
             at,
@@ -135,30 +137,30 @@ impl Numbered {
             seq,
             at,
             event,
-            to,
-            frame: frame.into(),
+            recipient: to,
+            sse_frame: frame.into(),
             json,
         }
     }
 
     /// The event as it is sent: `{"seq": …, "at": …, "event": {…}}`. Written once for all who read it.
     pub fn json(&self) -> Bytes {
-        self.frame.slice(self.json.clone())
+        self.sse_frame.slice(self.json.clone())
     }
 
     /// The same as an event of a server-sent stream.
-    pub fn frame(&self) -> &Bytes {
-        &self.frame
+    pub fn sse_frame(&self) -> &Bytes {
+        &self.sse_frame
     }
 
     /// Tells whether somebody may read it.
-    pub fn is_for(&self, peer: Option<&PeerId>) -> bool {
-        self.to.is_none() || self.to.as_ref() == peer
+    pub fn is_visible_to(&self, peer: Option<&PeerId>) -> bool {
+        self.recipient.is_none() || self.recipient.as_ref() == peer
     }
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
+pub(crate) fn unix_millis_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

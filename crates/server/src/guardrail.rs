@@ -9,76 +9,76 @@ use toolwright_chat::{
 };
 use toolwright_core::BoxFuture;
 
-use crate::intercept::{Intercepted, Interceptor, Refusal};
+use crate::interceptor::{TurnContext, Interceptor, TurnRejection};
 
 /// Somebody who decides what may be said.
 pub trait Guardrail: Send + Sync + 'static {
     /// Looks at a text.
-    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Verdict>;
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, GuardrailVerdict>;
 }
 
 /// What a guardrail says about a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum GuardrailVerdict {
     /// It may pass.
     Pass,
     /// This may pass in its place.
     Replace(String),
     /// It may not pass; why, in words for a person.
-    Refuse(String),
+    Reject(String),
 }
 
-impl<F: Fn(&str) -> Verdict + Send + Sync + 'static> Guardrail for F {
-    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Verdict> {
+impl<F: Fn(&str) -> GuardrailVerdict + Send + Sync + 'static> Guardrail for F {
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, GuardrailVerdict> {
         let verdict = self(text);
         Box::pin(async move { verdict })
     }
 }
 
 /// Checks what people say.
-pub(crate) struct InputGuard<G>(pub(crate) G);
+pub(crate) struct InputGuardrail<G>(pub(crate) G);
 
-impl<G: Guardrail> Interceptor for InputGuard<G> {
-    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+impl<G: Guardrail> Interceptor for InputGuardrail<G> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             match self.0.check(&turn.message.text()).await {
-                Verdict::Pass => Ok(()),
-                Verdict::Replace(text) => {
+                GuardrailVerdict::Pass => Ok(()),
+                GuardrailVerdict::Replace(text) => {
                     turn.message.set_text(text);
                     Ok(())
                 }
-                Verdict::Refuse(reason) => Err(Refusal::new(reason)),
+                GuardrailVerdict::Reject(reason) => Err(TurnRejection::new(reason)),
             }
         })
     }
 }
 
 /// Puts guardrails around a model, where there are any.
-pub(crate) fn guarded(model: Arc<dyn Model>, guards: &[Arc<dyn Guardrail>]) -> Arc<dyn Model> {
+pub(crate) fn with_guardrails(model: Arc<dyn Model>, guards: &[Arc<dyn Guardrail>]) -> Arc<dyn Model> {
     let guards = guards.to_vec();
     match guards.is_empty() {
         true => model,
-        false => Arc::new(Guarded { model, guards }),
+        false => Arc::new(GuardedModel { model, guardrails: guards }),
     }
 }
 
 /// A model whose steps are checked before anybody reads them, the journal included.
-struct Guarded {
+struct GuardedModel {
     model: Arc<dyn Model>,
-    guards: Vec<Arc<dyn Guardrail>>,
+    guardrails: Vec<Arc<dyn Guardrail>>,
 }
 
-impl Model for Guarded {
+impl Model for GuardedModel {
     fn id(&self) -> &ModelId {
         self.model.id()
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let (inner, guards) = (self.model.stream(request), self.guards.clone());
+        let (inner, guards) = (self.model.stream(request), self.guardrails.clone());
         let checked = async move {
             let events: Vec<ModelEvent> = inner.try_collect().await?;
-            let checked = check(events, &guards).await;
+            let checked = apply_guardrails(events, &guards).await;
             Ok(stream::iter(checked.into_iter().map(Ok)))
         };
         stream::once(checked).try_flatten().boxed()
@@ -94,7 +94,7 @@ impl Model for Guarded {
 }
 
 /// What may be read of a step.
-async fn check(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<ModelEvent> {
+async fn apply_guardrails(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<ModelEvent> {
     let texts = events.iter().filter_map(|event| match event {
         ModelEvent::Item(item) => match &item.kind {
             ItemKind::Text { text } | ItemKind::Refusal { text } => Some(text.as_str()),
@@ -106,22 +106,22 @@ async fn check(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<Mo
     let (mut changed, mut refused) = (false, false);
     for guard in guards {
         match guard.check(&text).await {
-            Verdict::Pass => {}
-            Verdict::Replace(other) => (text, changed) = (other, true),
-            Verdict::Refuse(reason) => {
+            GuardrailVerdict::Pass => {}
+            GuardrailVerdict::Replace(other) => (text, changed) = (other, true),
+            GuardrailVerdict::Reject(reason) => {
                 (text, changed, refused) = (reason, true, true);
                 break;
             }
         }
     }
     match changed {
-        true => rewritten(events, text, refused),
+        true => replace_step_text(events, text, refused),
         false => events,
     }
 }
 
 /// The step with another text; one that is refused calls no tools.
-fn rewritten(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
+fn replace_step_text(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
     let mut kept = Vec::new();
     let (mut end, mut used) = (StopReason::End, Usage::default());
     for event in events {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolwright_core::{BoxFuture, Caller};
 
-use crate::job::Message;
-use crate::params;
+use crate::room_command::IncomingMessage;
+use crate::path_params;
 use crate::session::Session;
-use crate::trouble::Trouble;
+use crate::turn_error::TurnError;
 
 /// What a handler can ask for: by its type alone.
 pub trait FromSession: Sized {
@@ -19,14 +19,14 @@ pub trait FromSession: Sized {
     /// # Errors
     ///
     /// When it is not there; what to do about it.
-    fn from_session(session: &Session, message: &Message) -> Result<Self, Trouble>;
+    fn from_session(session: &Session, message: &IncomingMessage) -> Result<Self, TurnError>;
 
     /// Checks, when the server is built, that it can be had at a path with these parameters.
     ///
     /// # Errors
     ///
     /// It never can; why.
-    fn check(_params: &[String]) -> Result<(), String> {
+    fn check_params(_params: &[String]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -38,40 +38,40 @@ pub struct Path<T>(pub T);
 
 /// How many take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peers(pub usize);
+pub struct PeerCount(pub usize);
 
 impl FromSession for Session {
-    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+    fn from_session(session: &Session, _: &IncomingMessage) -> Result<Self, TurnError> {
         Ok(session.clone())
     }
 }
 
-impl FromSession for Message {
-    fn from_session(_: &Session, message: &Message) -> Result<Self, Trouble> {
+impl FromSession for IncomingMessage {
+    fn from_session(_: &Session, message: &IncomingMessage) -> Result<Self, TurnError> {
         Ok(message.clone())
     }
 }
 
-impl FromSession for Peers {
-    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
-        Ok(Self(session.peers()))
+impl FromSession for PeerCount {
+    fn from_session(session: &Session, _: &IncomingMessage) -> Result<Self, TurnError> {
+        Ok(Self(session.peer_count()))
     }
 }
 
 impl FromSession for Caller {
-    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
+    fn from_session(session: &Session, _: &IncomingMessage) -> Result<Self, TurnError> {
         Ok(session.caller().clone())
     }
 }
 
 impl<T: DeserializeOwned> FromSession for Path<T> {
-    fn from_session(session: &Session, _: &Message) -> Result<Self, Trouble> {
-        let read = params::read(session.params()).map(Self);
-        read.map_err(|error| Trouble::new("path", error))
+    fn from_session(session: &Session, _: &IncomingMessage) -> Result<Self, TurnError> {
+        let read = path_params::deserialize_params(session.params()).map(Self);
+        read.map_err(|error| TurnError::new("path", error))
     }
 
-    fn check(params: &[String]) -> Result<(), String> {
-        params::check::<T>(params).map_err(|reason| {
+    fn check_params(params: &[String]) -> Result<(), String> {
+        path_params::check_params_type::<T>(params).map_err(|reason| {
             let wanted = std::any::type_name::<T>();
             format!("cannot read them into `{wanted}`: {reason}")
         })
@@ -79,27 +79,27 @@ impl<T: DeserializeOwned> FromSession for Path<T> {
 }
 
 /// What a handler may return: nothing, or why it failed.
-pub trait Done {
+pub trait IntoHandlerResult {
     /// Makes it one or the other.
     ///
     /// # Errors
     ///
     /// When the handler failed.
-    fn done(self) -> Result<(), Trouble>;
+    fn into_handler_result(self) -> Result<(), TurnError>;
 }
 
-impl Done for () {
-    fn done(self) -> Result<(), Trouble> {
+impl IntoHandlerResult for () {
+    fn into_handler_result(self) -> Result<(), TurnError> {
         Ok(())
     }
 }
 
-impl<E: Display + 'static> Done for Result<(), E> {
-    fn done(self) -> Result<(), Trouble> {
+impl<E: Display + 'static> IntoHandlerResult for Result<(), E> {
+    fn into_handler_result(self) -> Result<(), TurnError> {
         self.map_err(|error| {
             // What a session said is told as it was said.
-            let said = (&error as &dyn Any).downcast_ref::<Trouble>().cloned();
-            said.unwrap_or_else(|| Trouble::new("endpoint", error))
+            let said = (&error as &dyn Any).downcast_ref::<TurnError>().cloned();
+            said.unwrap_or_else(|| TurnError::new("endpoint", error))
         })
     }
 }
@@ -107,41 +107,41 @@ impl<E: Display + 'static> Done for Result<(), E> {
 /// An async function whose arguments are all to be had from a session.
 pub trait Handler<Args>: Send + Sync + 'static {
     /// Calls it.
-    fn call(&self, session: &Session, message: &Message)
-    -> BoxFuture<'static, Result<(), Trouble>>;
+    fn call(&self, session: &Session, message: &IncomingMessage)
+    -> BoxFuture<'static, Result<(), TurnError>>;
 
     /// Checks, when the server is built, that its arguments can be had at a path with these parameters.
     ///
     /// # Errors
     ///
     /// One never can; why.
-    fn check(_params: &[String]) -> Result<(), String> {
+    fn check_params(_params: &[String]) -> Result<(), String> {
         Ok(())
     }
 }
 
 /// A handler whose arguments are nobody's business any more.
-pub(crate) type Erased =
-    Arc<dyn Fn(&Session, &Message) -> BoxFuture<'static, Result<(), Trouble>> + Send + Sync>;
+pub(crate) type ErasedHandler =
+    Arc<dyn Fn(&Session, &IncomingMessage) -> BoxFuture<'static, Result<(), TurnError>> + Send + Sync>;
 
-pub(crate) fn erase<Args, H: Handler<Args>>(handler: H) -> Erased {
+pub(crate) fn erase_handler<Args, H: Handler<Args>>(handler: H) -> ErasedHandler {
     Arc::new(move |session, message| handler.call(session, message))
 }
 
 /// What is known of a handler before it is called.
-pub(crate) struct Signature {
+pub(crate) struct HandlerSignature {
     /// The event it handles.
     event: &'static str,
     name: &'static str,
     check: fn(&[String]) -> Result<(), String>,
 }
 
-impl Signature {
+impl HandlerSignature {
     pub(crate) fn of<Args, H: Handler<Args>>(event: &'static str, _: &H) -> Self {
         Self {
             event,
             name: std::any::type_name::<H>(),
-            check: H::check,
+            check: H::check_params,
         }
     }
 
@@ -155,7 +155,7 @@ impl Signature {
     }
 }
 
-macro_rules! handlers {
+macro_rules! impl_handler {
     ($($arg:ident),*) => {
         impl<F, Fut, $($arg),*> Handler<($($arg,)*)> for F
         where
@@ -187,8 +187,8 @@ macro_rules! handlers {
     };
 }
 
-handlers!();
-handlers!(A);
-handlers!(A, B);
-handlers!(A, B, C);
-handlers!(A, B, C, D);
+impl_handler!();
+impl_handler!(A);
+impl_handler!(A, B);
+impl_handler!(A, B, C);
+impl_handler!(A, B, C, D);

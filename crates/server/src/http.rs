@@ -9,41 +9,41 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use crate::app::App;
-use crate::endpoint::{ASSISTANT, Live};
-use crate::problem::Problem;
+use crate::server_state::ServerState;
+use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
+use crate::error_response::ErrorResponse;
 
 mod ag_ui;
 mod body;
-mod brought;
-mod chat;
-mod chat_socket;
+mod client_tools;
+mod ai_sdk;
+mod ai_sdk_socket;
 mod console;
-mod conversation;
+mod native;
 mod cors;
-mod gate;
+mod auth;
 mod info;
-mod list;
+mod conversation_list;
 mod openai;
 mod openapi;
 mod prompts;
-mod session;
-mod socket;
+mod login;
+mod native_socket;
 pub(crate) mod sse;
 mod tools;
-pub(crate) mod turn;
+pub(crate) mod turn_stream;
 
 /// What the plain routes work on.
 #[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) app: Arc<App>,
+pub(crate) struct ApiState {
+    pub(crate) server: Arc<ServerState>,
     /// The endpoint that the console talks to.
-    pub(crate) main: Arc<Live>,
-    pub(crate) lives: Arc<[Arc<Live>]>,
+    pub(crate) assistant_endpoint: Arc<EndpointRuntime>,
+    pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
 }
 
 /// What an endpoint's path may not begin with.
-const TAKEN: &[&str] = &[
+const RESERVED_SEGMENTS: &[&str] = &[
     "api",
     "mcp",
     "v1",
@@ -55,26 +55,26 @@ const TAKEN: &[&str] = &[
 ];
 
 /// Tells whether a path begins with what is ours.
-pub(crate) fn is_taken(path: &str) -> bool {
+pub(crate) fn is_reserved(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     let first = first.unwrap_or_default();
-    TAKEN.contains(&first) || console::begins(first)
+    RESERVED_SEGMENTS.contains(&first) || console::has_first_segment(first)
 }
 
 /// All routes of a server.
-pub(crate) fn router(app: &Arc<App>, lives: &[Arc<Live>], console: bool, mcp: bool) -> Router {
+pub(crate) fn router(app: &Arc<ServerState>, lives: &[Arc<EndpointRuntime>], console: bool, mcp: bool) -> Router {
     let mut router = Router::new();
     for live in lives {
-        router = router.merge(endpoint(live));
+        router = router.merge(endpoint_routes(live));
     }
     if let Some(main) = lives
         .iter()
-        .find(|live| live.template.collection() == Some(ASSISTANT))
+        .find(|live| live.template.collection_path() == Some(ASSISTANT_PATH))
     {
-        router = router.merge(plain(Context {
-            app: Arc::clone(app),
-            main: Arc::clone(main),
-            lives: lives.into(),
+        router = router.merge(api_routes(ApiState {
+            server: Arc::clone(app),
+            assistant_endpoint: Arc::clone(main),
+            endpoints: lives.into(),
         }));
     }
     if console {
@@ -85,57 +85,57 @@ pub(crate) fn router(app: &Arc<App>, lives: &[Arc<Live>], console: bool, mcp: bo
         router = router.merge(app.mcp.well_known());
     }
     router
-        .fallback(async || Problem::unknown("nothing is at this path"))
+        .fallback(async || ErrorResponse::not_found("nothing is at this path"))
         .method_not_allowed_fallback(async || {
             let message = "this path does not take that method";
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
+            ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
-        .layer(from_fn_with_state(Arc::clone(app), gate::admit))
+        .layer(from_fn_with_state(Arc::clone(app), auth::authenticate))
 }
 
 /// What every endpoint answers under its path.
-fn endpoint(live: &Arc<Live>) -> Router {
+fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
     let path = &live.template.path;
     let mut router = Router::new()
-        .route(path, get(conversation::show).delete(conversation::delete))
-        .route(&format!("{path}/events"), get(conversation::events))
-        .route(&format!("{path}/prompt"), post(conversation::prompt))
-        .route(&format!("{path}/decide"), post(conversation::decide))
-        .route(&format!("{path}/stop"), post(conversation::stop))
-        .route(&format!("{path}/export"), get(conversation::export))
+        .route(path, get(native::show_or_upgrade).delete(native::delete_conversation))
+        .route(&format!("{path}/events"), get(native::subscribe_events))
+        .route(&format!("{path}/prompt"), post(native::post_message))
+        .route(&format!("{path}/decide"), post(native::post_decision))
+        .route(&format!("{path}/stop"), post(native::stop_turn))
+        .route(&format!("{path}/export"), get(native::export_journal))
         .route(
             &format!("{path}/chat"),
-            post(chat::send).get(chat_socket::open),
+            post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
         )
-        .route(&format!("{path}/stream"), get(chat::resume));
-    router = match live.template.collection() {
+        .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
+    router = match live.template.collection_path() {
         // Where front ends of the AI SDK look by themselves.
-        Some(ASSISTANT) => router
-            .route("/api/chat", post(chat::send).get(chat_socket::open))
-            .route("/api/chat/{id}/stream", get(chat::resume))
-            .route("/api/chat/{id}/stop", post(conversation::stop)),
-        Some(path) => router.route(path, post(chat::send).get(chat_socket::open)),
+        Some(ASSISTANT_PATH) => router
+            .route("/api/chat", post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade))
+            .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
+            .route("/api/chat/{id}/stop", post(native::stop_turn)),
+        Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade)),
         None => router,
     };
     router.with_state(Arc::clone(live))
 }
 
 /// What is there once.
-fn plain(context: Context) -> Router {
+fn api_routes(context: ApiState) -> Router {
     Router::new()
-        .route("/api/info", get(info::show))
-        .route("/api/session", post(session::begin).delete(session::end))
-        .route("/api/conversations", get(list::list))
-        .route("/api/tools", get(tools::list))
-        .route("/api/tools/{name}", post(tools::call))
-        .route("/api/tools/{name}/lowered", get(tools::lowered))
-        .route("/api/prompts", get(prompts::list))
-        .route("/api/prompts/{name}", post(prompts::render))
-        .route("/api/openapi.json", get(openapi::show))
+        .route("/api/info", get(info::show_info))
+        .route("/api/session", post(login::log_in).delete(login::log_out))
+        .route("/api/conversations", get(conversation_list::list_conversations))
+        .route("/api/tools", get(tools::list_tools))
+        .route("/api/tools/{name}", post(tools::call_tool))
+        .route("/api/tools/{name}/lowered", get(tools::show_lowered_schema))
+        .route("/api/prompts", get(prompts::list_prompts))
+        .route("/api/prompts/{name}", post(prompts::render_prompt))
+        .route("/api/openapi.json", get(openapi::show_openapi))
         .route("/agui", post(ag_ui::run))
-        .route("/v1/chat/completions", post(openai::complete))
-        .route("/v1/models", get(openai::models))
-        .route("/v1/models/{name}", get(openai::model))
+        .route("/v1/chat/completions", post(openai::create_completion))
+        .route("/v1/models", get(openai::list_models))
+        .route("/v1/models/{name}", get(openai::show_model))
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
@@ -143,35 +143,35 @@ fn plain(context: Context) -> Router {
 }
 
 /// Whether a message would be accepted: conversations can be read and written, and not too many turns run.
-async fn ready(State(context): State<Context>) -> Result<&'static str, Problem> {
-    if context.app.ending.is_cancelled() {
+async fn ready(State(context): State<ApiState>) -> Result<&'static str, ErrorResponse> {
+    if context.server.shutdown.is_cancelled() {
         let message = "the server is about to end";
-        return Err(Problem::new(
+        return Err(ErrorResponse::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "ending",
             message,
         ));
     }
-    context.main.store.list(1).await?;
-    context.main.check_admission().await?;
+    context.assistant_endpoint.store.list(1).await?;
+    context.assistant_endpoint.check_admission().await?;
     Ok("ready\n")
 }
 
-async fn metrics(State(context): State<Context>) -> Response {
-    let rooms = context.lives.iter().map(|live| live.count()).sum();
-    let text = context.app.metrics.text(rooms);
+async fn metrics(State(context): State<ApiState>) -> Response {
+    let rooms = context.endpoints.iter().map(|live| live.room_count()).sum();
+    let text = context.server.metrics.to_prometheus(rooms);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
 /// An answer in JSON that nobody keeps.
-pub(crate) fn json<T: serde::Serialize>(
+pub(crate) fn json_response<T: serde::Serialize>(
     status: StatusCode,
     value: &T,
-) -> Result<Response, Problem> {
+) -> Result<Response, ErrorResponse> {
     let body = serde_json::to_vec(value).map_err(|error| {
         let message = format!("the answer cannot be written: {error}");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     })?;
     let headers = [
         (

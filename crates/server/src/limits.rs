@@ -5,39 +5,39 @@ use std::time::Duration;
 /// How much a server takes on; change what should differ with [`limits`](crate::Server::limits).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ServerLimits {
     /// The largest body of a request, in bytes.
-    pub body: usize,
+    pub max_body_bytes: usize,
     /// The largest message over a WebSocket, in bytes.
-    pub message: usize,
+    pub max_socket_message_bytes: usize,
     /// How long a request may take to arrive: its head, and then its body.
-    pub arrival: Duration,
+    pub read_timeout: Duration,
     /// How long a connection may stand still when something is to be sent.
-    pub stall: Duration,
+    pub write_timeout: Duration,
     /// How many connections are open at once.
-    pub connections: usize,
+    pub max_connections: usize,
     /// How many conversations are under way at once.
-    pub rooms: usize,
+    pub max_rooms: usize,
     /// How many turns run at once; while there are that many, no new message is accepted.
-    pub turns: usize,
+    pub max_turns: usize,
     /// How long a stream is silent before a sign of life is sent.
-    pub silence: Duration,
+    pub heartbeat_interval: Duration,
     /// How long what is under way may go on when the server is to end.
-    pub grace: Duration,
+    pub shutdown_grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            body: 4 << 20,
-            message: 1 << 20,
-            arrival: Duration::from_secs(30),
-            stall: Duration::from_secs(60),
-            connections: 16 << 10,
-            rooms: 16 << 10,
-            turns: 4 << 10,
-            silence: Duration::from_secs(15),
-            grace: Duration::from_secs(5),
+            max_body_bytes: 4 << 20,
+            max_socket_message_bytes: 1 << 20,
+            read_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(60),
+            max_connections: 16 << 10,
+            max_rooms: 16 << 10,
+            max_turns: 4 << 10,
+            heartbeat_interval: Duration::from_secs(15),
+            shutdown_grace: Duration::from_secs(5),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_core::BoxFuture;
 
-use crate::intercept::{Intercepted, Interceptor, Refusal};
+use crate::interceptor::{TurnContext, Interceptor, TurnRejection};
 
 /// Tells what each turn and its conversation took, and keeps conversations within a budget.
 ///
@@ -40,10 +40,10 @@ impl Metering {
 }
 
 impl Interceptor for Metering {
-    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
-            match (self.budget, turn.spent.cost) {
-                (Some(most), Some(cost)) if cost >= most => Err(Refusal::new(format!(
+            match (self.budget, turn.conversation_usage.cost) {
+                (Some(most), Some(cost)) if cost >= most => Err(TurnRejection::new(format!(
                     "This conversation has used up its budget of {most:.2}. Please begin a new one."
                 ))),
                 _ => Ok(()),
@@ -51,7 +51,7 @@ impl Interceptor for Metering {
         })
     }
 
-    fn before_completion<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, ()> {
+    fn before_completion<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let Some(outcome) = &turn.outcome else { return };
             let told = json!({
@@ -59,7 +59,7 @@ impl Interceptor for Metering {
                 "latency": outcome.latency.as_millis(),
                 "usage": outcome.usage,
                 "cost": outcome.cost,
-                "conversation": turn.spent,
+                "conversation": turn.conversation_usage,
             });
             if let serde_json::Value::Object(told) = told {
                 turn.metadata.extend(told);

@@ -10,7 +10,7 @@ use toolwright_chat::{ChatEvent, TurnEnd};
 use toolwright_core::ToolResult;
 
 /// The upper ends of the buckets that durations are counted in, in seconds.
-const BUCKETS: [f64; 12] = [
+const BUCKET_BOUNDS: [f64; 12] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
 ];
 
@@ -18,16 +18,16 @@ const BUCKETS: [f64; 12] = [
 #[derive(Default)]
 pub(crate) struct Metrics {
     /// Those who read a conversation now.
-    pub(crate) connections: Gauge,
+    pub(crate) subscribers: Gauge,
     /// Connections that are open now.
-    pub(crate) sockets: Gauge,
-    pub(crate) refused: Counter,
-    requests: Labelled,
-    turns: Labelled,
+    pub(crate) open_connections: Gauge,
+    pub(crate) rejected_messages: Counter,
+    requests: LabelledCounter,
+    turns: LabelledCounter,
     turn_seconds: Histogram,
-    calls: Labelled,
+    calls: LabelledCounter,
     call_seconds: Histogram,
-    errors: Labelled,
+    errors: LabelledCounter,
     tokens_in: Counter,
     tokens_out: Counter,
     /// In millionths.
@@ -36,7 +36,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Counts what a turn tells.
-    pub(crate) fn hear(&self, event: &ChatEvent) {
+    pub(crate) fn on_chat_event(&self, event: &ChatEvent) {
         match event {
             ChatEvent::Step { usage, cost, .. } => {
                 self.tokens_in.add(usage.input);
@@ -46,20 +46,20 @@ impl Metrics {
                 self.cost.add(millionths as u64);
             }
             ChatEvent::Result { result, millis } => {
-                self.called(result, Duration::from_millis(*millis));
+                self.record_call(result, Duration::from_millis(*millis));
             }
             _ => {}
         }
     }
 
     /// Counts a call.
-    pub(crate) fn called(&self, result: &ToolResult, took: Duration) {
+    pub(crate) fn record_call(&self, result: &ToolResult, took: Duration) {
         self.calls.add(&result.outcome.to_string());
-        self.call_seconds.add(took);
+        self.call_seconds.observe(took);
     }
 
     /// Counts a turn that is over.
-    pub(crate) fn turn(&self, end: &TurnEnd, took: Duration) {
+    pub(crate) fn record_turn(&self, end: &TurnEnd, took: Duration) {
         let end = match end {
             TurnEnd::Answered => "answered",
             TurnEnd::Direct => "direct",
@@ -70,16 +70,16 @@ impl Metrics {
             _ => "other",
         };
         self.turns.add(end);
-        self.turn_seconds.add(took);
+        self.turn_seconds.observe(took);
     }
 
     /// Counts a turn that has no end but an error.
-    pub(crate) fn failed(&self, kind: &str) {
+    pub(crate) fn record_turn_error(&self, kind: &str) {
         self.errors.add(kind);
     }
 
     /// Counts an answer to a request.
-    pub(crate) fn answered(&self, status: u16) {
+    pub(crate) fn record_response(&self, status: u16) {
         self.requests.add(match status {
             ..300 => "2xx",
             300..400 => "3xx",
@@ -89,20 +89,20 @@ impl Metrics {
     }
 
     /// Writes everything.
-    pub(crate) fn text(&self, rooms: usize) -> String {
+    pub(crate) fn to_prometheus(&self, rooms: usize) -> String {
         let mut out = String::new();
         let plain = [
             (
                 "sockets",
                 "gauge",
                 "connections that are open",
-                self.sockets.get(),
+                self.open_connections.get(),
             ),
             (
                 "readers",
                 "gauge",
                 "those who read a conversation",
-                self.connections.get(),
+                self.subscribers.get(),
             ),
             (
                 "rooms",
@@ -114,7 +114,7 @@ impl Metrics {
                 "prompts_refused_total",
                 "counter",
                 "prompts refused by an interceptor",
-                self.refused.get(),
+                self.rejected_messages.get(),
             ),
             (
                 "cost_total",
@@ -124,22 +124,22 @@ impl Metrics {
             ),
         ];
         for (name, kind, help, value) in plain {
-            head(&mut out, name, kind, help);
-            line(&mut out, name, "", &value);
+            write_header(&mut out, name, kind, help);
+            write_sample(&mut out, name, "", &value);
         }
-        head(
+        write_header(
             &mut out,
             "tokens_total",
             "counter",
             "tokens that models read and wrote",
         );
-        line(
+        write_sample(
             &mut out,
             "tokens_total",
             r#"{direction="in"}"#,
             &self.tokens_in.get(),
         );
-        line(
+        write_sample(
             &mut out,
             "tokens_total",
             r#"{direction="out"}"#,
@@ -157,7 +157,7 @@ impl Metrics {
             ("errors_total", "kind", "turns that failed", &self.errors),
         ];
         for (name, label, help, counts) in labelled {
-            head(&mut out, name, "counter", help);
+            write_header(&mut out, name, "counter", help);
             counts.write(&mut out, name, label);
         }
         let timed = [
@@ -169,14 +169,14 @@ impl Metrics {
             ),
         ];
         for (name, help, histogram) in timed {
-            head(&mut out, name, "histogram", help);
+            write_header(&mut out, name, "histogram", help);
             histogram.write(&mut out, name);
         }
         out
     }
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+fn write_header(out: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a `String` cannot fail, here and below.
     let _ = write!(
         out,
@@ -184,7 +184,7 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     );
 }
 
-fn line(out: &mut String, name: &str, labels: &str, value: &str) {
+fn write_sample(out: &mut String, name: &str, labels: &str, value: &str) {
     let _ = writeln!(out, "toolwright_{name}{labels} {value}");
 }
 
@@ -207,11 +207,11 @@ impl Counter {
 pub(crate) struct Gauge(AtomicI64);
 
 impl Gauge {
-    pub(crate) fn up(&self) {
+    pub(crate) fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn down(&self) {
+    pub(crate) fn decrement(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
@@ -222,9 +222,9 @@ impl Gauge {
 
 /// Counts by one of a few words of our own.
 #[derive(Default)]
-struct Labelled(Mutex<BTreeMap<String, u64>>);
+struct LabelledCounter(Mutex<BTreeMap<String, u64>>);
 
-impl Labelled {
+impl LabelledCounter {
     fn add(&self, label: &str) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match counts.get_mut(label) {
@@ -236,7 +236,7 @@ impl Labelled {
     fn write(&self, out: &mut String, name: &str, label: &str) {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (value, count) in &*counts {
-            line(
+            write_sample(
                 out,
                 name,
                 &format!("{{{label}={value:?}}}"),
@@ -249,38 +249,38 @@ impl Labelled {
 /// Counts durations in buckets.
 #[derive(Default)]
 struct Histogram {
-    counts: [AtomicU64; BUCKETS.len()],
-    all: AtomicU64,
+    bucket_counts: [AtomicU64; BUCKET_BOUNDS.len()],
+    count: AtomicU64,
     /// In millionths of a second.
     sum: AtomicU64,
 }
 
 impl Histogram {
-    fn add(&self, took: Duration) {
+    fn observe(&self, took: Duration) {
         let seconds = took.as_secs_f64();
-        let within = BUCKETS.iter().zip(&self.counts);
+        let within = BUCKET_BOUNDS.iter().zip(&self.bucket_counts);
         for (_, count) in within.filter(|(end, _)| seconds <= **end) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        self.all.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.sum.fetch_add(micros, Ordering::Relaxed);
     }
 
     fn write(&self, out: &mut String, name: &str) {
-        for (end, count) in BUCKETS.iter().zip(&self.counts) {
+        for (end, count) in BUCKET_BOUNDS.iter().zip(&self.bucket_counts) {
             let count = count.load(Ordering::Relaxed).to_string();
-            line(
+            write_sample(
                 out,
                 &format!("{name}_bucket"),
                 &format!("{{le=\"{end}\"}}"),
                 &count,
             );
         }
-        let all = self.all.load(Ordering::Relaxed).to_string();
-        line(out, &format!("{name}_bucket"), r#"{le="+Inf"}"#, &all);
+        let all = self.count.load(Ordering::Relaxed).to_string();
+        write_sample(out, &format!("{name}_bucket"), r#"{le="+Inf"}"#, &all);
         let sum = self.sum.load(Ordering::Relaxed) as f64 / 1e6;
-        line(out, &format!("{name}_sum"), "", &sum.to_string());
-        line(out, &format!("{name}_count"), "", &all);
+        write_sample(out, &format!("{name}_sum"), "", &sum.to_string());
+        write_sample(out, &format!("{name}_count"), "", &all);
     }
 }

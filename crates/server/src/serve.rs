@@ -17,19 +17,19 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::server::Site;
-use crate::stall::Stalling;
+use crate::server::Server;
+use crate::write_timeout::WriteTimeoutStream;
 
 /// How long to wait when no connection can be accepted.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
+pub enum ListenError {
     /// Other machines could reach it, and everybody would be let in.
     #[error("{addr} is open to other machines: set a token, or listen on 127.0.0.1")]
-    Open {
+    NotLoopback {
         /// The address.
         addr: SocketAddr,
     },
@@ -38,7 +38,7 @@ pub enum ServeError {
     Io(#[from] std::io::Error),
 }
 
-impl Site {
+impl Server {
     /// Answers until `shutdown` is done; then turns that run may come to their end, for a while, and streams end with a last
     /// event. What does not end in time goes on when the conversation is next asked for.
     ///
@@ -49,18 +49,18 @@ impl Site {
         &self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
-    ) -> Result<(), ServeError> {
+    ) -> Result<(), ListenError> {
         let addr = listener.local_addr()?;
-        if !addr.ip().is_loopback() && self.app.mcp.is_open() {
-            return Err(ServeError::Open { addr });
+        if !addr.ip().is_loopback() && self.state.mcp.is_open() {
+            return Err(ListenError::NotLoopback { addr });
         }
-        let limits = &self.app.limits;
-        let most = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+        let limits = &self.state.limits;
+        let most = limits.max_connections.clamp(1, Semaphore::MAX_PERMITS);
         let connections = Arc::new(Semaphore::new(most));
         let open = TaskTracker::new();
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(limits.arrival);
+            .header_read_timeout(limits.read_timeout);
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {
@@ -74,48 +74,48 @@ impl Site {
             };
             let Ok((stream, peer)) = accepted else {
                 // Too many open files, most likely: it helps to wait until some are closed.
-                sleep(PAUSE).await;
+                sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             };
             // Answers are small and wanted at once; if the system cannot do this, they are only slower.
             let _ = stream.set_nodelay(true);
-            let stream = TokioIo::new(Stalling::new(stream, limits.stall));
-            let connection = http.serve_connection(stream, self.answering(peer));
+            let stream = TokioIo::new(WriteTimeoutStream::new(stream, limits.write_timeout));
+            let connection = http.serve_connection(stream, self.connection_service(peer));
             let connection = connection.with_upgrades();
-            let app = Arc::clone(&self.app);
-            app.metrics.sockets.up();
+            let app = Arc::clone(&self.state);
+            app.metrics.open_connections.increment();
             open.spawn(async move {
                 let mut connection = pin!(connection);
                 // A connection that breaks is the client's business.
                 tokio::select! {
                     _ = &mut connection => {}
-                    () = app.ending.cancelled() => {
+                    () = app.shutdown.cancelled() => {
                         connection.as_mut().graceful_shutdown();
                         let _ = connection.await;
                     }
                 }
-                app.metrics.sockets.down();
+                app.metrics.open_connections.decrement();
                 drop(room);
             });
         }
         drop(listener);
         open.close();
-        self.end(&open).await;
+        self.shut_down(&open).await;
         Ok(())
     }
 
     /// Lets what is under way come to its end.
-    async fn end(&self, open: &TaskTracker) {
-        let grace = self.app.limits.grace;
-        self.app.turns.close();
-        let _ = timeout(grace, self.app.turns.wait()).await;
-        self.app.ending.cancel();
-        self.app.mcp.shut_down();
+    async fn shut_down(&self, open: &TaskTracker) {
+        let grace = self.state.limits.shutdown_grace;
+        self.state.running_turns.close();
+        let _ = timeout(grace, self.state.running_turns.wait()).await;
+        self.state.shutdown.cancel();
+        self.state.mcp.shut_down();
         // Whatever has not ended by then is cut off.
         let _ = timeout(grace, open.wait()).await;
     }
 
-    fn answering(
+    fn connection_service(
         &self,
         peer: SocketAddr,
     ) -> impl hyper::service::Service<

@@ -9,10 +9,10 @@ use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
-use crate::app::{About, App, Models, Warnings};
-use crate::endpoint::{ASSISTANT, Endpoint, Live, Shared};
+use crate::server_state::{ServerInfo, ServerState, ModelCatalog, WarningsFn};
+use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointRuntime, EndpointDefaults};
 use crate::http;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// A server under construction.
 ///
@@ -33,32 +33,32 @@ use crate::limits::Limits;
 /// site.serve(listener, std::future::pending()).await?;
 /// # Ok(()) }
 /// ```
-pub struct Server {
+pub struct ServerBuilder {
     invoker: Invoker,
     model: Arc<dyn Model>,
-    why: String,
-    warnings: Box<Warnings>,
-    models: Models,
+    model_reason: String,
+    warnings: Box<WarningsFn>,
+    models: ModelCatalog,
     store: Arc<dyn Store>,
-    place: String,
+    store_label: String,
     name: String,
     version: String,
-    node: Option<String>,
-    chat: Vec<Box<ChangeChat>>,
-    guard: Vec<Box<dyn FnOnce(McpServerBuilder) -> McpServerBuilder>>,
-    origins: Vec<String>,
-    limits: Limits,
+    node_name: Option<String>,
+    configure_chat: Vec<Box<ConfigureChatFn>>,
+    configure_auth: Vec<Box<dyn FnOnce(McpServerBuilder) -> McpServerBuilder>>,
+    allowed_origins: Vec<String>,
+    limits: ServerLimits,
     endpoints: Vec<Endpoint>,
     console: bool,
     mcp: bool,
 }
 
-type ChangeChat = dyn Fn(ChatBuilder) -> ChatBuilder + Send + Sync;
+type ConfigureChatFn = dyn Fn(ChatBuilder) -> ChatBuilder + Send + Sync;
 
 /// Why a server cannot be.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum ServerBuildError {
     /// An endpoint is not what it should be.
     #[error("endpoint `{path}`: {reason}")]
     Endpoint {
@@ -72,24 +72,24 @@ pub enum BuildError {
     Mcp(#[from] toolwright_mcp::BuildError),
 }
 
-impl Server {
+impl ServerBuilder {
     /// Starts a server of an invoker's tools, and of a model that may call them.
     pub fn new(invoker: Invoker, model: impl Model) -> Self {
         Self {
             invoker,
             model: Arc::new(model),
-            why: String::new(),
+            model_reason: String::new(),
             warnings: Box::new(Vec::new),
-            models: Models::default(),
+            models: ModelCatalog::default(),
             store: Arc::new(MemoryStore::new()),
-            place: "memory".to_owned(),
+            store_label: "memory".to_owned(),
             name: "toolwright".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            node: None,
-            chat: Vec::new(),
-            guard: Vec::new(),
-            origins: Vec::new(),
-            limits: Limits::default(),
+            node_name: None,
+            configure_chat: Vec::new(),
+            configure_auth: Vec::new(),
+            allowed_origins: Vec::new(),
+            limits: ServerLimits::default(),
             endpoints: Vec::new(),
             console: true,
             mcp: true,
@@ -105,8 +105,8 @@ impl Server {
 
     /// Says why it is this model that answers, in words for a person.
     #[must_use]
-    pub fn why(mut self, why: impl Into<String>) -> Self {
-        self.why = why.into();
+    pub fn model_reason(mut self, why: impl Into<String>) -> Self {
+        self.model_reason = why.into();
         self
     }
 
@@ -126,7 +126,7 @@ impl Server {
         names: impl IntoIterator<Item = N>,
         make: impl Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync + 'static,
     ) -> Self {
-        self.models = Models {
+        self.models = ModelCatalog {
             names: names.into_iter().map(Into::into).collect(),
             resolve: Some(Arc::new(make)),
         };
@@ -136,54 +136,54 @@ impl Server {
     /// Sets where conversations are kept that are remembered, and what that place is called; without, in memory.
     #[must_use]
     pub fn store(mut self, store: impl Store, place: impl Into<String>) -> Self {
-        (self.store, self.place) = (Arc::new(store), place.into());
+        (self.store, self.store_label) = (Arc::new(store), place.into());
         self
     }
 
     /// Names the node that this process is, as [`ChatBuilder::node`] does.
     #[must_use]
-    pub fn node(mut self, name: impl Into<String>) -> Self {
-        self.node = Some(name.into());
+    pub fn node_name(mut self, name: impl Into<String>) -> Self {
+        self.node_name = Some(name.into());
         self
     }
 
     /// Changes the chats of all endpoints, before what an endpoint says itself: prices, hosted tools, options.
     #[must_use]
-    pub fn chat(
+    pub fn configure_chat(
         mut self,
         change: impl Fn(ChatBuilder) -> ChatBuilder + Send + Sync + 'static,
     ) -> Self {
-        self.chat.push(Box::new(change));
+        self.configure_chat.push(Box::new(change));
         self
     }
 
     /// Lets in only who brings this token.
     #[must_use]
     pub fn token(self, token: Secret) -> Self {
-        self.guard(|guard| guard.token(token))
+        self.configure_auth(|guard| guard.token(token))
     }
 
     /// Lets pages of these origins call, and read what they are answered: `https://app.example.com`.
     #[must_use]
-    pub fn origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+    pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
         let origins: Vec<String> = origins.into_iter().map(Into::into).collect();
-        self.origins.extend(origins.iter().cloned());
-        self.guard(|guard| guard.allowed_origins(origins))
+        self.allowed_origins.extend(origins.iter().cloned());
+        self.configure_auth(|guard| guard.allowed_origins(origins))
     }
 
     /// Says who is let in, at every path: tokens, hosts and origins are those of the MCP server.
     #[must_use]
-    pub fn guard(
+    pub fn configure_auth(
         mut self,
         change: impl FnOnce(McpServerBuilder) -> McpServerBuilder + 'static,
     ) -> Self {
-        self.guard.push(Box::new(change));
+        self.configure_auth.push(Box::new(change));
         self
     }
 
     /// Changes how much the server takes on.
     #[must_use]
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub fn limits(mut self, change: impl FnOnce(&mut ServerLimits)) -> Self {
         change(&mut self.limits);
         self
     }
@@ -215,73 +215,73 @@ impl Server {
     ///
     /// When an endpoint's path cannot be read or is there twice, a handler asks for other parameters than the path has, a
     /// tool that it names is not there, its file cannot be read, or a token is too short.
-    pub fn build(self) -> Result<Site, BuildError> {
+    pub fn build(self) -> Result<Server, ServerBuildError> {
         let mcp = McpServer::builder(self.invoker.clone());
         let mcp = mcp.name(&*self.name).version(&*self.version);
-        let mcp = self.guard.into_iter().fold(mcp, |mcp, change| change(mcp));
-        let app = Arc::new(App {
+        let mcp = self.configure_auth.into_iter().fold(mcp, |mcp, change| change(mcp));
+        let app = Arc::new(ServerState {
             invoker: self.invoker,
             mcp: mcp.build()?,
-            node: self.node.unwrap_or_else(node),
+            node: self.node_name.unwrap_or_else(random_node_name),
             limits: self.limits,
             metrics: Default::default(),
             models: self.models,
             warnings: self.warnings,
-            passes: Default::default(),
-            guesses: Default::default(),
-            origins: self.origins,
-            lives: Default::default(),
-            about: About {
+            cookie_sessions: Default::default(),
+            login_attempts: Default::default(),
+            allowed_origins: self.allowed_origins,
+            endpoints: Default::default(),
+            info: ServerInfo {
                 name: self.name,
                 version: self.version,
-                store: self.place,
+                store: self.store_label,
                 model: self.model.id().clone(),
-                why: self.why,
+                model_reason: self.model_reason,
             },
-            turns: TaskTracker::new(),
-            ending: CancellationToken::new(),
+            running_turns: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
         });
-        let changes = self.chat;
-        let shared = Shared {
-            app: Arc::clone(&app),
+        let changes = self.configure_chat;
+        let shared = EndpointDefaults {
+            server: Arc::clone(&app),
             model: self.model,
             store: self.store,
-            chat: Arc::new(move |chat| changes.iter().fold(chat, |chat, change| change(chat))),
+            configure_chat: Arc::new(move |chat| changes.iter().fold(chat, |chat, change| change(chat))),
         };
         let mut endpoints = self.endpoints;
-        if !endpoints.iter().any(|it| it.path() == ASSISTANT) {
+        if !endpoints.iter().any(|it| it.path() == ASSISTANT_PATH) {
             endpoints.insert(0, Endpoint::assistant());
         }
-        let mut lives: Vec<Arc<Live>> = Vec::new();
+        let mut lives: Vec<Arc<EndpointRuntime>> = Vec::new();
         for endpoint in endpoints {
             let path = endpoint.path().to_owned();
-            let live = endpoint.live(&shared)?;
-            let wrong = |reason: String| BuildError::Endpoint {
+            let live = endpoint.into_runtime(&shared)?;
+            let wrong = |reason: String| ServerBuildError::Endpoint {
                 path: path.clone(),
                 reason,
             };
-            if path != ASSISTANT && http::is_taken(&path) {
+            if path != ASSISTANT_PATH && http::is_reserved(&path) {
                 return Err(wrong("the server's own paths begin like this".to_owned()));
             }
             let mut others = lives.iter().map(|live| &live.template);
-            if let Some(other) = others.find(|other| live.template.clashes(other)) {
+            if let Some(other) = others.find(|other| live.template.conflicts_with(other)) {
                 return Err(wrong(format!("it cannot be told from `{}`", other.path)));
             }
             lives.push(Arc::new(live));
         }
         // Nobody has set it before.
-        let _ = app.lives.set(lives.iter().map(Arc::downgrade).collect());
+        let _ = app.endpoints.set(lives.iter().map(Arc::downgrade).collect());
         let router = http::router(&app, &lives, self.console, self.mcp);
-        Ok(Site {
-            app,
-            lives: lives.into(),
+        Ok(Server {
+            state: app,
+            endpoints: lives.into(),
             router,
         })
     }
 }
 
 /// A name that no other process has.
-fn node() -> String {
+fn random_node_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanos = since.map_or(0, |since| since.as_nanos());
     format!("server-{}-{nanos:x}", std::process::id())
@@ -289,17 +289,17 @@ fn node() -> String {
 
 /// A server that is ready to answer; cheap to clone.
 #[derive(Clone)]
-pub struct Site {
-    pub(crate) app: Arc<App>,
-    pub(crate) lives: Arc<[Arc<Live>]>,
+pub struct Server {
+    pub(crate) state: Arc<ServerState>,
+    pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
     router: Router,
 }
 
-impl Site {
+impl Server {
     /// What the endpoints were given and their models' vendors do not have, in words for a person.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
-        for warning in self.lives.iter().flat_map(|live| live.chat.warnings()) {
+        for warning in self.endpoints.iter().flat_map(|live| live.chat.warnings()) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

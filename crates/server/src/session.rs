@@ -9,12 +9,12 @@ use tokio_util::sync::DropGuard;
 use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd, ModelId, StoreError, Usage};
 use toolwright_core::{Caller, CancellationToken, Content, Role};
 
-use crate::event::{Notice, PeerId};
-use crate::guest::Guest;
-use crate::job::{Message, Taken};
-use crate::record::Record;
+use crate::event::{EndpointEvent, PeerId};
+use crate::request_context::RequestContext;
+use crate::room_command::{IncomingMessage, StartedSender};
+use crate::external_transcript::ExternalTranscript;
 use crate::room::Room;
-use crate::trouble::Trouble;
+use crate::turn_error::TurnError;
 
 /// One prompt in one conversation; cheap to clone.
 #[derive(Clone)]
@@ -22,29 +22,29 @@ pub struct Session(Arc<Inner>);
 
 struct Inner {
     room: Arc<Room>,
-    guest: Guest,
+    request_context: RequestContext,
     peer: Option<PeerId>,
     /// Who hears what is told.
-    to: Option<PeerId>,
+    recipient: Option<PeerId>,
     cancel: CancellationToken,
-    told: Mutex<Told>,
+    turn_state: Mutex<TurnState>,
 }
 
 /// What was told in this turn.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct TurnState {
     /// How it ended; told when everybody had a last word.
-    pub(crate) ended: Option<Ended>,
+    pub(crate) summary: Option<TurnSummary>,
     pub(crate) paused: bool,
     pub(crate) model: Option<ModelId>,
     /// What no chat has told the journal.
-    pub(crate) record: Record,
+    pub(crate) external_transcript: ExternalTranscript,
     /// Dropped when a resumed turn has asked again about what it waits for, or goes on.
-    pub(crate) settled: Option<DropGuard>,
+    pub(crate) recovery_guard: Option<DropGuard>,
 }
 
 /// How a turn ended.
-pub(crate) struct Ended {
+pub(crate) struct TurnSummary {
     pub(crate) end: TurnEnd,
     pub(crate) content: Vec<Content>,
     pub(crate) usage: Usage,
@@ -54,22 +54,22 @@ pub(crate) struct Ended {
 impl Session {
     pub(crate) fn new(
         room: &Arc<Room>,
-        guest: Guest,
+        guest: RequestContext,
         peer: Option<PeerId>,
         cancel: CancellationToken,
     ) -> Self {
         Self(Arc::new(Inner {
-            to: room.live.audience(peer.as_ref()),
+            recipient: room.endpoint.event_recipient(peer.as_ref()),
             room: Arc::clone(room),
-            guest,
+            request_context: guest,
             peer,
             cancel,
-            told: Mutex::default(),
+            turn_state: Mutex::default(),
         }))
     }
 
     /// The conversation's name in the store, which no other conversation has.
-    pub fn conversation(&self) -> &str {
+    pub fn conversation_id(&self) -> &str {
         &self.0.room.id
     }
 
@@ -79,7 +79,7 @@ impl Session {
     ///
     /// When the store does not tell.
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
-        let live = &self.0.room.live;
+        let live = &self.0.room.endpoint;
         let entries = live.store.load(&self.0.room.id).await?;
         Ok(live.window.select_messages(&entries))
     }
@@ -96,53 +96,53 @@ impl Session {
 
     /// On whose behalf it is.
     pub fn caller(&self) -> &Caller {
-        self.0.guest.caller()
+        self.0.request_context.caller()
     }
 
     /// Who of those that take part it is, where that is known.
-    pub fn peer(&self) -> Option<&str> {
+    pub fn peer_id(&self) -> Option<&str> {
         self.0.peer.as_deref()
     }
 
     /// How many take part.
-    pub fn peers(&self) -> usize {
-        self.0.room.peers()
+    pub fn peer_count(&self) -> usize {
+        self.0.room.peer_count()
     }
 
     /// Cancelled when somebody stops the turn.
-    pub fn cancelled(&self) -> &CancellationToken {
+    pub fn cancellation_token(&self) -> &CancellationToken {
         &self.0.cancel
     }
 
     /// Says more of an answer of one's own.
-    pub fn text(&self, delta: impl Into<String>) {
+    pub fn send_text(&self, delta: impl Into<String>) {
         let delta = delta.into();
         let event = ChatEvent::Text { delta };
-        self.told().record.hear(&event);
-        self.tell(event);
+        self.turn_state().external_transcript.on_event(&event);
+        self.publish(event);
     }
 
     /// Says how far it is.
-    pub fn progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
+    pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        let notice = Notice::Status {
+        let notice = EndpointEvent::Status {
             done,
             total,
             message,
         };
-        self.0.room.tell(notice, self.0.to.clone());
+        self.0.room.publish(notice, self.0.recipient.clone());
     }
 
     /// Tells something about the turn.
-    pub fn metadata(&self, name: impl Into<String>, value: impl Into<Value>) {
+    pub fn send_metadata(&self, name: impl Into<String>, value: impl Into<Value>) {
         let metadata = Map::from_iter([(name.into(), value.into())]);
-        self.tell_metadata(metadata);
+        self.publish_metadata(metadata);
     }
 
-    pub(crate) fn tell_metadata(&self, metadata: Map<String, Value>) {
+    pub(crate) fn publish_metadata(&self, metadata: Map<String, Value>) {
         if !metadata.is_empty() {
-            let notice = Notice::Metadata { metadata };
-            self.0.room.tell(notice, self.0.to.clone());
+            let notice = EndpointEvent::Metadata { metadata };
+            self.0.room.publish(notice, self.0.recipient.clone());
         }
     }
 
@@ -151,9 +151,9 @@ impl Session {
     /// # Errors
     ///
     /// When there is no answer; everybody has been told.
-    pub async fn stream(&self, message: impl Into<Message>) -> Result<(), Trouble> {
+    pub async fn answer_with_model(&self, message: impl Into<IncomingMessage>) -> Result<(), TurnError> {
         let message = message.into();
-        let mut ask = self.ask(self.0.room.live.chat.message());
+        let mut ask = self.with_session_settings(self.0.room.endpoint.chat.message());
         for (role, content) in message.parts {
             ask = match role {
                 Role::User => ask.user(content),
@@ -161,43 +161,43 @@ impl Session {
             };
         }
         if let Some(model) = message.model {
-            ask = ask.model(self.0.room.live.guarded(model));
+            ask = ask.model(self.0.room.endpoint.with_guardrails(model));
         }
-        self.drive(ask, None).await
+        self.run_turn(ask, None).await
     }
 
     /// Answers with what somebody else tells: another framework's agent, a program.
     ///
     /// What is told is kept as if a model of ours had said it. The last event should be [`ChatEvent::Ended`]; without one the
     /// answer is what was said.
-    pub async fn feed(&self, events: impl Stream<Item = ChatEvent> + Send) {
+    pub async fn forward(&self, events: impl Stream<Item = ChatEvent> + Send) {
         let mut events = pin!(events);
         loop {
             let event = tokio::select! {
                 biased;
                 () = self.0.cancel.cancelled() => {
-                    self.told().record.end(TurnEnd::Cancelled);
+                    self.turn_state().external_transcript.end(TurnEnd::Cancelled);
                     return;
                 }
                 event = events.next() => event,
             };
             let Some(event) = event else { return };
-            self.told().record.hear(&event);
-            self.pass_on(event);
+            self.turn_state().external_transcript.on_event(&event);
+            self.publish_deferring_end(event);
         }
     }
 
     /// Adds what every prompt of this session has.
-    pub(crate) fn ask(&self, ask: TurnRequest) -> TurnRequest {
+    pub(crate) fn with_session_settings(&self, ask: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
         let ask = ask.conversation(&*room.id);
-        let ask = self.0.guest.limit(ask, &room.live);
+        let ask = self.0.request_context.apply_to_turn(ask, &room.endpoint);
         ask.cancel_on(self.0.cancel.clone())
     }
 
     /// Takes a prompt as far as it goes.
-    pub(crate) async fn drive(&self, ask: TurnRequest, mut taken: Taken) -> Result<(), Trouble> {
-        let metrics = &self.0.room.live.app.metrics;
+    pub(crate) async fn run_turn(&self, ask: TurnRequest, mut taken: StartedSender) -> Result<(), TurnError> {
+        let metrics = &self.0.room.endpoint.server.metrics;
         let mut events = ask.stream();
         while let Some(event) = events.next().await {
             let event = match event {
@@ -205,21 +205,21 @@ impl Session {
                 // The turn said so itself.
                 Err(ChatError::Ended { .. }) => return Ok(()),
                 Err(error) => {
-                    let trouble = Trouble::of(&error);
+                    let trouble = TurnError::from_chat_error(&error);
                     if let Some(taken) = taken.take() {
                         // Whoever asked is told; to the others nothing has happened.
                         let _ = taken.send(Err(error));
-                        return Err(trouble.quiet());
+                        return Err(trouble.already_reported());
                     }
                     return Err(trouble);
                 }
             };
             if let Some(taken) = taken.take() {
-                let after = self.0.room.begin(false).await?;
+                let after = self.0.room.begin_turn(false).await?;
                 // Whoever asked may have gone.
                 let _ = taken.send(Ok(after));
             }
-            metrics.hear(&event);
+            metrics.on_chat_event(&event);
             let mut event = event;
             match &mut event {
                 ChatEvent::TurnStarted {
@@ -227,19 +227,19 @@ impl Session {
                     model,
                 } => {
                     conversation.clone_from(&self.0.room.name);
-                    self.told().model = Some(model.clone());
+                    self.turn_state().model = Some(model.clone());
                 }
                 ChatEvent::ApprovalRequested(_) => {}
-                ChatEvent::TurnPaused { .. } => self.told().paused = true,
-                _ => self.told().settled = None,
+                ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
+                _ => self.turn_state().recovery_guard = None,
             }
-            self.pass_on(event);
+            self.publish_deferring_end(event);
         }
         Ok(())
     }
 
     /// Tells an event; an end waits until everybody had a last word.
-    fn pass_on(&self, event: ChatEvent) {
+    fn publish_deferring_end(&self, event: ChatEvent) {
         match event {
             ChatEvent::TurnEnded {
                 end,
@@ -247,39 +247,39 @@ impl Session {
                 usage,
                 cost,
             } => {
-                self.told().ended = Some(Ended {
+                self.turn_state().summary = Some(TurnSummary {
                     end,
                     content,
                     usage,
                     cost,
                 });
             }
-            event => self.tell(event),
+            event => self.publish(event),
         }
     }
 
     /// Says something that the journal is not told.
-    pub(crate) fn tell_text(&self, text: &str) {
+    pub(crate) fn publish_text(&self, text: &str) {
         let delta = text.to_owned();
-        self.tell(ChatEvent::Text { delta });
+        self.publish(ChatEvent::Text { delta });
     }
 
-    fn tell(&self, event: ChatEvent) {
-        self.0.room.tell(event, self.0.to.clone());
+    fn publish(&self, event: ChatEvent) {
+        self.0.room.publish(event, self.0.recipient.clone());
     }
 
-    pub(crate) fn tell_notice(&self, notice: Notice) {
-        self.0.room.tell(notice, self.0.to.clone());
+    pub(crate) fn publish_endpoint_event(&self, notice: EndpointEvent) {
+        self.0.room.publish(notice, self.0.recipient.clone());
     }
 
-    pub(crate) fn tell_ended(&self, ended: Ended) {
-        let Ended {
+    pub(crate) fn publish_end(&self, ended: TurnSummary) {
+        let TurnSummary {
             end,
             content,
             usage,
             cost,
         } = ended;
-        self.tell(ChatEvent::TurnEnded {
+        self.publish(ChatEvent::TurnEnded {
             end,
             content,
             usage,
@@ -287,7 +287,7 @@ impl Session {
         });
     }
 
-    pub(crate) fn told(&self) -> MutexGuard<'_, Told> {
-        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {
+        self.0.turn_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

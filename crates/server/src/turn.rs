@@ -8,78 +8,78 @@ use tokio::time::sleep;
 use toolwright_chat::{TurnEnd, PrincipalRecord, Usage, EntryBody};
 use toolwright_core::Content;
 
-use crate::event::Notice;
-use crate::intercept::{Intercepted, TurnOutcome};
-use crate::job::{Job, Message, Taken, Task};
+use crate::event::EndpointEvent;
+use crate::interceptor::{TurnContext, TurnOutcome};
+use crate::room_command::{RoomCommand, IncomingMessage, StartedSender, CommandKind};
 use crate::room::Room;
-use crate::session::{Ended, Session};
-use crate::trouble::Trouble;
+use crate::session::{TurnSummary, Session};
+use crate::turn_error::TurnError;
 
 /// Does a job, and tells everybody how it came out.
-pub(crate) async fn perform(room: &Arc<Room>, job: Job) {
-    let expired = job.guest.is_expired();
-    let principal = job.guest.record();
-    let session = Session::new(room, job.guest, job.peer, job.cancel);
-    if expired && matches!(job.what, Task::Prompt(_)) {
+pub(crate) async fn run_command(room: &Arc<Room>, job: RoomCommand) {
+    let expired = job.request_context.is_expired();
+    let principal = job.request_context.principal_record();
+    let session = Session::new(room, job.request_context, job.peer, job.cancel);
+    if expired && matches!(job.kind, CommandKind::Message(_)) {
         let kind = "unauthorized".to_owned();
         let message = "the credential expired before the message could be answered: sign in and send it again";
         let message = message.to_owned();
-        session.tell_notice(Notice::Error { kind, message });
+        session.publish_endpoint_event(EndpointEvent::Error { kind, message });
         return;
     }
-    session.told().settled = job.settled;
-    let mut turn = Intercepted {
-        message: Message::silence(),
+    session.turn_state().recovery_guard = job.recovery_guard;
+    let mut turn = TurnContext {
+        message: IncomingMessage::empty(),
         session: session.clone(),
         metadata: Map::new(),
-        spent: Default::default(),
+        conversation_usage: Default::default(),
         outcome: None,
-        began: Instant::now(),
+        started_at: Instant::now(),
     };
-    let done = match job.what {
-        Task::Prompt(message) => {
+    let done = match job.kind {
+        CommandKind::Message(message) => {
             turn.message = message;
-            answer(room, &mut turn, job.taken, principal).await
+            answer_message(room, &mut turn, job.started, principal).await
         }
-        Task::Decide(decided) => {
-            let ask = session.ask(room.live.chat.submit_approvals(&*room.id, decided));
-            session.drive(room.with_chosen(ask), job.taken).await
+        CommandKind::Decisions(decided) => {
+            let ask = session.with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
+            session.run_turn(room.with_chosen_model(ask), job.started).await
         }
-        Task::Resume => match room.begin(false).await.map_err(Trouble::from) {
+        CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
             Ok(_) => {
-                let ask = session.ask(room.live.chat.resume(&*room.id));
-                session.drive(room.with_chosen(ask), None).await
+                let ask = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
+                session.run_turn(room.with_chosen_model(ask), None).await
             }
             Err(trouble) => Err(trouble),
         },
     };
-    finish(room, turn, done).await;
+    finish_turn(room, turn, done).await;
 }
 
 /// Has a prompt answered, unless somebody refuses.
-async fn answer(
+async fn answer_message(
     room: &Arc<Room>,
-    turn: &mut Intercepted,
-    taken: Taken,
+    turn: &mut TurnContext,
+    taken: StartedSender,
     principal: Option<PrincipalRecord>,
-) -> Result<(), Trouble> {
-    let after = room.begin(true).await?;
+) -> Result<(), TurnError> {
+    let after = room.begin_turn(true).await?;
     if let Some(taken) = taken {
         // Whoever asked may have gone.
         let _ = taken.send(Ok(after));
     }
     for (role, content) in &turn.message.parts {
         let (role, content) = (*role, content.clone());
-        turn.session.tell_notice(Notice::Said { role, content });
+        turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
     }
-    turn.spent = room.spent().await?;
-    for interceptor in &room.live.interceptors {
+    turn.conversation_usage = room.usage().await?;
+    for interceptor in &room.endpoint.interceptors {
         if let Err(refusal) = interceptor.before(turn).await {
-            room.live.app.metrics.refused.add(1);
+            room.endpoint.server.metrics.rejected_messages.add(1);
             turn.metadata.insert("refused".to_owned(), true.into());
             let text = refusal.reason().to_owned();
-            turn.session.tell_text(&text);
-            turn.session.told().ended = Some(Ended {
+            turn.session.publish_text(&text);
+            turn.session.turn_state().summary = Some(TurnSummary {
                 end: TurnEnd::Answered,
                 content: vec![Content::text(text)],
                 usage: Usage::default(),
@@ -88,45 +88,45 @@ async fn answer(
             return Ok(());
         }
     }
-    room.choose(turn.message.model.clone());
+    room.set_chosen_model(turn.message.model.clone());
     let said = turn.message.clone();
-    match &room.live.on_prompt {
+    match &room.endpoint.on_message {
         Some(handler) => {
             let stopped = async {
-                turn.session.cancelled().cancelled().await;
-                sleep(room.live.app.limits.grace).await;
+                turn.session.cancellation_token().cancelled().await;
+                sleep(room.endpoint.server.limits.shutdown_grace).await;
             };
             tokio::select! {
                 done = handler(&turn.session, &said) => done?,
                 // It was told, and does not listen.
-                () = stopped => turn.session.told().record.end(TurnEnd::Cancelled),
+                () = stopped => turn.session.turn_state().external_transcript.end(TurnEnd::Cancelled),
             }
         }
-        None => turn.session.stream(said.clone()).await?,
+        None => turn.session.answer_with_model(said.clone()).await?,
     }
     let record = {
-        let mut told = turn.session.told();
-        let record = std::mem::take(&mut told.record);
+        let mut told = turn.session.turn_state();
+        let record = std::mem::take(&mut told.external_transcript);
         // What a chat of ours has told the journal is there already.
         let ours = told.model.is_some() || told.paused;
         (!ours && !record.is_empty()).then_some(record)
     };
     if let Some(record) = record {
-        keep(room, turn, principal, said, record).await?;
+        append_external_transcript(room, turn, principal, said, record).await?;
     }
     Ok(())
 }
 
 /// Tells the journal what was answered without a chat of ours.
-async fn keep(
+async fn append_external_transcript(
     room: &Room,
-    turn: &Intercepted,
+    turn: &TurnContext,
     principal: Option<PrincipalRecord>,
-    said: Message,
-    mut record: crate::record::Record,
-) -> Result<(), Trouble> {
-    let text = record.said().to_owned();
-    let (entries, end) = record.close();
+    said: IncomingMessage,
+    mut record: crate::external_transcript::ExternalTranscript,
+) -> Result<(), TurnError> {
+    let text = record.full_text().to_owned();
+    let (entries, end) = record.finish();
     let parts = said.parts.into_iter().map(|(role, content)| match role {
         toolwright_core::Role::User => EntryBody::User { content },
         toolwright_core::Role::Assistant => EntryBody::Assistant { content },
@@ -134,9 +134,9 @@ async fn keep(
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
-    room.live.keep(&room.id, principal, entries).await?;
-    let mut told = turn.session.told();
-    told.ended.get_or_insert_with(|| Ended {
+    room.endpoint.append_entries(&room.id, principal, entries).await?;
+    let mut told = turn.session.turn_state();
+    told.summary.get_or_insert_with(|| TurnSummary {
         end,
         content: vec![Content::text(text)],
         usage: Usage::default(),
@@ -146,16 +146,16 @@ async fn keep(
 }
 
 /// Lets everybody have a last word, and tells how the turn came out.
-pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result<(), Trouble>) {
+pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: Result<(), TurnError>) {
     let (ended, paused, model) = {
-        let mut told = turn.session.told();
-        (told.ended.take(), told.paused, told.model.clone())
+        let mut told = turn.session.turn_state();
+        (told.summary.take(), told.paused, told.model.clone())
     };
     if let Err(trouble) = &done {
-        if trouble.quiet {
+        if trouble.already_reported {
             return;
         }
-        room.live.app.metrics.failed(&trouble.kind);
+        room.endpoint.server.metrics.record_turn_error(&trouble.kind);
         tracing::warn!(
             conversation = room.id,
             kind = trouble.kind,
@@ -168,14 +168,14 @@ pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result
         (_, Some(ended)) => Some(ended),
         (Err(_), None) => None,
         // A handler that says nothing has answered all the same.
-        (Ok(()), None) => Some(Ended {
+        (Ok(()), None) => Some(TurnSummary {
             end: TurnEnd::Answered,
             content: Vec::new(),
             usage: Usage::default(),
             cost: Some(0.0),
         }),
     };
-    let latency = turn.began.elapsed();
+    let latency = turn.started_at.elapsed();
     let mut outcome = TurnOutcome {
         end: None,
         model,
@@ -185,23 +185,23 @@ pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result
         latency,
     };
     if let Some(ended) = &ended {
-        room.add_spent(ended.usage, ended.cost).await;
-        turn.spent = room.spent().await.unwrap_or_default();
-        outcome.text = ended.content.iter().filter_map(crate::ui::text).collect();
+        room.add_usage(ended.usage, ended.cost).await;
+        turn.conversation_usage = room.usage().await.unwrap_or_default();
+        outcome.text = ended.content.iter().filter_map(crate::protocols::content_text).collect();
         (outcome.usage, outcome.cost) = (ended.usage, ended.cost);
         outcome.end = Some(ended.end.clone());
     } else {
-        room.forget_spent().await;
+        room.invalidate_usage().await;
     }
     turn.outcome = Some(outcome);
-    for interceptor in room.live.interceptors.iter().rev() {
+    for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.before_completion(&mut turn).await;
     }
     turn.session
-        .tell_metadata(std::mem::take(&mut turn.metadata));
-    room.live.forget(&room.id).await;
+        .publish_metadata(std::mem::take(&mut turn.metadata));
+    room.endpoint.delete_if_ephemeral(&room.id).await;
     if let Some(ended) = ended {
-        room.live.app.metrics.turn(&ended.end, latency);
+        room.endpoint.server.metrics.record_turn(&ended.end, latency);
         tracing::info!(
             conversation = room.id,
             end = ?ended.end,
@@ -211,12 +211,12 @@ pub(crate) async fn finish(room: &Arc<Room>, mut turn: Intercepted, done: Result
             millis = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
             "a turn is over"
         );
-        turn.session.tell_ended(ended);
+        turn.session.publish_end(ended);
     }
-    if let Err(Trouble { kind, message, .. }) = done {
-        turn.session.tell_notice(Notice::Error { kind, message });
+    if let Err(TurnError { kind, message, .. }) = done {
+        turn.session.publish_endpoint_event(EndpointEvent::Error { kind, message });
     }
-    for interceptor in room.live.interceptors.iter().rev() {
+    for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;
     }
 }

@@ -14,97 +14,97 @@ use toolwright_chat::{PendingApproval, ApprovalResponse, StoreError, ApprovalVer
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
-use self::input::{Input, Resume};
-use super::turn::{self, Told};
-use super::{Context, body, brought, chat, sse};
-use crate::endpoint::{Live, random};
-use crate::guest::{Guest, is_brought};
-use crate::job::{Job, Message, Task};
-use crate::problem::Problem;
-use crate::reader::Reader;
+use self::input::{RunAgentInput, ResumeEntry};
+use super::turn_stream::{self, ProtocolStream};
+use super::{ApiState, body, client_tools, ai_sdk, sse};
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::request_context::{RequestContext, is_client_tool_call};
+use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
+use crate::error_response::ErrorResponse;
+use crate::subscriber::Subscriber;
 use crate::room::Room;
-use crate::template::ID;
-use crate::ui::ag_ui::thread::{interrupt_id, messages};
-use crate::ui::ag_ui::{AgUi, error};
+use crate::path_template::ID_PARAM;
+use crate::protocols::ag_ui::thread::{interrupt_id, thread_messages};
+use crate::protocols::ag_ui::{AgUiEncoder, run_error_event};
 
 mod input;
 
 pub(super) async fn run(
-    State(context): State<Context>,
-    Extension(guest): Extension<Guest>,
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Problem> {
-    let live = &context.main;
-    let input: Input = body::read(&live.app.limits, &headers, body).await?;
-    match begin(live, guest, &input).await {
+) -> Result<Response, ErrorResponse> {
+    let live = &context.assistant_endpoint;
+    let input: RunAgentInput = body::read_json(&live.server.limits, &headers, body).await?;
+    match start_run(live, guest, &input).await {
         Ok(response) => Ok(response),
-        Err(Refused::Run { code, message }) => Ok(all(&[error(code, &message)])),
-        Err(Refused::Request(problem)) => Err(problem),
+        Err(RunError::Protocol { code, message }) => Ok(complete_stream_response(&[run_error_event(code, &message)])),
+        Err(RunError::Http(problem)) => Err(problem),
     }
 }
 
 /// Why there is no run.
-enum Refused {
+enum RunError {
     /// As the protocol wants to hear it.
-    Run { code: &'static str, message: String },
+    Protocol { code: &'static str, message: String },
     /// It is not even a request for one, or the server cannot take it.
-    Request(Problem),
+    Http(ErrorResponse),
 }
 
-fn refused<T>(code: &'static str, message: impl Into<String>) -> Result<T, Refused> {
+fn run_error<T>(code: &'static str, message: impl Into<String>) -> Result<T, RunError> {
     let message = message.into();
-    Err(Refused::Run { code, message })
+    Err(RunError::Protocol { code, message })
 }
 
-impl From<Problem> for Refused {
-    fn from(problem: Problem) -> Self {
-        Self::Request(problem)
+impl From<ErrorResponse> for RunError {
+    fn from(problem: ErrorResponse) -> Self {
+        Self::Http(problem)
     }
 }
 
-impl From<StoreError> for Refused {
+impl From<StoreError> for RunError {
     fn from(error: StoreError) -> Self {
-        Self::Request(error.into())
+        Self::Http(error.into())
     }
 }
 
-async fn begin(live: &Arc<Live>, guest: Guest, input: &Input) -> Result<Response, Refused> {
-    let params = vec![(ID.to_owned(), input.thread_id.clone())];
-    let room = live.room(params, &guest.owner())?;
-    room.wake(&guest).await?;
-    room.settle().await;
-    let waiting = room.log().pending().to_vec();
-    let Some(task) = task(live, &room, input, &waiting).await? else {
-        return Ok(shown(live, guest, room, input).await?);
+async fn start_run(live: &Arc<EndpointRuntime>, guest: RequestContext, input: &RunAgentInput) -> Result<Response, RunError> {
+    let params = vec![(ID_PARAM.to_owned(), input.thread_id.clone())];
+    let room = live.open_room(params, &guest.owner())?;
+    room.recover_unfinished_turn(&guest).await?;
+    room.wait_until_recovered().await;
+    let waiting = room.event_log().pending().to_vec();
+    let Some(task) = command_for_input(live, &room, input, &waiting).await? else {
+        return Ok(replay_thread(live, guest, room, input).await?);
     };
-    let tools = match brought::read(&input.tools, live) {
+    let tools = match client_tools::parse_client_tools(&input.tools, live) {
         Ok(tools) => tools,
-        Err((at, why)) => return refused("tools", format!("tools[{at}]: {why}")),
+        Err((at, why)) => return run_error("tools", format!("tools[{at}]: {why}")),
     };
-    let translator = translator(input)?.knowing(answered(&task));
-    let peer = chat::peer()?;
-    let caller = guest.clone().bringing(tools);
-    let mut job = Job::new(task, caller, Some(Arc::clone(&peer)));
-    let taken = job.wait();
-    room.accept(job).await?;
+    let translator = new_encoder(input)?.with_client_results(client_result_calls(&task));
+    let peer = ai_sdk::random_peer_id()?;
+    let caller = guest.clone().with_client_tools(tools);
+    let mut job = RoomCommand::new(task, caller, Some(Arc::clone(&peer)));
+    let taken = job.started_receiver();
+    room.admit(job).await?;
     let after = match taken.await {
         Ok(Ok(after)) => after,
-        Ok(Err(why)) => return refused("refused", redact(&why.to_string())),
-        Err(_) => return refused("refused", "the conversation went on without it"),
+        Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
+        Err(_) => return run_error("refused", "the conversation went on without it"),
     };
-    let reader = Reader::new(room, Some(after), Some(peer));
-    Ok(turn::stream(
-        Told::new(reader, translator),
+    let reader = Subscriber::new(room, Some(after), Some(peer));
+    Ok(turn_stream::stream_response(
+        ProtocolStream::new(reader, translator),
         guest,
         live.heartbeat,
         [],
     ))
 }
 
-fn translator(input: &Input) -> Result<AgUi, StoreError> {
-    let name = format!("message-{}", random()?);
-    Ok(AgUi::new(
+fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
+    let name = format!("message-{}", random_id()?);
+    Ok(AgUiEncoder::new(
         input.thread_id.clone(),
         input.run_id.clone(),
         name,
@@ -112,50 +112,50 @@ fn translator(input: &Input) -> Result<AgUi, StoreError> {
 }
 
 /// What a run is to do; nothing where nobody said or decided anything.
-async fn task(
-    live: &Live,
+async fn command_for_input(
+    live: &EndpointRuntime,
     room: &Room,
-    input: &Input,
+    input: &RunAgentInput,
     waiting: &[PendingApproval],
-) -> Result<Option<Task>, Refused> {
+) -> Result<Option<CommandKind>, RunError> {
     let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
-        waiting.iter().partition(|it| is_brought(it));
+        waiting.iter().partition(|it| is_client_tool_call(it));
     let mut decisions = Vec::new();
     for asked in brought {
-        if let Some(content) = input.result_of(&asked.call.id)? {
+        if let Some(content) = input.tool_result(&asked.call.id)? {
             decisions.push(asked.respond(ApprovalVerdict::Answer { content }));
         }
     }
     if !input.resume.is_empty() {
-        decisions.extend(decided(&input.resume, &asked)?);
-        return Ok(Some(Task::Decide(decisions)));
+        decisions.extend(resume_decisions(&input.resume, &asked)?);
+        return Ok(Some(CommandKind::Decisions(decisions)));
     }
-    let mut parts = input.said_since()?;
+    let mut parts = input.new_user_messages()?;
     let goes_on = !parts.is_empty() || !decisions.is_empty();
     if goes_on && !asked.is_empty() {
         let message = "calls of this thread wait for a decision: send `resume` for each of them";
-        return refused("interrupted", message);
+        return run_error("interrupted", message);
     }
     if parts.is_empty() {
-        return Ok((!decisions.is_empty()).then_some(Task::Decide(decisions)));
+        return Ok((!decisions.is_empty()).then_some(CommandKind::Decisions(decisions)));
     }
     // A thread that began elsewhere, or that was forgotten here: the client's memory is all there is.
     if live.store.tail(&room.id, None, 1).await?.is_empty() {
-        parts = input.all()?;
+        parts = input.all_messages()?;
     }
     if let Some((_, content)) = parts.iter_mut().rfind(|(role, _)| *role == Role::User) {
-        content.splice(0..0, input.told());
+        content.splice(0..0, input.context_content());
     }
-    let model = input.model();
-    let model = model.map(|name| live.app.models.find(name)).transpose()?;
-    let mut message = Message::silence();
+    let model = input.chosen_model();
+    let model = model.map(|name| live.server.models.find(name)).transpose()?;
+    let mut message = IncomingMessage::empty();
     (message.parts, message.model) = (parts, model);
-    Ok(Some(Task::Prompt(message)))
+    Ok(Some(CommandKind::Message(message)))
 }
 
 /// What was decided about every call that waits.
-fn decided(resume: &[Resume], waiting: &[&PendingApproval]) -> Result<Vec<ApprovalResponse>, Refused> {
-    let known = |entry: &&Resume| {
+fn resume_decisions(resume: &[ResumeEntry], waiting: &[&PendingApproval]) -> Result<Vec<ApprovalResponse>, RunError> {
+    let known = |entry: &&ResumeEntry| {
         waiting
             .iter()
             .any(|it| interrupt_id(it) == entry.interrupt_id)
@@ -164,7 +164,7 @@ fn decided(resume: &[Resume], waiting: &[&PendingApproval]) -> Result<Vec<Approv
         let id = &stranger.interrupt_id;
         let message =
             format!("`{id}` does not wait for a decision: it is unknown, or decided already");
-        return refused("unknown_interrupt", message);
+        return run_error("unknown_interrupt", message);
     }
     let decide = |asked: &&PendingApproval| {
         let id = interrupt_id(asked);
@@ -172,10 +172,10 @@ fn decided(resume: &[Resume], waiting: &[&PendingApproval]) -> Result<Vec<Approv
         match (entries.next(), entries.next()) {
             (Some(entry), None) => match entry.verdict() {
                 Ok(verdict) => Ok(asked.respond(verdict)),
-                Err(why) => refused("invalid_payload", format!("`{id}`: {why}")),
+                Err(why) => run_error("invalid_payload", format!("`{id}`: {why}")),
             },
-            (Some(_), Some(_)) => refused("invalid_payload", format!("`{id}` is decided twice")),
-            (None, _) => refused(
+            (Some(_), Some(_)) => run_error("invalid_payload", format!("`{id}` is decided twice")),
+            (None, _) => run_error(
                 "uncovered_interrupt",
                 format!("`resume` has to decide about `{id}`, too"),
             ),
@@ -185,8 +185,8 @@ fn decided(resume: &[Resume], waiting: &[&PendingApproval]) -> Result<Vec<Approv
 }
 
 /// The calls whose results the client brings.
-fn answered(task: &Task) -> Vec<CallId> {
-    let Task::Decide(decided) = task else {
+fn client_result_calls(task: &CommandKind) -> Vec<CallId> {
+    let CommandKind::Decisions(decided) = task else {
         return Vec::new();
     };
     let answered = decided
@@ -196,36 +196,36 @@ fn answered(task: &Task) -> Vec<CallId> {
 }
 
 /// The thread as it stands, and the turn that runs in it, if one does.
-async fn shown(
-    live: &Live,
-    guest: Guest,
+async fn replay_thread(
+    live: &EndpointRuntime,
+    guest: RequestContext,
     room: Arc<Room>,
-    input: &Input,
+    input: &RunAgentInput,
 ) -> Result<Response, StoreError> {
     let snapshot = room.snapshot().await?;
-    let mut translator = translator(input)?;
+    let mut translator = new_encoder(input)?;
     // Of a thread that is not known here, the client knows more.
     if snapshot.running || !snapshot.entries.is_empty() {
-        translator = translator.showing(messages(&snapshot.entries), snapshot.pending);
+        translator = translator.with_thread(thread_messages(&snapshot.entries), snapshot.pending);
     }
     match snapshot.running {
         true => {
-            let reader = Reader::new(room, Some(snapshot.seq), None);
-            Ok(turn::stream(
-                Told::new(reader, translator),
+            let reader = Subscriber::new(room, Some(snapshot.seq), None);
+            Ok(turn_stream::stream_response(
+                ProtocolStream::new(reader, translator),
                 guest,
                 live.heartbeat,
                 [],
             ))
         }
-        false => Ok(all(&translator.at_rest())),
+        false => Ok(complete_stream_response(&translator.encode_idle_thread())),
     }
 }
 
 /// A stream that is over when it begins.
-fn all(events: &[Value]) -> Response {
+fn complete_stream_response(events: &[Value]) -> Response {
     let frames = events
         .iter()
         .map(|event| Bytes::from(format!("data: {event}\n\n")));
-    sse::response(stream::iter(frames.collect::<Vec<_>>()), [])
+    sse::sse_response(stream::iter(frames.collect::<Vec<_>>()), [])
 }

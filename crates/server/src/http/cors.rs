@@ -6,16 +6,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// What a page may ask with.
-const HEADERS: HeaderValue = HeaderValue::from_static(
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
 );
 /// What a page may read of an answer's head.
-const EXPOSED: HeaderValue =
+const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
-const METHODS: HeaderValue = HeaderValue::from_static("DELETE, GET, POST");
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("DELETE, GET, POST");
 
 /// The origin of a request, if it was named.
-pub(super) fn named(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
+pub(super) fn allowed_origin(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let text = origin.to_str().ok()?;
     let known = origins.iter().any(|it| it.eq_ignore_ascii_case(text));
@@ -23,13 +23,13 @@ pub(super) fn named(origins: &[String], headers: &HeaderMap) -> Option<HeaderVal
 }
 
 /// The answer to a browser that asks whether a page may ask.
-pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
+pub(super) fn preflight_response(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         *method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     asks.then(|| {
         let headers = [
-            (header::ACCESS_CONTROL_ALLOW_METHODS, METHODS),
-            (header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
+            (header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
             (
                 header::ACCESS_CONTROL_MAX_AGE,
                 HeaderValue::from_static("600"),
@@ -40,8 +40,8 @@ pub(super) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response
 }
 
 /// Lets a page read the answer.
-pub(super) fn allow(origin: HeaderValue, headers: &mut HeaderMap) {
+pub(super) fn add_cors_headers(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
     headers.append(header::VARY, HeaderValue::from_static("origin"));
 }

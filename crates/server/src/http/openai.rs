@@ -14,37 +14,37 @@ use serde_json::{Value, json};
 use tokio_util::sync::DropGuard;
 use toolwright_core::CancellationToken;
 
-use self::refusal::Refusal;
-use self::request::{Request, Wanted};
-use super::turn::{self, Told};
-use super::{Context, body, json as answer};
-use crate::endpoint::random;
-use crate::event::{Event, now};
-use crate::guest::Guest;
-use crate::problem::Problem;
-use crate::reader::Reader;
+use self::error::OpenAiError;
+use self::request::{CompletionBody, ChatRequest};
+use super::turn_stream::{self, ProtocolStream};
+use super::{ApiState, body, json_response as answer};
+use crate::endpoint::random_id;
+use crate::event::{ConversationEvent, unix_millis_now};
+use crate::request_context::RequestContext;
+use crate::error_response::ErrorResponse;
+use crate::subscriber::Subscriber;
 use crate::room::Room;
-use crate::ui::Translator;
-use crate::ui::openai::{OpenAi, whole};
+use crate::protocols::EventEncoder;
+use crate::protocols::openai::{OpenAiEncoder, merge_chunks};
 
 mod history;
-mod perform;
-mod refusal;
+mod run;
+mod error;
 mod request;
 
-pub(super) async fn complete(
-    State(context): State<Context>,
-    Extension(guest): Extension<Guest>,
+pub(super) async fn create_completion(
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Refusal> {
-    let live = &context.main;
-    let request: Request = body::read(&live.app.limits, &headers, body).await?;
+) -> Result<Response, OpenAiError> {
+    let live = &context.assistant_endpoint;
+    let request: CompletionBody = body::read_json(&live.server.limits, &headers, body).await?;
     let model = request.model.clone();
-    let (streamed, counted) = (request.is_streamed(), request.is_counted());
-    let wanted = Wanted::read(request, live)?;
-    live.app.check_turns()?;
-    let id = format!("chatcmpl-{}", random().map_err(Problem::from)?);
+    let (streamed, counted) = (request.is_streamed(), request.includes_usage());
+    let wanted = ChatRequest::parse(request, live)?;
+    live.server.check_turn_capacity()?;
+    let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
     // In no list of conversations: nobody can come back to it.
     let room = Arc::new(Room::new(
         Arc::clone(live),
@@ -52,88 +52,88 @@ pub(super) async fn complete(
         id.clone(),
         Vec::new(),
     ));
-    let reader = Reader::new(Arc::clone(&room), Some(room.log().newest()), None);
+    let reader = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
     let cancel = CancellationToken::new();
     let leaving = cancel.clone().drop_guard();
-    let performed = perform::perform(room, guest.clone(), wanted, cancel);
-    live.app.turns.spawn(performed);
-    let translator = OpenAi::new(id, now() / 1000, model, counted);
-    let told = Told::new(reader, Leaving(translator, leaving));
+    let performed = run::run_turn(room, guest.clone(), wanted, cancel);
+    live.server.running_turns.spawn(performed);
+    let translator = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, counted);
+    let told = ProtocolStream::new(reader, CancelOnDrop(translator, leaving));
     if streamed {
-        return Ok(turn::stream(told, guest, live.heartbeat, []));
+        return Ok(turn_stream::stream_response(told, guest, live.heartbeat, []));
     }
-    whole_answer(told).await
+    buffered_response(told).await
 }
 
 /// Ends the turn when nobody reads it any more: nobody could come back to it.
-struct Leaving(
-    OpenAi,
+struct CancelOnDrop(
+    OpenAiEncoder,
     #[expect(dead_code, reason = "it is dropped")] DropGuard,
 );
 
-impl Translator for Leaving {
-    fn open(&mut self) -> Vec<Value> {
-        self.0.open()
+impl EventEncoder for CancelOnDrop {
+    fn start(&mut self) -> Vec<Value> {
+        self.0.start()
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Value> {
-        self.0.hear(event)
+    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
+        self.0.on_event(event)
     }
 
-    fn seal(&self) -> Option<&'static str> {
-        self.0.seal()
+    fn terminator(&self) -> Option<&'static str> {
+        self.0.terminator()
     }
 }
 
-async fn whole_answer(mut told: Told<Leaving>) -> Result<Response, Refusal> {
+async fn buffered_response(mut told: ProtocolStream<CancelOnDrop>) -> Result<Response, OpenAiError> {
     let mut chunks = Vec::new();
     while let Some(chunk) = told.next().await {
         chunks.push(chunk);
     }
-    match whole(chunks) {
+    match merge_chunks(chunks) {
         Ok(whole) => Ok(answer(StatusCode::OK, &whole)?),
-        Err(error) => Err(Refusal::told(&error)),
+        Err(error) => Err(OpenAiError::from_error_chunk(&error)),
     }
 }
 
 /// The names that a request may give for a model.
-fn names(context: &Context) -> Vec<String> {
-    let known = &context.app.models.names;
+fn model_names(context: &ApiState) -> Vec<String> {
+    let known = &context.server.models.names;
     match known.is_empty() {
-        true => vec![context.main.model.id().to_string()],
+        true => vec![context.assistant_endpoint.model.id().to_string()],
         false => known.clone(),
     }
 }
 
-fn shown(name: &str) -> Value {
+fn model_json(name: &str) -> Value {
     let vendor = name.split(':').next().unwrap_or(name);
     json!({ "id": name, "object": "model", "created": 0, "owned_by": vendor })
 }
 
-pub(super) async fn models(State(context): State<Context>) -> Result<Response, Refusal> {
-    let models: Vec<Value> = names(&context).iter().map(|name| shown(name)).collect();
+pub(super) async fn list_models(State(context): State<ApiState>) -> Result<Response, OpenAiError> {
+    let models: Vec<Value> = model_names(&context).iter().map(|name| model_json(name)).collect();
     Ok(answer(
         StatusCode::OK,
         &json!({ "object": "list", "data": models }),
     )?)
 }
 
-pub(super) async fn model(
-    State(context): State<Context>,
+pub(super) async fn show_model(
+    State(context): State<ApiState>,
     Path(name): Path<String>,
-) -> Result<Response, Refusal> {
-    match names(&context).contains(&name) {
-        true => Ok(answer(StatusCode::OK, &shown(&name))?),
-        false => Err(Refusal::no_model(&name, &names(&context))),
+) -> Result<Response, OpenAiError> {
+    match model_names(&context).contains(&name) {
+        true => Ok(answer(StatusCode::OK, &model_json(&name))?),
+        false => Err(OpenAiError::model_not_found(&name, &model_names(&context))),
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for OpenAiError {
     fn into_response(self) -> Response {
         let body = json!({ "error": {
-            "message": self.message, "type": self.kind, "param": self.param, "code": self.code,
+            "message": self.message, "type": self.error_type, "param": self.param, "code": self.code,
         } });
-        let mut response = answer(self.status, &body).unwrap_or_else(Problem::into_response);
+        let mut response = answer(self.status, &body).unwrap_or_else(ErrorResponse::into_response);
         if let Some(wait) = self.retry_after {
             let headers = response.headers_mut();
             headers.insert(header::RETRY_AFTER, wait.into());

@@ -10,42 +10,42 @@ use serde_json::{Map, Value, json};
 use toolwright_core::Entry;
 use toolwright_core::schema::Schema;
 
-use super::{Context, json as answer};
-use crate::guest::Guest;
-use crate::problem::Problem;
+use super::{ApiState, json_response as answer};
+use crate::request_context::RequestContext;
+use crate::error_response::ErrorResponse;
 
 /// All that does not depend on the tools.
-static BASE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let base = serde_json::from_str(include_str!("openapi.json"));
     base.unwrap_or_default()
 });
 
-pub(super) async fn show(
-    State(context): State<Context>,
-    Extension(guest): Extension<Guest>,
-) -> Result<Response, Problem> {
-    let tools = guest.invoker().list(&guest.scope());
-    let tools = tools.map_err(super::tools::broken)?;
-    let about = &context.app.about;
+pub(super) async fn show_openapi(
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
+) -> Result<Response, ErrorResponse> {
+    let tools = guest.invoker().list(&guest.call_scope());
+    let tools = tools.map_err(super::tools::registry_error)?;
+    let about = &context.server.info;
     answer(
         StatusCode::OK,
-        &document(&about.name, &about.version, &tools),
+        &build_document(&about.name, &about.version, &tools),
     )
 }
 
-fn document(name: &str, version: &str, tools: &[Entry]) -> Value {
-    let mut document = BASE.clone();
+fn build_document(name: &str, version: &str, tools: &[Entry]) -> Value {
+    let mut document = BASE_DOCUMENT.clone();
     document.insert(
         "info".to_owned(),
         json!({ "title": name, "version": version }),
     );
     for tool in tools {
         let path = format!("/api/tools/{}", tool.spec().name);
-        put(
+        insert_at(
             &mut document,
             &["paths"],
             path,
-            json!({ "post": operation(tool) }),
+            json!({ "post": tool_operation(tool) }),
         );
         let spec = tool.spec();
         for (part, schema) in [
@@ -53,15 +53,15 @@ fn document(name: &str, version: &str, tools: &[Entry]) -> Value {
             ("output", spec.output.as_ref()),
         ] {
             let Some(schema) = schema else { continue };
-            let key = key(tool, part);
-            let schema = embedded(schema, &key);
-            put(&mut document, &["components", "schemas"], key, schema);
+            let key = schema_key(tool, part);
+            let schema = embed_schema(schema, &key);
+            insert_at(&mut document, &["components", "schemas"], key, schema);
         }
     }
     document.into()
 }
 
-fn put(document: &mut Map<String, Value>, place: &[&str], key: String, value: Value) {
+fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, value: Value) {
     let mut at = document;
     for name in place {
         let there = at.entry(*name).or_insert_with(|| json!({}));
@@ -74,19 +74,19 @@ fn put(document: &mut Map<String, Value>, place: &[&str], key: String, value: Va
 }
 
 /// Where a tool's schema is found; names of tools have no dots.
-fn key(tool: &Entry, part: &str) -> String {
+fn schema_key(tool: &Entry, part: &str) -> String {
     format!("{}.{part}", tool.spec().name)
 }
 
-fn reference(key: &str) -> Value {
+fn schema_ref(key: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{key}") })
 }
 
-fn operation(tool: &Entry) -> Value {
+fn tool_operation(tool: &Entry) -> Value {
     let spec = tool.spec();
     let mut wanted = json!({
         "type": "object",
-        "properties": { "arguments": reference(&key(tool, "input")) },
+        "properties": { "arguments": schema_ref(&schema_key(tool, "input")) },
         "required": ["arguments"],
     });
     if tool.needs_approval() {
@@ -102,11 +102,11 @@ fn operation(tool: &Entry) -> Value {
         }
     }
     let result = match &spec.output {
-        None => reference("ToolResult"),
+        None => schema_ref("ToolResult"),
         Some(_) => {
-            let structured = reference(&key(tool, "output"));
+            let structured = schema_ref(&schema_key(tool, "output"));
             json!({
-                "allOf": [reference("ToolResult")],
+                "allOf": [schema_ref("ToolResult")],
                 "properties": { "structuredContent": { "anyOf": [structured, { "type": "null" }] } },
             })
         }
@@ -136,19 +136,19 @@ fn operation(tool: &Entry) -> Value {
 }
 
 /// A schema whose references are those of the place it is put at.
-fn embedded(schema: &Schema, key: &str) -> Value {
+fn embed_schema(schema: &Schema, key: &str) -> Value {
     let mut schema = schema.as_value().clone();
     if let Some(schema) = schema.as_object_mut() {
         schema.shift_remove("$schema");
         schema.shift_remove("$id");
     }
-    refer(&mut schema, key);
+    rewrite_refs(&mut schema, key);
     schema
 }
 
-fn refer(schema: &mut Value, key: &str) {
+fn rewrite_refs(schema: &mut Value, key: &str) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, key)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite_refs(item, key)),
         Value::Object(keywords) => {
             for (keyword, value) in keywords {
                 match (keyword.as_str(), &mut *value) {
@@ -167,8 +167,8 @@ fn refer(schema: &mut Value, key: &str) {
                         "properties" | "patternProperties" | "$defs" | "definitions"
                         | "dependentSchemas",
                         Value::Object(named),
-                    ) => named.values_mut().for_each(|schema| refer(schema, key)),
-                    _ => refer(value, key),
+                    ) => named.values_mut().for_each(|schema| rewrite_refs(schema, key)),
+                    _ => rewrite_refs(value, key),
                 }
             }
         }
@@ -190,7 +190,7 @@ mod tests {
             },
             "$defs": { "A": { "type": "array", "items": { "$ref": "#/$defs/A" } } },
         });
-        refer(&mut schema, "t.input");
+        rewrite_refs(&mut schema, "t.input");
         let expected = json!({
             "properties": {
                 "a": { "$ref": "#/components/schemas/t.input/$defs/A", "default": { "$ref": "#/x" } },
@@ -204,6 +204,6 @@ mod tests {
 
     #[test]
     fn what_does_not_depend_on_tools_is_there() {
-        assert!(BASE.contains_key("paths"));
+        assert!(BASE_DOCUMENT.contains_key("paths"));
     }
 }

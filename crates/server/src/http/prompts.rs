@@ -9,16 +9,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_core::Outcome;
 
-use super::{Context, body, json as answer};
-use crate::guest::Guest;
-use crate::problem::Problem;
+use super::{ApiState, body, json_response as answer};
+use crate::request_context::RequestContext;
+use crate::error_response::ErrorResponse;
 
-pub(super) async fn list(Extension(guest): Extension<Guest>) -> Result<Response, Problem> {
-    let scope = guest.scope();
+pub(super) async fn list_prompts(Extension(guest): Extension<RequestContext>) -> Result<Response, ErrorResponse> {
+    let scope = guest.call_scope();
     let prompts = guest.invoker().list_prompts(&scope);
     let prompts = prompts.map_err(|error| {
         let message = format!("the prompts cannot be listed: {error}");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "prompts", message)
+        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "prompts", message)
     })?;
     let shown = prompts.iter().map(|prompt| {
         json!({
@@ -34,21 +34,21 @@ pub(super) async fn list(Extension(guest): Extension<Guest>) -> Result<Response,
 }
 
 #[derive(Deserialize)]
-struct Fill {
+struct RenderRequest {
     #[serde(default)]
     arguments: Value,
 }
 
-pub(super) async fn render(
-    State(context): State<Context>,
-    Extension(guest): Extension<Guest>,
+pub(super) async fn render_prompt(
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Problem> {
-    let fill: Fill = body::read(&context.app.limits, &headers, body).await?;
-    let arguments = body::arguments(fill.arguments);
-    let scope = guest.scope();
+) -> Result<Response, ErrorResponse> {
+    let fill: RenderRequest = body::read_json(&context.server.limits, &headers, body).await?;
+    let arguments = body::arguments_or_empty(fill.arguments);
+    let scope = guest.call_scope();
     let rendered = guest.invoker().render_in(&scope, name, &arguments).await;
     match rendered {
         Ok(rendered) => {
@@ -61,8 +61,8 @@ pub(super) async fn render(
         Err(failure) => {
             let message = failure.text().into_owned();
             Err(match failure.outcome {
-                Outcome::UnknownTool => Problem::unknown(message),
-                _ => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message),
+                Outcome::UnknownTool => ErrorResponse::not_found(message),
+                _ => ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message),
             })
         }
     }

@@ -12,18 +12,18 @@ use futures::stream::{self, Stream, StreamExt as _};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::event::{Event, Notice, now};
-use crate::guest::Guest;
-use crate::reader::{Line, Reader};
-use crate::room::Snapshot;
-use crate::visit::Visit;
+use crate::event::{ConversationEvent, EndpointEvent, unix_millis_now};
+use crate::request_context::RequestContext;
+use crate::subscriber::{Delivery, Subscriber};
+use crate::room::ConversationSnapshot;
+use crate::presence::Presence;
 
 /// So many bytes are written at once, if there are as many.
-pub(super) const MOST: usize = 16 << 10;
+pub(super) const MAX_WRITE_BYTES: usize = 16 << 10;
 
 /// Streams events in our own form, as long as somebody reads and their credential is good.
-pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
-    let (silence, idle) = (reader.room.live.heartbeat, reader.room.live.idle);
+pub(crate) fn event_stream_response(reader: Subscriber, visit: Presence, guest: RequestContext) -> Response {
+    let (silence, idle) = (reader.room.endpoint.heartbeat, reader.room.endpoint.idle_timeout);
     let credential = guest.clone();
     let state = (reader, visit, credential, Duration::ZERO, false);
     let frames = stream::unfold(state, move |state| async move {
@@ -34,7 +34,7 @@ pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
         match timeout(silence, reader.next()).await {
             Err(_) => {
                 // A token that was revoked has no end that could be waited for.
-                if credential.is_revoked(&reader.room.live.app).await {
+                if credential.is_revoked(&reader.room.endpoint.server).await {
                     return None;
                 }
                 let alive = Bytes::from_static(b": still here\n\n");
@@ -42,28 +42,28 @@ pub(crate) fn events(reader: Reader, visit: Visit, guest: Guest) -> Response {
             }
             Ok(None) => None,
             Ok(Some(line)) => {
-                let (frames, over) = frames(&mut reader, line);
+                let (frames, over) = drain_frames(&mut reader, line);
                 Some((frames, (reader, visit, credential, Duration::ZERO, over)))
             }
         }
     });
     // Browsers come back by themselves, and need not wait for long.
     let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
-    let ended = async move { guest.ended().await };
-    response(begin.chain(frames).take_until(ended), [])
+    let ended = async move { guest.wait_expired().await };
+    sse_response(begin.chain(frames).take_until(ended), [])
 }
 
 /// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.
-fn frames(reader: &mut Reader, line: Line) -> (Bytes, bool) {
+fn drain_frames(reader: &mut Subscriber, line: Delivery) -> (Bytes, bool) {
     let mut line = line;
     let mut frames = BytesMut::new();
     loop {
-        let frame = frame(&line);
-        if matches!(line, Line::Goodbye) {
+        let frame = encode_frame(&line);
+        if matches!(line, Delivery::Shutdown) {
             frames.extend_from_slice(&frame);
             return (frames.freeze(), true);
         }
-        let next = match frames.len() + frame.len() < MOST {
+        let next = match frames.len() + frame.len() < MAX_WRITE_BYTES {
             true => reader.next().now_or_never().flatten(),
             false => None,
         };
@@ -83,20 +83,20 @@ fn frames(reader: &mut Reader, line: Line) -> (Bytes, bool) {
 }
 
 /// One line as an event of the stream.
-fn frame(line: &Line) -> Bytes {
+fn encode_frame(line: &Delivery) -> Bytes {
     match line {
-        Line::Event(event) => event.frame().clone(),
-        Line::Snapshot(snapshot) => {
+        Delivery::Event(event) => event.sse_frame().clone(),
+        Delivery::Snapshot(snapshot) => {
             let json = snapshot_json(snapshot);
             format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
         }
         // No number: whoever comes back goes on after the last one that has one.
-        Line::Goodbye => format!("data: {}\n\n", goodbye_json()).into(),
+        Delivery::Shutdown => format!("data: {}\n\n", shutdown_json()).into(),
     }
 }
 
 /// A snapshot in the form of an event.
-pub(crate) fn snapshot_json(snapshot: &Snapshot) -> String {
+pub(crate) fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
     #[derive(Serialize)]
     struct Wire<'a> {
         seq: u64,
@@ -107,11 +107,11 @@ pub(crate) fn snapshot_json(snapshot: &Snapshot) -> String {
     struct Tagged<'a> {
         r#type: &'static str,
         #[serde(flatten)]
-        snapshot: &'a Snapshot,
+        snapshot: &'a ConversationSnapshot,
     }
     let wire = Wire {
         seq: snapshot.seq,
-        at: now(),
+        at: unix_millis_now(),
         event: Tagged {
             r#type: "snapshot",
             snapshot,
@@ -121,14 +121,14 @@ pub(crate) fn snapshot_json(snapshot: &Snapshot) -> String {
 }
 
 /// The last event before the server ends.
-pub(crate) fn goodbye_json() -> String {
+pub(crate) fn shutdown_json() -> String {
     let reason = "the server ends".to_owned();
-    let event = Event::from(Notice::Goodbye { reason });
-    serde_json::json!({ "at": now(), "event": event }).to_string()
+    let event = ConversationEvent::from(EndpointEvent::Shutdown { reason });
+    serde_json::json!({ "at": unix_millis_now(), "event": event }).to_string()
 }
 
 /// A stream that nothing on its way may hold back or keep.
-pub(crate) fn response<const N: usize>(
+pub(crate) fn sse_response<const N: usize>(
     frames: impl Stream<Item = Bytes> + Send + 'static,
     more: [(HeaderName, HeaderValue); N],
 ) -> Response {

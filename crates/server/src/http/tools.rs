@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 use toolwright_core::{Entry, ToolCall};
 use toolwright_schema::Dialect;
 
-use super::{Context, body, json as answer};
-use crate::guest::Guest;
-use crate::problem::Problem;
+use super::{ApiState, body, json_response as answer};
+use crate::request_context::RequestContext;
+use crate::error_response::ErrorResponse;
 
-pub(super) async fn list(Extension(guest): Extension<Guest>) -> Result<Response, Problem> {
-    let scope = guest.scope();
-    let tools = guest.invoker().list(&scope).map_err(broken)?;
-    let tools: Vec<Value> = tools.iter().map(shown).collect();
+pub(super) async fn list_tools(Extension(guest): Extension<RequestContext>) -> Result<Response, ErrorResponse> {
+    let scope = guest.call_scope();
+    let tools = guest.invoker().list(&scope).map_err(registry_error)?;
+    let tools: Vec<Value> = tools.iter().map(tool_json).collect();
     answer(StatusCode::OK, &tools)
 }
 
-fn shown(entry: &Entry) -> Value {
+fn tool_json(entry: &Entry) -> Value {
     let spec = entry.spec();
     json!({
         "name": spec.name,
@@ -37,26 +37,26 @@ fn shown(entry: &Entry) -> Value {
     })
 }
 
-pub(super) fn broken(error: toolwright_core::RegistryError) -> Problem {
+pub(super) fn registry_error(error: toolwright_core::RegistryError) -> ErrorResponse {
     let message = format!("the tools cannot be listed: {error}");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "tools", message)
+    ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "tools", message)
 }
 
 #[derive(Deserialize)]
-pub(super) struct For {
+pub(super) struct DialectQuery {
     r#for: String,
 }
 
-pub(super) async fn lowered(
-    Extension(guest): Extension<Guest>,
+pub(super) async fn show_lowered_schema(
+    Extension(guest): Extension<RequestContext>,
     Path(name): Path<String>,
-    Query(For { r#for }): Query<For>,
-) -> Result<Response, Problem> {
+    Query(DialectQuery { r#for }): Query<DialectQuery>,
+) -> Result<Response, ErrorResponse> {
     let dialect: Dialect = r#for
         .parse()
-        .map_err(|error| Problem::invalid(format!("for: {error}")))?;
-    let snapshot = guest.invoker().snapshot().map_err(broken)?;
-    let entry = snapshot.get(&name).ok_or_else(|| unknown(&name))?;
+        .map_err(|error| ErrorResponse::bad_request(format!("for: {error}")))?;
+    let snapshot = guest.invoker().snapshot().map_err(registry_error)?;
+    let entry = snapshot.get(&name).ok_or_else(|| unknown_tool(&name))?;
     match entry.spec().input.lower(dialect) {
         Ok(lowered) => {
             let lowered = json!({ "schema": lowered.schema(), "losses": lowered.losses() });
@@ -64,7 +64,7 @@ pub(super) async fn lowered(
         }
         Err(impossible) => {
             let message = impossible.to_string();
-            Err(Problem::new(
+            Err(ErrorResponse::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "impossible",
                 message,
@@ -73,12 +73,12 @@ pub(super) async fn lowered(
     }
 }
 
-fn unknown(name: &str) -> Problem {
-    Problem::unknown(format!("there is no tool `{name}`"))
+fn unknown_tool(name: &str) -> ErrorResponse {
+    ErrorResponse::not_found(format!("there is no tool `{name}`"))
 }
 
 #[derive(Deserialize)]
-struct Try {
+struct CallRequest {
     #[serde(default)]
     arguments: Value,
     /// The person has seen what will run, and wants it to.
@@ -86,29 +86,29 @@ struct Try {
     confirmed: bool,
 }
 
-pub(super) async fn call(
-    State(context): State<Context>,
-    Extension(guest): Extension<Guest>,
+pub(super) async fn call_tool(
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Problem> {
-    let wanted: Try = body::read(&context.app.limits, &headers, body).await?;
+) -> Result<Response, ErrorResponse> {
+    let wanted: CallRequest = body::read_json(&context.server.limits, &headers, body).await?;
     let invoker = guest.invoker();
-    let snapshot = invoker.snapshot().map_err(broken)?;
-    let entry = snapshot.get(&name).ok_or_else(|| unknown(&name))?;
-    let arguments = body::arguments(wanted.arguments);
+    let snapshot = invoker.snapshot().map_err(registry_error)?;
+    let entry = snapshot.get(&name).ok_or_else(|| unknown_tool(&name))?;
+    let arguments = body::arguments_or_empty(wanted.arguments);
     let call = ToolCall::new(&entry.spec().name, arguments);
-    let mut scope = guest.scope();
+    let mut scope = guest.call_scope();
     if let Some(pending) = invoker.pending(&scope, &call) {
         if !wanted.confirmed {
             let message = "the call needs approval: send `confirmed: true` with it";
-            return Err(Problem::new(StatusCode::CONFLICT, "approval", message));
+            return Err(ErrorResponse::new(StatusCode::CONFLICT, "approval", message));
         }
         scope = scope.grant(pending.request().grant());
     }
     let began = Instant::now();
     let result = invoker.invoke_in(&scope, &call).await;
-    context.app.metrics.called(&result, began.elapsed());
+    context.server.metrics.record_call(&result, began.elapsed());
     answer(StatusCode::OK, &result)
 }

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Entry, Lease, MemoryStore, Owner, Store, StoreError, ConversationSummary};
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;
-use crate::scene::{Answer, Puppet, Running, no_tools, serve, text};
+use crate::support::{HttpResponse, ManualModel, TestServer, no_tools, serve, joined_text};
 
 /// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
@@ -98,7 +98,7 @@ fn sdk() -> Value {
 }
 
 /// Sends a message in every form there is; the responses of those that can tell a status.
-async fn send(server: &Running) -> Vec<Answer> {
+async fn send(server: &TestServer) -> Vec<HttpResponse> {
     let run = json!({
         "threadId": "c", "runId": "r", "tools": [], "context": [], "state": {}, "forwardedProps": {},
         "messages": [{ "id": "m", "role": "user", "content": "Hi" }],
@@ -126,7 +126,7 @@ async fn send(server: &Running) -> Vec<Answer> {
 #[tokio::test]
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
     let (store, model) = (CheckedStore::default(), ScriptedModel::new().replies("Hello."));
-    let server = Server::new(no_tools(), model.clone()).store(store.clone(), "checked");
+    let server = ServerBuilder::new(no_tools(), model.clone()).store(store.clone(), "checked");
     let server = serve(server).await;
     assert_eq!(server.get("/readyz").await.status, 200);
     store.refuse(None);
@@ -140,14 +140,14 @@ async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
     assert!(store.kept.load("c").await.unwrap().is_empty());
     assert!(model.requests().is_empty());
     store.accept();
-    let events = server.turn("/api/conversations/c", "Hi").await;
-    assert_eq!(text(&events), "Hello.");
+    let events = server.post_and_collect("/api/conversations/c", "Hi").await;
+    assert_eq!(joined_text(&events), "Hello.");
 }
 
 #[tokio::test]
 async fn a_store_that_cannot_keep_up_says_when_to_come_back() {
     let store = CheckedStore::default();
-    let server = Server::new(no_tools(), FnModel::echo()).store(store.clone(), "checked");
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).store(store.clone(), "checked");
     let server = serve(server).await;
     store.refuse(Some(Duration::from_millis(2_500)));
     for refused in send(&server).await {
@@ -159,11 +159,11 @@ async fn a_store_that_cannot_keep_up_says_when_to_come_back() {
 
 #[tokio::test]
 async fn no_more_messages_are_accepted_than_turns_may_run() {
-    let (model, strings) = Puppet::new();
-    let server = Server::new(no_tools(), model).limits(|limits| limits.turns = 1);
+    let (model, strings) = ManualModel::new();
+    let server = ServerBuilder::new(no_tools(), model).limits(|limits| limits.max_turns = 1);
     let server = serve(server).await;
     let path = "/api/conversations/first";
-    let after = server.say(path, "Hi").await;
+    let after = server.post_message(path, "Hi").await;
     let mut refused = send(&server).await;
     let completion =
         json!({ "model": "puppet", "messages": [{ "role": "user", "content": "Hi" }] });
@@ -176,6 +176,6 @@ async fn no_more_messages_are_accepted_than_turns_may_run() {
     }
     strings.send("Hello.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
-    let events = server.events(path, Some(after)).await.turn().await;
-    assert_eq!(text(&events), "Hello.");
+    let events = server.events(path, Some(after)).await.collect_turn().await;
+    assert_eq!(joined_text(&events), "Hello.");
 }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Message, Model};
 use toolwright::{Tool, ToolError};
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
-use crate::approvals::{Paid, pays, till};
-use crate::scene::{Events, Puppet, Running, invoker, kind, kinds, no_tools, serve};
+use crate::approvals::{Payments, paying_model, payment_tool};
+use crate::support::{SseEvents, ManualModel, TestServer, invoker, event_type, event_types, no_tools, serve};
 
 pub(crate) fn adder() -> Tool {
     Tool::builder("add", "Adds two numbers.")
@@ -33,13 +33,13 @@ fn input(more: Value) -> Value {
     input
 }
 
-async fn open(server: &Running, more: Value) -> Events {
+async fn open(server: &TestServer, more: Value) -> SseEvents {
     let request = server.request("POST", "/agui");
     let request = request.header("content-type", "application/json");
-    Events::new(server.open(request, &input(more).to_string()).await)
+    SseEvents::new(server.open(request, &input(more).to_string()).await)
 }
 
-async fn run(server: &Running, more: Value) -> Vec<Value> {
+async fn run(server: &TestServer, more: Value) -> Vec<Value> {
     let mut events = open(server, more).await;
     let mut all = Vec::new();
     while let Some(event) = events.next().await {
@@ -49,7 +49,7 @@ async fn run(server: &Running, more: Value) -> Vec<Value> {
 }
 
 fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
-    let found = events.iter().find(|event| kind(event) == wanted);
+    let found = events.iter().find(|event| event_type(event) == wanted);
     found.unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
 }
 
@@ -57,7 +57,7 @@ fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
 fn text(events: &[Value]) -> String {
     let said = events
         .iter()
-        .filter(|event| kind(event) == "TEXT_MESSAGE_CONTENT");
+        .filter(|event| event_type(event) == "TEXT_MESSAGE_CONTENT");
     said.map(|event| event["delta"].as_str().unwrap()).collect()
 }
 
@@ -66,7 +66,7 @@ async fn a_run_tells_steps_calls_results_and_text() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
         .replies("It is 5.");
-    let server = serve(Server::new(invoker(adder()), model)).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     let events = run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let expected = [
         "RUN_STARTED",
@@ -83,7 +83,7 @@ async fn a_run_tells_steps_calls_results_and_text() {
         "STEP_FINISHED",
         "RUN_FINISHED",
     ];
-    let mut told = kinds(&events);
+    let mut told = event_types(&events);
     told.dedup();
     assert_eq!(told, expected);
     assert_eq!(text(&events), "It is 5.");
@@ -100,8 +100,8 @@ async fn a_run_tells_steps_calls_results_and_text() {
 
 #[tokio::test]
 async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
-    let paid = Paid::default();
-    let server = serve(Server::new(invoker(till(&paid)), pays())).await;
+    let paid = Payments::default();
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
     let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
     let outcome = &of(&events, "RUN_FINISHED")["outcome"];
     assert_eq!(outcome["type"], "interrupt");
@@ -131,7 +131,7 @@ async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
     ];
     for (more, code) in wrong {
         let events = run(&server, more).await;
-        assert_eq!(kinds(&events), ["RUN_ERROR"]);
+        assert_eq!(event_types(&events), ["RUN_ERROR"]);
         assert_eq!(events[0]["code"], code);
     }
     assert!(paid.lock().unwrap().is_empty());
@@ -145,7 +145,7 @@ async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
 
     let edited = resume(json!({ "approved": true, "editedArgs": { "euros": 7 } }));
     let events = run(&server, edited.clone()).await;
-    assert!(!kinds(&events).contains(&"TOOL_CALL_START"), "{events:#?}");
+    assert!(!event_types(&events).contains(&"TOOL_CALL_START"), "{events:#?}");
     assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "paid 7");
     assert_eq!(
         of(&events, "RUN_FINISHED")["outcome"],
@@ -167,8 +167,8 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
         json!({ "status": "cancelled" }),
         json!({ "status": "resolved", "payload": { "approved": false } }),
     ] {
-        let paid = Paid::default();
-        let server = serve(Server::new(invoker(till(&paid)), pays())).await;
+        let paid = Payments::default();
+        let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
         let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
         let mut entry = entry;
         entry["interruptId"] =
@@ -185,11 +185,11 @@ async fn a_run_in_which_nothing_is_said_shows_the_thread() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
         .replies("It is 5.");
-    let server = serve(Server::new(invoker(adder()), model)).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let events = run(&server, json!({})).await;
     assert_eq!(
-        kinds(&events),
+        event_types(&events),
         ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
     );
     let messages = events[1]["messages"].as_array().unwrap();
@@ -203,7 +203,7 @@ async fn a_run_in_which_nothing_is_said_shows_the_thread() {
     assert_eq!(messages[3]["content"], "It is 5.");
     let unknown = run(&server, json!({ "threadId": "elsewhere" })).await;
     assert_eq!(
-        kinds(&unknown),
+        event_types(&unknown),
         ["RUN_STARTED", "RUN_FINISHED"],
         "nothing takes the client's place"
     );
@@ -211,15 +211,15 @@ async fn a_run_in_which_nothing_is_said_shows_the_thread() {
 
 #[tokio::test]
 async fn whoever_lost_the_connection_reads_the_rest_of_the_turn() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut lost = open(&server, json!({ "messages": [user("Go.")] })).await;
     strings.send("Half ".to_owned()).unwrap();
-    while kind(&lost.next().await.unwrap()) != "TEXT_MESSAGE_CONTENT" {}
+    while event_type(&lost.next().await.unwrap()) != "TEXT_MESSAGE_CONTENT" {}
     drop(lost);
     let mut back = open(&server, json!({ "runId": "r2" })).await;
-    assert_eq!(kind(&back.next().await.unwrap()), "RUN_STARTED");
-    assert_eq!(kind(&back.next().await.unwrap()), "MESSAGES_SNAPSHOT");
+    assert_eq!(event_type(&back.next().await.unwrap()), "RUN_STARTED");
+    assert_eq!(event_type(&back.next().await.unwrap()), "MESSAGES_SNAPSHOT");
     strings.send("an answer.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
     let mut rest = Vec::new();
@@ -228,7 +228,7 @@ async fn whoever_lost_the_connection_reads_the_rest_of_the_turn() {
     }
     assert_eq!(of(&rest, "TEXT_MESSAGE_START")["role"], "user");
     assert_eq!(text(&rest), "Go.Half an answer.");
-    assert_eq!(kind(rest.last().unwrap()), "RUN_FINISHED");
+    assert_eq!(event_type(rest.last().unwrap()), "RUN_FINISHED");
 }
 
 /// What a model is told, in a line.
@@ -246,7 +246,7 @@ fn hears() -> impl Model {
 
 #[tokio::test]
 async fn a_thread_that_began_elsewhere_is_told_once_with_what_the_page_knows() {
-    let server = serve(Server::new(no_tools(), hears())).await;
+    let server = serve(ServerBuilder::new(no_tools(), hears())).await;
     let mut messages = vec![
         user("Hello."),
         json!({ "id": "a1", "role": "assistant", "content": "Hello!" }),
@@ -267,7 +267,7 @@ async fn a_tool_of_the_front_end_is_run_there() {
     let model = ScriptedModel::new()
         .calls("blink", r#"{"times": 2}"#)
         .replies("I blinked.");
-    let server = serve(Server::new(invoker(adder()), model)).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
     let tools = json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }]);
     let events = run(
@@ -278,7 +278,7 @@ async fn a_tool_of_the_front_end_is_run_there() {
     let call = &of(&events, "TOOL_CALL_START")["toolCallId"];
     let outcome = json!({ "type": "success", "pendingToolCallIds": [call] });
     assert_eq!(of(&events, "RUN_FINISHED")["outcome"], outcome);
-    assert!(!kinds(&events).contains(&"TOOL_CALL_RESULT"));
+    assert!(!event_types(&events).contains(&"TOOL_CALL_RESULT"));
 
     let function = json!({ "name": "blink", "arguments": "{}" });
     let messages = json!([
@@ -288,7 +288,7 @@ async fn a_tool_of_the_front_end_is_run_there() {
     ]);
     let events = run(&server, json!({ "messages": messages, "tools": tools })).await;
     assert!(
-        !kinds(&events).contains(&"TOOL_CALL_RESULT"),
+        !event_types(&events).contains(&"TOOL_CALL_RESULT"),
         "the client has it already"
     );
     assert_eq!(text(&events), "I blinked.");
@@ -298,15 +298,15 @@ async fn a_tool_of_the_front_end_is_run_there() {
 
 #[tokio::test]
 async fn what_cannot_be_done_is_said() {
-    let server = serve(Server::new(invoker(adder()), ScriptedModel::new())).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), ScriptedModel::new())).await;
     let tools =
         json!([{ "name": "add", "description": "Adds.", "parameters": { "type": "object" } }]);
     let events = run(&server, json!({ "messages": [user("Hi")], "tools": tools })).await;
-    assert_eq!(kinds(&events), ["RUN_ERROR"]);
+    assert_eq!(event_types(&events), ["RUN_ERROR"]);
     assert_eq!(events[0]["code"], "tools");
     // The script is empty: the model fails.
     let events = run(&server, json!({ "messages": [user("Hi")] })).await;
-    assert_eq!(kind(events.last().unwrap()), "RUN_ERROR");
+    assert_eq!(event_type(events.last().unwrap()), "RUN_ERROR");
     for wrong in [
         json!({}),
         json!({ "threadId": "", "runId": "r", "messages": [] }),

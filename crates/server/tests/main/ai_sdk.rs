@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright_server::{Endpoint, Server};
+use toolwright_server::{Endpoint, ServerBuilder};
 
-use crate::approvals::{Paid, pays, till};
+use crate::approvals::{Payments, paying_model, payment_tool};
 use crate::rooms::Socket;
-use crate::scene::{Events, Puppet, Running, invoker, kinds, no_tools, serve};
+use crate::support::{SseEvents, ManualModel, TestServer, invoker, event_types, no_tools, serve};
 
 fn user(text: &str) -> Value {
     let parts = json!([{ "type": "text", "text": text }]);
@@ -17,18 +17,18 @@ fn body(messages: Value) -> Value {
     json!({ "id": "c", "messages": messages, "trigger": "submit-message" })
 }
 
-async fn send(server: &Running, path: &str, messages: Value) -> Events {
+async fn send(server: &TestServer, path: &str, messages: Value) -> SseEvents {
     let request = server.request("POST", path);
     let request = request.header("content-type", "application/json");
-    Events::new(server.open(request, &body(messages).to_string()).await)
+    SseEvents::new(server.open(request, &body(messages).to_string()).await)
 }
 
 /// All parts of a stream, and that it ends as it should.
-async fn parts(mut events: Events) -> Vec<Value> {
+async fn parts(mut events: SseEvents) -> Vec<Value> {
     let mut parts = Vec::new();
-    while let Some(data) = events.data().await {
+    while let Some(data) = events.next_data().await {
         if data == "[DONE]" {
-            assert!(events.data().await.is_none());
+            assert!(events.next_data().await.is_none());
             return parts;
         }
         parts.push(serde_json::from_str(&data).unwrap());
@@ -39,13 +39,13 @@ async fn parts(mut events: Events) -> Vec<Value> {
 #[tokio::test]
 async fn a_question_is_answered_in_the_parts_of_one_message() {
     let model = FnModel::echo();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let events = send(&server, "/api/chat", json!([user("Hi")])).await;
     assert_eq!(events.headers["x-vercel-ai-ui-message-stream"], "v1");
     assert_eq!(events.headers["content-type"], "text/event-stream");
     let parts = parts(events).await;
     assert_eq!(
-        kinds(&parts),
+        event_types(&parts),
         [
             "start",
             "start-step",
@@ -69,9 +69,9 @@ async fn calls_and_results_are_parts_of_their_step() {
         .run(|_, _| Ok::<_, toolwright::ToolError>("seen"))
         .unwrap();
     let model = ScriptedModel::new().calls("look", "{}").replies("I saw.");
-    let server = serve(Server::new(invoker(tool), model)).await;
+    let server = serve(ServerBuilder::new(invoker(tool), model)).await;
     let parts = parts(send(&server, "/api/chat", json!([user("Look")])).await).await;
-    let told: Vec<&str> = kinds(&parts)
+    let told: Vec<&str> = event_types(&parts)
         .into_iter()
         .filter(|kind| !kind.starts_with("tool-input-delta"))
         .collect();
@@ -100,8 +100,8 @@ async fn calls_and_results_are_parts_of_their_step() {
 
 #[tokio::test]
 async fn an_approval_goes_to_the_page_and_back_in_the_message() {
-    let paid = Paid::default();
-    let server = serve(Server::new(invoker(till(&paid)), pays())).await;
+    let paid = Payments::default();
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
     let first = parts(send(&server, "/api/chat", json!([user("Pay")])).await).await;
     let asked = first
         .iter()
@@ -137,15 +137,15 @@ async fn an_approval_goes_to_the_page_and_back_in_the_message() {
 
 #[tokio::test]
 async fn who_comes_back_gets_the_whole_message_and_nothing_when_nothing_runs() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     assert_eq!(server.get("/api/chat/c/stream").await.status, 204);
     let mut first = send(&server, "/api/chat", json!([user("Go")])).await;
     strings.send("Half ".to_owned()).unwrap();
     while first.next().await.unwrap()["type"] != "text-delta" {}
     drop(first);
     let request = server.request("GET", "/api/chat/c/stream");
-    let second = Events::new(server.open(request, "").await);
+    let second = SseEvents::new(server.open(request, "").await);
     strings.send("an answer.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
     let parts = parts(second).await;
@@ -159,15 +159,15 @@ async fn who_comes_back_gets_the_whole_message_and_nothing_when_nothing_runs() {
 
 #[tokio::test]
 async fn who_comes_back_to_an_endpoint_without_broadcast_gets_it_too() {
-    let (model, strings) = Puppet::new();
+    let (model, strings) = ManualModel::new();
     let endpoint = Endpoint::new("/support");
-    let server = serve(Server::new(no_tools(), model).endpoint(endpoint)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model).endpoint(endpoint)).await;
     let mut first = send(&server, "/support", json!([user("Go")])).await;
     strings.send("All ".to_owned()).unwrap();
     while first.next().await.unwrap()["type"] != "text-delta" {}
     drop(first);
     let request = server.request("GET", "/support/c/stream");
-    let second = Events::new(server.open(request, "").await);
+    let second = SseEvents::new(server.open(request, "").await);
     strings.send("of it.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
     let parts = parts(second).await;
@@ -180,7 +180,7 @@ async fn who_comes_back_to_an_endpoint_without_broadcast_gets_it_too() {
 
 #[tokio::test]
 async fn what_is_no_prompt_is_refused() {
-    let server = serve(Server::new(no_tools(), FnModel::echo())).await;
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     for wrong in [
         json!({ "messages": [user("Hi")] }),
         body(json!([])),
@@ -194,7 +194,7 @@ async fn what_is_no_prompt_is_refused() {
 
 #[tokio::test]
 async fn endpoints_of_ones_own_speak_it_too() {
-    let server = Server::new(no_tools(), FnModel::echo())
+    let server = ServerBuilder::new(no_tools(), FnModel::echo())
         .endpoint(Endpoint::new("/support"))
         .endpoint(Endpoint::new("/chat/{room}"));
     let server = serve(server).await;
@@ -213,8 +213,8 @@ fn frame(kind: &str, request: &str, more: Value) -> Value {
 
 #[tokio::test]
 async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut socket = Socket::open(&server, "/api/chat").await;
     socket
         .send(frame("resume", "r0", json!({ "id": "c" })))
@@ -265,8 +265,8 @@ async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
 
 #[tokio::test]
 async fn a_websocket_may_stop_what_it_asked_for() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut socket = Socket::open(&server, "/api/chat").await;
     socket
         .send(frame("send", "r1", body(json!([user("Go")]))))
@@ -277,5 +277,5 @@ async fn a_websocket_may_stop_what_it_asked_for() {
     socket
         .send(json!({ "type": "abort", "requestId": "r1" }))
         .await;
-    assert_eq!(events.until("ended").await["event"]["end"], "cancelled");
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
 }

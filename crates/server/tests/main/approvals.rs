@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::{BoxFuture, Tool, ToolError};
-use toolwright_server::{Endpoint, Intercepted, Interceptor, Refusal, Server};
+use toolwright_server::{Endpoint, TurnContext, Interceptor, TurnRejection, ServerBuilder};
 
-use crate::scene::{Running, find, invoker, kind, kinds, serve, soon, text};
+use crate::support::{TestServer, find_event, invoker, event_type, event_types, serve, within_timeout, joined_text};
 
 pub(crate) const PATH: &str = "/api/conversations/till";
 
 /// What was paid.
-pub(crate) type Paid = Arc<Mutex<Vec<i64>>>;
+pub(crate) type Payments = Arc<Mutex<Vec<i64>>>;
 
-pub(crate) fn till(paid: &Paid) -> Tool {
+pub(crate) fn payment_tool(paid: &Payments) -> Tool {
     let paid = Arc::clone(paid);
     Tool::builder("pay", "Pays somebody.")
         .destructive(true)
@@ -28,44 +28,44 @@ pub(crate) fn till(paid: &Paid) -> Tool {
         .unwrap()
 }
 
-pub(crate) fn pays() -> ScriptedModel {
+pub(crate) fn paying_model() -> ScriptedModel {
     ScriptedModel::new()
         .calls("pay", r#"{"euros": 100}"#)
         .replies("It is done.")
 }
 
-async fn waiting(paid: &Paid) -> (Running, Value) {
-    let server = serve(Server::new(invoker(till(paid)), pays())).await;
-    let events = server.turn(PATH, "Pay Bob.").await;
-    assert_eq!(kind(events.last().unwrap()), "paused");
-    (server, find(&events, "asked").clone())
+async fn start_paused_turn(paid: &Payments) -> (TestServer, Value) {
+    let server = serve(ServerBuilder::new(invoker(payment_tool(paid)), paying_model())).await;
+    let events = server.post_and_collect(PATH, "Pay Bob.").await;
+    assert_eq!(event_type(events.last().unwrap()), "paused");
+    (server, find_event(&events, "asked").clone())
 }
 
-async fn decide(server: &Running, asked: &Value, more: Value) -> crate::scene::Answer {
+async fn decide(server: &TestServer, asked: &Value, more: Value) -> crate::support::HttpResponse {
     let mut decision = json!({ "call": asked["call"]["id"], "token": asked["token"] });
     let more = more.as_object().unwrap().clone();
     decision.as_object_mut().unwrap().extend(more);
     server.post(&format!("{PATH}/decide"), decision).await
 }
 
-async fn rest(server: &Running, decided: &crate::scene::Answer) -> Vec<Value> {
+async fn read_to_end(server: &TestServer, decided: &crate::support::HttpResponse) -> Vec<Value> {
     assert_eq!(decided.status, 202, "{decided:?}");
     let after = decided.json()["seq"].as_u64();
-    server.events(PATH, after).await.turn().await
+    server.events(PATH, after).await.collect_turn().await
 }
 
 #[tokio::test]
 async fn an_approved_call_runs_once_and_the_turn_goes_on() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     assert_eq!(asked["arguments"], json!({ "euros": 100 }));
     let shown = server.get(PATH).await.json();
     assert_eq!(shown["pending"][0]["call"]["id"], asked["call"]["id"]);
     assert_eq!(shown["running"], false);
     assert!(paid.lock().unwrap().is_empty());
     let decided = decide(&server, &asked, json!({ "verdict": "approve" })).await;
-    let events = rest(&server, &decided).await;
-    assert_eq!(text(&events), "It is done.");
+    let events = read_to_end(&server, &decided).await;
+    assert_eq!(joined_text(&events), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
     let again = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(again.status, 409, "{again:?}");
@@ -75,27 +75,27 @@ async fn an_approved_call_runs_once_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn edited_arguments_are_the_ones_that_run() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let edit = json!({ "verdict": "edit", "arguments": { "euros": 5 } });
     let decided = decide(&server, &asked, edit).await;
-    let events = rest(&server, &decided).await;
+    let events = read_to_end(&server, &decided).await;
     assert_eq!(*paid.lock().unwrap(), [5]);
     assert_eq!(
-        find(&events, "result")["result"]["content"][0]["text"],
+        find_event(&events, "result")["result"]["content"][0]["text"],
         "paid 5"
     );
 }
 
 #[tokio::test]
 async fn edited_arguments_that_do_not_fit_run_nothing() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let edit = json!({ "verdict": "edit", "arguments": { "euros": "plenty" } });
     let decided = decide(&server, &asked, edit).await;
-    let events = rest(&server, &decided).await;
+    let events = read_to_end(&server, &decided).await;
     assert_eq!(
-        find(&events, "result")["result"]["outcome"],
+        find_event(&events, "result")["result"]["outcome"],
         "invalid_arguments"
     );
     assert!(paid.lock().unwrap().is_empty());
@@ -103,11 +103,11 @@ async fn edited_arguments_that_do_not_fit_run_nothing() {
 
 #[tokio::test]
 async fn a_denied_call_does_not_run_and_the_model_reads_why() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let deny = json!({ "verdict": "deny", "reason": "too much" });
-    let events = rest(&server, &decide(&server, &asked, deny).await).await;
-    let result = &find(&events, "result")["result"];
+    let events = read_to_end(&server, &decide(&server, &asked, deny).await).await;
+    let result = &find_event(&events, "result")["result"];
     assert_eq!(result["outcome"], "denied");
     let told = result["content"][0]["text"].as_str().unwrap();
     assert!(told.contains("too much"), "{told}");
@@ -116,19 +116,19 @@ async fn a_denied_call_does_not_run_and_the_model_reads_why() {
 
 #[tokio::test]
 async fn a_person_may_answer_in_the_tools_place() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let answer = json!({ "verdict": "answer", "answer": "I paid in cash." });
-    let events = rest(&server, &decide(&server, &asked, answer).await).await;
-    let result = &find(&events, "result")["result"];
+    let events = read_to_end(&server, &decide(&server, &asked, answer).await).await;
+    let result = &find_event(&events, "result")["result"];
     assert_eq!(result["content"][0]["text"], "I paid in cash.");
     assert!(paid.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn a_decision_that_is_not_for_this_call_is_refused_and_the_call_goes_on_waiting() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let mut forged = asked.clone();
     forged["token"]["expires"] = json!(u64::MAX);
     let refused = decide(&server, &forged, json!({ "verdict": "approve" })).await;
@@ -146,32 +146,32 @@ async fn a_decision_that_is_not_for_this_call_is_refused_and_the_call_goes_on_wa
         assert_eq!(refused.status, 400, "{refused:?}");
     }
     let decided = decide(&server, &asked, json!({ "verdict": "approve" })).await;
-    rest(&server, &decided).await;
+    read_to_end(&server, &decided).await;
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
 #[tokio::test]
 async fn a_turn_that_waits_can_be_stopped() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let after = server.get(PATH).await.json()["seq"].as_u64();
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json()["stopped"], true);
     let mut events = server.events(PATH, after).await;
-    assert_eq!(events.until("ended").await["event"]["end"], "cancelled");
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409, "{late:?}");
     // The turn that was stopped may be a moment from being over.
     let stop = format!("{PATH}/stop");
-    soon(async { while server.post(&stop, json!({})).await.json()["stopped"] == true {} }).await;
+    within_timeout(async { while server.post(&stop, json!({})).await.json()["stopped"] == true {} }).await;
 }
 
 #[tokio::test]
 async fn who_says_something_else_has_decided_against_what_waits() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
-    let events = server.turn(PATH, "Never mind.").await;
-    assert_eq!(kinds(&events), ["said", "began", "text", "step", "ended"]);
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
+    let events = server.post_and_collect(PATH, "Never mind.").await;
+    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
     assert_eq!(server.get(PATH).await.json()["pending"], json!([]));
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409);
@@ -182,7 +182,7 @@ async fn who_says_something_else_has_decided_against_what_waits() {
 struct Waits(Arc<Semaphore>);
 
 impl Interceptor for Waits {
-    fn before<'a>(&'a self, _: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn before<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async {
             self.0.acquire().await.unwrap().forget();
             Ok(())
@@ -192,26 +192,26 @@ impl Interceptor for Waits {
 
 #[tokio::test]
 async fn what_was_said_before_the_question_does_not_answer_it() {
-    let paid = Paid::default();
-    let model = pays().replies("Noted.");
+    let paid = Payments::default();
+    let model = paying_model().replies("Noted.");
     let permits = Arc::new(Semaphore::new(0));
     let endpoint = Endpoint::assistant().interceptor(Waits(Arc::clone(&permits)));
-    let server = Server::new(invoker(till(&paid)), model).endpoint(endpoint);
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), model).endpoint(endpoint);
     let server = serve(server).await;
-    let after = server.say(PATH, "Pay Bob.").await;
+    let after = server.post_message(PATH, "Pay Bob.").await;
     // Sent before anybody could know that there will be a question.
-    server.say(PATH, "And water the plants.").await;
+    server.post_message(PATH, "And water the plants.").await;
     permits.add_permits(2);
     let mut events = server.events(PATH, Some(after)).await;
-    let first = events.turn().await;
-    assert_eq!(kind(first.last().unwrap()), "paused");
-    let asked = find(&first, "asked").clone();
+    let first = events.collect_turn().await;
+    assert_eq!(event_type(first.last().unwrap()), "paused");
+    let asked = find_event(&first, "asked").clone();
     let decided = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(decided.status, 202, "{decided:?}");
-    assert_eq!(text(&events.turn().await), "It is done.");
-    let next = events.turn().await;
+    assert_eq!(joined_text(&events.collect_turn().await), "It is done.");
+    let next = events.collect_turn().await;
     assert_eq!(
-        find(&next, "said")["content"][0]["text"],
+        find_event(&next, "said")["content"][0]["text"],
         "And water the plants."
     );
     assert_eq!(*paid.lock().unwrap(), [100]);
@@ -219,14 +219,14 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
 
 #[tokio::test]
 async fn what_waits_outlives_the_room_it_was_asked_in() {
-    let paid = Paid::default();
-    let server = Server::new(invoker(till(&paid)), pays()).limits(|limits| limits.rooms = 1);
+    let paid = Payments::default();
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()).limits(|limits| limits.max_rooms = 1);
     let server = serve(server).await;
-    server.turn(PATH, "Pay Bob.").await;
+    server.post_and_collect(PATH, "Pay Bob.").await;
     // There is room for one: whoever enters another makes the server forget this one.
     let entered = async { while server.get("/api/conversations/other").await.status != 200 {} };
-    soon(entered).await;
-    let waiting = soon(async {
+    within_timeout(entered).await;
+    let waiting = within_timeout(async {
         loop {
             let shown = server.get(PATH).await;
             if shown.status == 200
@@ -238,18 +238,18 @@ async fn what_waits_outlives_the_room_it_was_asked_in() {
     });
     let waiting = waiting.await;
     let decided = decide(&server, &waiting, json!({ "verdict": "approve" })).await;
-    assert_eq!(text(&rest(&server, &decided).await), "It is done.");
+    assert_eq!(joined_text(&read_to_end(&server, &decided).await), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
 #[tokio::test]
 async fn a_decision_may_name_the_call_as_pending_shows_it() {
-    let paid = Paid::default();
-    let (server, asked) = waiting(&paid).await;
+    let paid = Payments::default();
+    let (server, asked) = start_paused_turn(&paid).await;
     let pending = server.get(PATH).await.json()["pending"][0].clone();
     let decision =
         json!({ "call": pending["call"], "token": asked["token"], "verdict": "approve" });
     let decided = server.post(&format!("{PATH}/decide"), decision).await;
-    rest(&server, &decided).await;
+    read_to_end(&server, &decided).await;
     assert_eq!(*paid.lock().unwrap(), [100]);
 }

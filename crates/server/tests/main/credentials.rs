@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use toolwright::{Invoker, Registry, Secret, Tool, ToolError};
 use toolwright_mcp::{Claims, Opens, ResourceServer, Unverified};
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
 use crate::owners::{HERE, names_tools, token};
 use crate::rooms::Socket;
-use crate::scene::{Events, Running, invoker, kind, serve, soon};
+use crate::support::{SseEvents, TestServer, invoker, event_type, serve, within_timeout};
 
 const PATH: &str = "/api/conversations/c";
 
@@ -37,9 +37,9 @@ fn ada() -> Claims {
     Claims::new("ada", [HERE]).scopes(["look"])
 }
 
-async fn serve_with(invoker: Invoker, claims: &Arc<Mutex<Option<Claims>>>) -> Running {
+async fn serve_with(invoker: Invoker, claims: &Arc<Mutex<Option<Claims>>>) -> TestServer {
     let oauth = verified_by(claims);
-    serve(Server::new(invoker, names_tools()).guard(|guard| guard.oauth(oauth))).await
+    serve(ServerBuilder::new(invoker, names_tools()).configure_auth(|guard| guard.oauth(oauth))).await
 }
 
 async fn answer(socket: &mut Socket) -> String {
@@ -81,10 +81,10 @@ async fn rest(socket: &mut Socket) -> Vec<String> {
     let mut kinds = Vec::new();
     let reading = async {
         while let Some(frame) = socket.next().await {
-            kinds.push(kind(&frame).to_owned());
+            kinds.push(event_type(&frame).to_owned());
         }
     };
-    soon(reading).await;
+    within_timeout(reading).await;
     kinds
 }
 
@@ -120,17 +120,17 @@ async fn connections_end_when_the_token_expires() {
     let mut native = Socket::open_as(&server, PATH, &token("ada")).await;
     let mut ai_sdk = Socket::open_as(&server, "/api/chat", &token("ada")).await;
     let request = server.request_as("ada", "GET", &format!("{PATH}/events"));
-    let mut events = Events::new(server.open(request, "").await);
+    let mut events = SseEvents::new(server.open(request, "").await);
     rest(&mut native).await;
     rest(&mut ai_sdk).await;
-    soon(async { while events.next().await.is_some() {} }).await;
+    within_timeout(async { while events.next().await.is_some() {} }).await;
     assert!(SystemTime::now() >= expiry);
 }
 
 #[tokio::test]
 async fn connections_end_when_the_cookie_session_does() {
     let shared = "a-token-that-everybody-shares";
-    let server = Server::new(invoker(tool("look", true)), names_tools());
+    let server = ServerBuilder::new(invoker(tool("look", true)), names_tools());
     let server = serve(server.token(Secret::new(shared))).await;
     let given = server
         .post("/api/session", json!({ "token": shared }))
@@ -144,7 +144,7 @@ async fn connections_end_when_the_cookie_session_does() {
     let request = server
         .request("GET", &format!("{PATH}/events"))
         .header("cookie", &cookie);
-    let mut events = Events::new(server.open(request, "").await);
+    let mut events = SseEvents::new(server.open(request, "").await);
     assert_eq!(events.next().await.unwrap()["event"]["type"], "snapshot");
     let end = server
         .request("DELETE", "/api/session")
@@ -152,7 +152,7 @@ async fn connections_end_when_the_cookie_session_does() {
     assert_eq!(server.send(end, "").await.status, 204);
     rest(&mut native).await;
     rest(&mut ai_sdk).await;
-    soon(async { while events.next().await.is_some() {} }).await;
+    within_timeout(async { while events.next().await.is_some() {} }).await;
 }
 
 #[tokio::test]
@@ -173,8 +173,8 @@ async fn a_verifier_that_is_away_for_a_while_ends_no_connection() {
     let oauth = ResourceServer::new(HERE, verifier)
         .authorization_server("https://login.example")
         .scope("look", Opens::read_only());
-    let server = Server::new(invoker(tool("look", true)), names_tools());
-    let server = serve(server.guard(|guard| guard.oauth(oauth))).await;
+    let server = ServerBuilder::new(invoker(tool("look", true)), names_tools());
+    let server = serve(server.configure_auth(|guard| guard.oauth(oauth))).await;
     let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
     assert_eq!(answer(&mut socket).await, "look");
     *away.lock().unwrap() = true;

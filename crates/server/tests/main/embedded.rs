@@ -8,14 +8,14 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use toolwright::Secret;
 use toolwright::chat::testing::FnModel;
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 use tower::ServiceExt as _;
 
 use crate::owners::token;
-use crate::scene::no_tools;
+use crate::support::no_tools;
 
-fn server() -> Server {
-    Server::new(no_tools(), FnModel::echo())
+fn server() -> ServerBuilder {
+    ServerBuilder::new(no_tools(), FnModel::echo())
 }
 
 /// Sends a request through a router as a client at `peer`, with `Host: localhost`.
@@ -100,7 +100,7 @@ async fn a_program_of_its_own_serves_the_routes_on_loopback() {
     let addr = listener.local_addr().unwrap();
     let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let served = tokio::spawn(async move { axum::serve(listener, app).await });
-    let client = crate::scene::Running::at(addr);
+    let client = crate::support::TestServer::at(addr);
     assert_eq!(client.get("/own").await.text(), "mine");
     assert_eq!(client.get("/api/tools").await.json(), json!([]));
     served.abort();

@@ -6,9 +6,9 @@ use serde_json::json;
 use toolwright::chat::HistoryWindow;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
-use toolwright_server::{BuildError, Endpoint, Message, Path, Peers, Server, Session};
+use toolwright_server::{ServerBuildError, Endpoint, IncomingMessage, Path, PeerCount, ServerBuilder, Session};
 
-use crate::scene::{Puppet, find, invoker, kinds, no_tools, serve, text};
+use crate::support::{ManualModel, find_event, invoker, event_types, no_tools, serve, joined_text};
 
 fn tool(name: &str) -> Tool {
     let tool = Tool::builder(name, "Does something.");
@@ -22,24 +22,24 @@ fn tools() -> Vec<Tool> {
 #[tokio::test]
 async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
     let model = ScriptedModel::new().replies("Hello.").replies("Again.");
-    let server = serve(Server::new(no_tools(), model.clone())).await;
-    let events = server.turn("/api/conversations/a", "Hi").await;
-    assert_eq!(kinds(&events), ["said", "began", "text", "step", "ended"]);
-    assert_eq!(text(&events), "Hello.");
-    assert_eq!(find(&events, "said")["content"][0]["text"], "Hi");
-    server.turn("/api/conversations/a", "Once more").await;
+    let server = serve(ServerBuilder::new(no_tools(), model.clone())).await;
+    let events = server.post_and_collect("/api/conversations/a", "Hi").await;
+    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
+    assert_eq!(joined_text(&events), "Hello.");
+    assert_eq!(find_event(&events, "said")["content"][0]["text"], "Hi");
+    server.post_and_collect("/api/conversations/a", "Once more").await;
     assert_eq!(model.requests()[1].messages.len(), 3);
-    server.turn("/api/conversations/b", "Hi").await;
+    server.post_and_collect("/api/conversations/b", "Hi").await;
 }
 
 #[tokio::test]
 async fn an_endpoint_without_memory_tells_the_model_nothing_of_what_came_before() {
     let model = ScriptedModel::new().replies("One.").replies("Two.");
     let endpoint = Endpoint::new("/forgetful/{room}");
-    let server = Server::new(no_tools(), model.clone()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint);
     let server = serve(server).await;
-    server.turn("/forgetful/x", "Hi").await;
-    server.turn("/forgetful/x", "Hi again").await;
+    server.post_and_collect("/forgetful/x", "Hi").await;
+    server.post_and_collect("/forgetful/x", "Hi again").await;
     assert_eq!(model.requests()[1].messages.len(), 1);
     let shown = server.get("/forgetful/x").await.json();
     assert_eq!(shown["entries"], json!([]));
@@ -51,10 +51,10 @@ async fn a_window_limits_what_the_model_is_told() {
     let endpoint = Endpoint::new("/chat/{room}")
         .memory(true)
         .window(HistoryWindow::all().turns(1));
-    let server = serve(Server::new(no_tools(), model).endpoint(endpoint)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model).endpoint(endpoint)).await;
     for expected in ["1 messages", "3 messages", "3 messages"] {
-        let events = server.turn("/chat/x", "Hi").await;
-        assert_eq!(text(&events), expected);
+        let events = server.post_and_collect("/chat/x", "Hi").await;
+        assert_eq!(joined_text(&events), expected);
     }
 }
 
@@ -65,11 +65,11 @@ async fn the_system_prompt_may_be_a_file() {
     std::fs::write(&file, "Be brief.").unwrap();
     let model = FnModel::new(|request| request.system.clone().unwrap_or_default());
     let endpoint = Endpoint::new("/chat/{room}").system_file(&file);
-    let server = serve(Server::new(no_tools(), model.clone()).endpoint(endpoint)).await;
-    assert_eq!(text(&server.turn("/chat/x", "Hi").await), "Be brief.");
+    let server = serve(ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint)).await;
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "Be brief.");
     let missing = Endpoint::new("/chat/{room}").system_file(folder.path().join("nowhere"));
-    let built = Server::new(no_tools(), model).endpoint(missing).build();
-    assert!(matches!(built.err(), Some(BuildError::Endpoint { .. })));
+    let built = ServerBuilder::new(no_tools(), model).endpoint(missing).build();
+    assert!(matches!(built.err(), Some(ServerBuildError::Endpoint { .. })));
 }
 
 #[tokio::test]
@@ -81,9 +81,9 @@ async fn tools_are_named_excluded_and_added_per_endpoint() {
             .map(|tool| tool.spec().name.to_string());
         names.collect::<Vec<_>>().join(" ")
     });
-    let server = Server::new(invoker(tools()), model)
+    let server = ServerBuilder::new(invoker(tools()), model)
         .endpoint(Endpoint::new("/all/{r}"))
-        .endpoint(Endpoint::new("/some/{r}").named(["first", "third"]))
+        .endpoint(Endpoint::new("/some/{r}").only_tools_named(["first", "third"]))
         .endpoint(Endpoint::new("/but/{r}").exclude(["second"]))
         .endpoint(Endpoint::new("/more/{r}").tools(tool("own")))
         .endpoint(Endpoint::new("/own/{r}").only_tools(tool("own")));
@@ -95,14 +95,14 @@ async fn tools_are_named_excluded_and_added_per_endpoint() {
         ("/more/x", "first second third own"),
         ("/own/x", "own"),
     ] {
-        assert_eq!(text(&server.turn(path, "Hi").await), expected, "{path}");
+        assert_eq!(joined_text(&server.post_and_collect(path, "Hi").await), expected, "{path}");
     }
 }
 
 #[test]
 fn what_is_not_there_fails_when_the_server_is_built() {
     let build = |endpoint| {
-        let server = Server::new(invoker(tools()), FnModel::echo());
+        let server = ServerBuilder::new(invoker(tools()), FnModel::echo());
         let built = server.endpoint(endpoint).build();
         built.err().unwrap().to_string()
     };
@@ -111,7 +111,7 @@ fn what_is_not_there_fails_when_the_server_is_built() {
         told.contains("no tool `frist`; did you mean `first`?"),
         "{told}"
     );
-    let told = build(Endpoint::new("/chat/{r}").named(["fourth"]));
+    let told = build(Endpoint::new("/chat/{r}").only_tools_named(["fourth"]));
     assert!(told.contains("no tool `fourth`"), "{told}");
     let told = build(Endpoint::new("/chat/{r}").bundles(["nobody"]));
     assert!(told.contains("no bundle `nobody`"), "{told}");
@@ -120,7 +120,7 @@ fn what_is_not_there_fails_when_the_server_is_built() {
     for taken in ["/api/mine", "/mcp", "/index.html", "/{anything}"] {
         build(Endpoint::new(taken));
     }
-    let server = Server::new(no_tools(), FnModel::echo());
+    let server = ServerBuilder::new(no_tools(), FnModel::echo());
     let twice = server
         .endpoint(Endpoint::new("/chat/{r}"))
         .endpoint(Endpoint::new("/chat/{other}"));
@@ -130,17 +130,17 @@ fn what_is_not_there_fails_when_the_server_is_built() {
 #[test]
 fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() {
     async fn tells(Path(_): Path<(String, String)>, session: Session) {
-        session.text("never");
+        session.send_text("never");
     }
     let build = |endpoint| {
-        let server = Server::new(no_tools(), FnModel::echo());
+        let server = ServerBuilder::new(no_tools(), FnModel::echo());
         server
             .endpoint(endpoint)
             .build()
             .err()
             .map(|error| error.to_string())
     };
-    let told = build(Endpoint::new("/chat/{room}").on_prompt(tells)).unwrap();
+    let told = build(Endpoint::new("/chat/{room}").on_message(tells)).unwrap();
     for part in [
         "`/chat/{room}`",
         "`room`",
@@ -159,23 +159,23 @@ fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() 
     assert!(told.unwrap().contains("on_disconnect"));
     // Which values come is known only then.
     let endpoint = Endpoint::new("/house/{floor}/{room}");
-    assert_eq!(build(endpoint.on_prompt(|_: Path<Place>| async {})), None);
+    assert_eq!(build(endpoint.on_message(|_: Path<Place>| async {})), None);
     assert_eq!(
-        build(Endpoint::new("/help").on_prompt(|_: Path<u64>| async {})),
+        build(Endpoint::new("/help").on_message(|_: Path<u64>| async {})),
         None
     );
 }
 
 #[tokio::test]
 async fn a_handler_may_read_the_path_into_a_tuple() {
-    let endpoint = Endpoint::new("/house/{floor}/{room}").on_prompt(
+    let endpoint = Endpoint::new("/house/{floor}/{room}").on_message(
         |session: Session, Path((floor, room)): Path<(u8, String)>| async move {
-            session.text(format!("{room} on {floor}"));
+            session.send_text(format!("{room} on {floor}"));
         },
     );
-    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
-    let events = server.turn("/house/3/kitchen", "Hi").await;
-    assert_eq!(find(&events, "ended")["content"][0]["text"], "kitchen on 3");
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
+    assert_eq!(find_event(&events, "ended")["content"][0]["text"], "kitchen on 3");
 }
 
 #[derive(serde::Deserialize)]
@@ -189,25 +189,25 @@ async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
     let endpoint =
         Endpoint::new("/house/{floor}/{room}")
             .memory(true)
-            .on_prompt(
-                |message: Message,
+            .on_message(
+                |message: IncomingMessage,
                  session: Session,
                  Path(place): Path<Place>,
-                 Peers(peers): Peers| async move {
-                    session.progress(Some(1.0), Some(2.0), "thinking");
-                    session.metadata("peers", peers);
-                    session.text(format!("{} on {}: ", place.room, place.floor));
-                    session.text(message.text());
+                 PeerCount(peers): PeerCount| async move {
+                    session.send_progress(Some(1.0), Some(2.0), "thinking");
+                    session.send_metadata("peers", peers);
+                    session.send_text(format!("{} on {}: ", place.room, place.floor));
+                    session.send_text(message.text());
                 },
             );
-    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
-    let events = server.turn("/house/3/kitchen", "Hi").await;
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
     assert_eq!(
-        kinds(&events),
+        event_types(&events),
         ["said", "status", "metadata", "text", "ended"]
     );
     assert_eq!(
-        find(&events, "ended")["content"][0]["text"],
+        find_event(&events, "ended")["content"][0]["text"],
         "kitchen on 3: Hi"
     );
     let shown = server.get("/house/3/kitchen").await.json();
@@ -219,45 +219,45 @@ async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
         .flat_map(|entry| entry["what"].as_object().unwrap().keys().cloned())
         .collect();
     assert_eq!(whats, ["user", "step", "ended"]);
-    let wrong = server.turn("/house/high/kitchen", "Hi").await;
-    assert_eq!(find(&wrong, "error")["kind"], "path");
+    let wrong = server.post_and_collect("/house/high/kitchen", "Hi").await;
+    assert_eq!(find_event(&wrong, "error")["kind"], "path");
 }
 
 #[tokio::test]
 async fn a_handler_may_hand_the_prompt_on_changed() {
     let endpoint =
-        Endpoint::new("/loud").on_prompt(|message: Message, session: Session| async move {
-            session.stream(message.text().to_uppercase()).await
+        Endpoint::new("/loud").on_message(|message: IncomingMessage, session: Session| async move {
+            session.answer_with_model(message.text().to_uppercase()).await
         });
-    let server = serve(Server::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
-    assert_eq!(text(&server.turn("/loud/7", "hello").await), "HELLO");
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
+    assert_eq!(joined_text(&server.post_and_collect("/loud/7", "hello").await), "HELLO");
 }
 
 #[tokio::test]
 async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
-    let endpoint = Endpoint::new("/clumsy").on_prompt(|message: Message| async move {
+    let endpoint = Endpoint::new("/clumsy").on_message(|message: IncomingMessage| async move {
         match message.text().as_str() {
             "fail" => Err("no luck with sk-live-0123456789abcdefghij"),
             _ => panic!("on purpose"),
         }
     });
-    let server = serve(Server::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
-    let failed = server.turn("/clumsy/1", "fail").await;
-    let told = find(&failed, "error")["message"].as_str().unwrap();
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
+    let failed = server.post_and_collect("/clumsy/1", "fail").await;
+    let told = find_event(&failed, "error")["message"].as_str().unwrap();
     assert!(
         told.contains("no luck") && !told.contains("0123456789"),
         "{told}"
     );
-    let panicked = server.turn("/clumsy/1", "panic").await;
-    assert_eq!(find(&panicked, "error")["kind"], "internal");
-    server.turn("/clumsy/1", "fail").await;
+    let panicked = server.post_and_collect("/clumsy/1", "panic").await;
+    assert_eq!(find_event(&panicked, "error")["kind"], "internal");
+    server.post_and_collect("/clumsy/1", "fail").await;
 }
 
 #[tokio::test]
 async fn a_quiet_stream_shows_that_it_is_alive_and_ends_when_it_was_quiet_for_too_long() {
     let beat = Duration::from_millis(10);
-    let endpoint = Endpoint::new("/quiet/{r}").heartbeat(beat).idle(3 * beat);
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let endpoint = Endpoint::new("/quiet/{r}").heartbeat(beat).idle_timeout(3 * beat);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let answer = server.get("/quiet/x/events").await;
     assert_eq!(
@@ -270,20 +270,20 @@ async fn a_quiet_stream_shows_that_it_is_alive_and_ends_when_it_was_quiet_for_to
 
 #[tokio::test]
 async fn a_turn_may_take_only_so_long() {
-    let (model, _strings) = Puppet::new();
+    let (model, _strings) = ManualModel::new();
     let endpoint = Endpoint::new("/slow/{r}").timeout(Duration::from_millis(10));
-    let server = Server::new(no_tools(), model).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), model).endpoint(endpoint);
     let server = serve(server).await;
-    let events = server.turn("/slow/x", "Hi").await;
-    assert_eq!(find(&events, "ended")["end"], "limit");
+    let events = server.post_and_collect("/slow/x", "Hi").await;
+    assert_eq!(find_event(&events, "ended")["end"], "limit");
 }
 
 #[tokio::test]
 async fn an_endpoint_may_have_every_call_approved() {
     let model = ScriptedModel::new().calls("first", "{}");
     let endpoint = Endpoint::new("/careful/{r}").ask_before_each_call();
-    let server = Server::new(invoker(tools()), model).endpoint(endpoint);
+    let server = ServerBuilder::new(invoker(tools()), model).endpoint(endpoint);
     let server = serve(server).await;
-    let events = server.turn("/careful/x", "Go").await;
-    assert_eq!(find(&events, "asked")["call"]["name"], "first");
+    let events = server.post_and_collect("/careful/x", "Go").await;
+    assert_eq!(find_event(&events, "asked")["call"]["name"], "first");
 }

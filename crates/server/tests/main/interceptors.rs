@@ -6,9 +6,9 @@ use serde_json::json;
 use toolwright::BoxFuture;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{ModelId, Price, Prices};
-use toolwright_server::{Endpoint, Intercepted, Interceptor, Metering, Refusal, Server, Verdict};
+use toolwright_server::{Endpoint, TurnContext, Interceptor, Metering, TurnRejection, ServerBuilder, GuardrailVerdict};
 
-use crate::scene::{find, kinds, no_tools, serve, text};
+use crate::support::{find_event, event_types, no_tools, serve, joined_text};
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
@@ -21,7 +21,7 @@ impl Named {
 }
 
 impl Interceptor for Named {
-    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             self.hear("before");
             let text = format!("{} {}", turn.message.text(), self.0);
@@ -30,7 +30,7 @@ impl Interceptor for Named {
         })
     }
 
-    fn before_completion<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, ()> {
+    fn before_completion<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             self.hear("before_completion");
             let text = turn.outcome.as_ref().map(|outcome| outcome.text.clone());
@@ -38,7 +38,7 @@ impl Interceptor for Named {
         })
     }
 
-    fn after<'a>(&'a self, _: &'a Intercepted) -> BoxFuture<'a, ()> {
+    fn after<'a>(&'a self, _: &'a TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async move { self.hear("after") })
     }
 }
@@ -49,21 +49,21 @@ async fn the_first_one_sees_the_prompt_first_and_the_answer_last() {
     let endpoint = Endpoint::new("/chat/{r}")
         .interceptor(Named("one", Arc::clone(&heard)))
         .interceptor(Named("two", Arc::clone(&heard)));
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
-    let events = server.turn("/chat/x", "zero").await;
-    assert_eq!(text(&events), "zero one two");
+    let events = server.post_and_collect("/chat/x", "zero").await;
+    assert_eq!(joined_text(&events), "zero one two");
     assert_eq!(
-        kinds(&events),
+        event_types(&events),
         ["said", "began", "text", "step", "metadata", "ended"]
     );
-    let metadata = &find(&events, "metadata")["metadata"];
+    let metadata = &find_event(&events, "metadata")["metadata"];
     assert_eq!(
         metadata,
         &json!({ "two": "zero one two", "one": "zero one two" })
     );
     // What happens after the last event is over when the next turn begins.
-    server.turn("/chat/x", "again").await;
+    server.post_and_collect("/chat/x", "again").await;
     let heard = heard.lock().unwrap();
     let first = [
         "one before",
@@ -79,11 +79,11 @@ async fn the_first_one_sees_the_prompt_first_and_the_answer_last() {
 struct Closed;
 
 impl Interceptor for Closed {
-    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             match turn.message.text().contains("please") {
                 true => Ok(()),
-                false => Err(Refusal::new("Say please.")),
+                false => Err(TurnRejection::new("Say please.")),
             }
         })
     }
@@ -93,21 +93,21 @@ impl Interceptor for Closed {
 async fn a_refusal_is_an_answer_and_no_model_reads_the_prompt() {
     let model = ScriptedModel::new().replies("Here you are.");
     let endpoint = Endpoint::new("/chat/{r}").memory(true).interceptor(Closed);
-    let server = Server::new(no_tools(), model.clone()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint);
     let server = serve(server).await;
-    let events = server.turn("/chat/x", "Give me that.").await;
-    assert_eq!(kinds(&events), ["said", "text", "metadata", "ended"]);
-    assert_eq!(text(&events), "Say please.");
-    assert_eq!(find(&events, "metadata")["metadata"]["refused"], true);
-    let events = server.turn("/chat/x", "Give me that, please.").await;
-    assert_eq!(text(&events), "Here you are.");
+    let events = server.post_and_collect("/chat/x", "Give me that.").await;
+    assert_eq!(event_types(&events), ["said", "text", "metadata", "ended"]);
+    assert_eq!(joined_text(&events), "Say please.");
+    assert_eq!(find_event(&events, "metadata")["metadata"]["refused"], true);
+    let events = server.post_and_collect("/chat/x", "Give me that, please.").await;
+    assert_eq!(joined_text(&events), "Here you are.");
     assert_eq!(model.requests()[0].messages.len(), 1);
 }
 
 struct Chooses(Arc<FnModel>);
 
 impl Interceptor for Chooses {
-    fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             turn.message.model = Some(Arc::clone(&self.0) as _);
             Ok(())
@@ -119,19 +119,19 @@ impl Interceptor for Chooses {
 async fn an_interceptor_may_choose_who_answers() {
     let other = Arc::new(FnModel::new(|_| "It is me."));
     let endpoint = Endpoint::new("/chat/{r}").interceptor(Chooses(other));
-    let server = Server::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
     let server = serve(server).await;
-    assert_eq!(text(&server.turn("/chat/x", "Who?").await), "It is me.");
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Who?").await), "It is me.");
 }
 
-fn metered(budget: f64, model: ScriptedModel) -> Server {
+fn metered(budget: f64, model: ScriptedModel) -> ServerBuilder {
     let endpoint = Endpoint::new("/chat/{r}")
         .memory(true)
         .interceptor(Metering::new().budget(budget));
     // Ten tokens in and five out for each answer.
     let prices = Prices::default().with("lab:one", Price::new(100_000.0, 0.0));
-    Server::new(no_tools(), model)
-        .chat(move |chat| chat.prices(prices.clone()))
+    ServerBuilder::new(no_tools(), model)
+        .configure_chat(move |chat| chat.prices(prices.clone()))
         .endpoint(endpoint)
 }
 
@@ -139,14 +139,14 @@ fn metered(budget: f64, model: ScriptedModel) -> Server {
 async fn metering_tells_the_cost_of_a_turn_and_of_its_conversation() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
     let server = serve(metered(10.0, model.replies("A").replies("B"))).await;
-    let events = server.turn("/chat/x", "Hi").await;
-    let told = &find(&events, "metadata")["metadata"];
+    let events = server.post_and_collect("/chat/x", "Hi").await;
+    let told = &find_event(&events, "metadata")["metadata"];
     assert_eq!(told["cost"], 1.0);
     assert_eq!(told["model"], "lab:one");
     assert!(told["latency"].is_u64());
     assert_eq!(told["usage"]["input"], 10);
-    let events = server.turn("/chat/x", "Hi").await;
-    let told = &find(&events, "metadata")["metadata"];
+    let events = server.post_and_collect("/chat/x", "Hi").await;
+    let told = &find_event(&events, "metadata")["metadata"];
     assert_eq!(
         (&told["cost"], &told["conversation"]["cost"]),
         (&json!(1.0), &json!(2.0))
@@ -159,8 +159,8 @@ async fn a_price_that_nobody_knows_is_null() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "two"));
     let server = serve(metered(0.5, model.replies("A").replies("B"))).await;
     for _ in 0..2 {
-        let events = server.turn("/chat/x", "Hi").await;
-        let told = &find(&events, "metadata")["metadata"];
+        let events = server.post_and_collect("/chat/x", "Hi").await;
+        let told = &find_event(&events, "metadata")["metadata"];
         assert!(told["cost"].is_null() && told["conversation"]["cost"].is_null());
     }
 }
@@ -169,28 +169,28 @@ async fn a_price_that_nobody_knows_is_null() {
 async fn a_conversation_that_has_used_up_its_budget_ends_politely_and_others_go_on() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
     let server = serve(metered(1.0, model.replies("A").replies("B"))).await;
-    server.turn("/chat/x", "Hi").await;
-    let events = server.turn("/chat/x", "Hi").await;
-    assert!(text(&events).contains("budget"), "{events:?}");
-    assert_eq!(find(&events, "ended")["end"], "answered");
-    assert_eq!(text(&server.turn("/chat/y", "Hi").await), "B");
+    server.post_and_collect("/chat/x", "Hi").await;
+    let events = server.post_and_collect("/chat/x", "Hi").await;
+    assert!(joined_text(&events).contains("budget"), "{events:?}");
+    assert_eq!(find_event(&events, "ended")["end"], "answered");
+    assert_eq!(joined_text(&server.post_and_collect("/chat/y", "Hi").await), "B");
 }
 
 #[tokio::test]
 async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
     let input = |text: &str| match text {
-        "bomb" => Verdict::Refuse("Not that.".to_owned()),
-        text => Verdict::Replace(text.replace("4711", "[number]")),
+        "bomb" => GuardrailVerdict::Reject("Not that.".to_owned()),
+        text => GuardrailVerdict::Replace(text.replace("4711", "[number]")),
     };
     let output = |text: &str| match text.contains("secret") {
-        true => Verdict::Refuse("I had better not say.".to_owned()),
-        false => Verdict::Replace(text.replace("damn", "d**n")),
+        true => GuardrailVerdict::Reject("I had better not say.".to_owned()),
+        false => GuardrailVerdict::Replace(text.replace("damn", "d**n")),
     };
     let endpoint = Endpoint::new("/chat/{r}")
         .memory(true)
         .guard_input(input)
         .guard_output(output);
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     for (said, answered) in [
         ("bomb", "Not that."),
@@ -198,7 +198,7 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
         ("damn", "d**n"),
         ("the secret word", "I had better not say."),
     ] {
-        assert_eq!(text(&server.turn("/chat/x", said).await), answered);
+        assert_eq!(joined_text(&server.post_and_collect("/chat/x", said).await), answered);
     }
     let shown = server.get("/chat/x").await.text().to_owned();
     // What a guardrail kept back is not in the answers that are kept either.

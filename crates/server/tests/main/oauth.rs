@@ -4,10 +4,10 @@ use serde_json::json;
 use toolwright::chat::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
 use toolwright_mcp::{Claims, Opens, ResourceServer, TokenTable};
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
-use crate::approvals::{Paid, till};
-use crate::scene::{Events, invoker, serve, text};
+use crate::approvals::{Payments, payment_tool};
+use crate::support::{SseEvents, invoker, serve, joined_text};
 
 const HERE: &str = "http://localhost/mcp";
 const TOKEN: &str = "a-token-that-may-only-look";
@@ -32,10 +32,10 @@ async fn who_may_only_look_is_shown_and_called_nothing_else() {
             .map(|tool| tool.spec().name.to_string());
         names.collect::<Vec<_>>().join(" ")
     });
-    let paid = Paid::default();
-    let server = Server::new(invoker(vec![look, till(&paid)]), model);
+    let paid = Payments::default();
+    let server = ServerBuilder::new(invoker(vec![look, payment_tool(&paid)]), model);
     let server = server.warnings(|| vec!["the tool `pay` is hidden".to_owned()]);
-    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let with = |method: &str, path: &str| {
         let request = server.request(method, path);
         let request = request.header("authorization", format!("Bearer {TOKEN}"));
@@ -66,8 +66,8 @@ async fn who_may_only_look_is_shown_and_called_nothing_else() {
         .await;
     let after = said.json()["seq"].as_u64().unwrap();
     let events = with("GET", &format!("{path}/events?after={after}"));
-    let mut events = Events::new(server.open(events, "").await);
-    assert_eq!(text(&events.turn().await), "look");
+    let mut events = SseEvents::new(server.open(events, "").await);
+    assert_eq!(joined_text(&events.collect_turn().await), "look");
     assert!(paid.lock().unwrap().is_empty());
     let known = server.get("/.well-known/oauth-protected-resource").await;
     assert_eq!(known.status, 200, "{known:?}");

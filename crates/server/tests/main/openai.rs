@@ -6,12 +6,12 @@ use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{self, TurnEnd, ModelErrorKind, StopReason};
 use toolwright_core::BoxFuture;
 use toolwright_server::{
-    Endpoint, Intercepted, Interceptor, Message, Refusal, Server, Session, Trouble, Verdict,
+    Endpoint, TurnContext, Interceptor, IncomingMessage, TurnRejection, ServerBuilder, Session, TurnError, GuardrailVerdict,
 };
 
 use crate::ag_ui::adder;
-use crate::approvals::{Paid, pays, till};
-use crate::scene::{Events, Puppet, Running, invoker, no_tools, serve, soon};
+use crate::approvals::{Payments, paying_model, payment_tool};
+use crate::support::{SseEvents, ManualModel, TestServer, invoker, no_tools, serve, within_timeout};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -28,7 +28,7 @@ fn asks(text: &str) -> Value {
     json!([{ "role": "user", "content": text }])
 }
 
-async fn answer(server: &Running, messages: Value, more: Value) -> Value {
+async fn answer(server: &TestServer, messages: Value, more: Value) -> Value {
     let answer = server.post(PATH, request(messages, more)).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
@@ -46,7 +46,7 @@ fn sums() -> ScriptedModel {
 
 #[tokio::test]
 async fn the_servers_tools_run_inside() {
-    let server = serve(Server::new(invoker(adder()), sums())).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), sums())).await;
     let whole = answer(&server, asks("What is 2 + 3?"), json!({})).await;
     assert_eq!(whole["object"], "chat.completion");
     let choice = &whole["choices"][0];
@@ -62,16 +62,16 @@ async fn the_servers_tools_run_inside() {
     );
 }
 
-async fn streamed(server: &Running, messages: Value, mut more: Value) -> Vec<Value> {
+async fn streamed(server: &TestServer, messages: Value, mut more: Value) -> Vec<Value> {
     more["stream"] = true.into();
     let request_ = server
         .request("POST", PATH)
         .header("content-type", "application/json");
     let body = request(messages, more).to_string();
-    let mut events = Events::new(server.open(request_, &body).await);
+    let mut events = SseEvents::new(server.open(request_, &body).await);
     let mut chunks = Vec::new();
     loop {
-        match events.data().await.as_deref() {
+        match events.next_data().await.as_deref() {
             Some("[DONE]") => return chunks,
             Some(data) => chunks.push(serde_json::from_str(data).unwrap()),
             None => panic!("no end after {chunks:#?}"),
@@ -82,7 +82,7 @@ async fn streamed(server: &Running, messages: Value, mut more: Value) -> Vec<Val
 #[tokio::test]
 async fn an_answer_comes_in_chunks_and_is_counted_on_request() {
     for counted in [false, true] {
-        let server = serve(Server::new(invoker(adder()), sums())).await;
+        let server = serve(ServerBuilder::new(invoker(adder()), sums())).await;
         let more = json!({ "stream_options": { "include_usage": counted } });
         let mut chunks = streamed(&server, asks("What is 2 + 3?"), more).await;
         if counted {
@@ -115,7 +115,7 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
             ("add", r#"{"a": 2, "b": 3}"#),
         ])
         .replies("I blinked.");
-    let server = serve(Server::new(invoker(adder()), model.clone())).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), model.clone())).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } }, "required": ["times"] });
     let blink =
         json!({ "type": "function", "function": { "name": "blink", "parameters": parameters } });
@@ -161,7 +161,7 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
 async fn what_was_said_before_is_told_in_its_order() {
     let model = ScriptedModel::new().replies("Three.");
     let server = serve(
-        Server::new(no_tools(), model.clone()).endpoint(Endpoint::assistant().system("Be long.")),
+        ServerBuilder::new(no_tools(), model.clone()).endpoint(Endpoint::assistant().system("Be long.")),
     )
     .await;
     let messages = json!([
@@ -189,9 +189,9 @@ async fn what_was_said_before_is_told_in_its_order() {
 
 #[tokio::test]
 async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
-    let paid = Paid::default();
-    let model = pays();
-    let server = serve(Server::new(invoker(till(&paid)), model.clone())).await;
+    let paid = Payments::default();
+    let model = paying_model();
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), model.clone())).await;
     let whole = answer(&server, asks("Pay Bob."), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "It is done.");
     assert!(paid.lock().unwrap().is_empty());
@@ -215,7 +215,7 @@ async fn an_answer_says_why_it_ends() {
         (StopReason::Filtered, "content_filter"),
         (StopReason::End, "stop"),
     ] {
-        let server = serve(Server::new(no_tools(), cut(stop))).await;
+        let server = serve(ServerBuilder::new(no_tools(), cut(stop))).await;
         let whole = answer(&server, asks("Hi"), json!({})).await;
         assert_eq!(whole["choices"][0]["finish_reason"], expected);
     }
@@ -223,7 +223,7 @@ async fn an_answer_says_why_it_ends() {
 
 #[tokio::test]
 async fn a_request_that_cannot_be_answered_says_where_it_is_wrong() {
-    let server = serve(Server::new(invoker(adder()), ScriptedModel::new())).await;
+    let server = serve(ServerBuilder::new(invoker(adder()), ScriptedModel::new())).await;
     let named = |name: &str| json!([{ "type": "function", "function": { "name": name, "parameters": { "type": "object" } } }]);
     let called = json!([
         { "role": "user", "content": "Hi" },
@@ -293,11 +293,11 @@ async fn a_request_that_cannot_be_answered_says_where_it_is_wrong() {
 #[tokio::test]
 async fn a_model_that_fails_is_an_error_of_the_kind_it_is() {
     let fails = || ScriptedModel::new().fails(ModelErrorKind::RateLimit, "too fast");
-    let server = serve(Server::new(no_tools(), fails())).await;
+    let server = serve(ServerBuilder::new(no_tools(), fails())).await;
     let answer = server.post(PATH, request(asks("Hi"), json!({}))).await;
     assert_eq!(answer.status, 429);
     assert_eq!(answer.json()["error"]["code"], "rate_limit");
-    let server = serve(Server::new(no_tools(), fails())).await;
+    let server = serve(ServerBuilder::new(no_tools(), fails())).await;
     let chunks = streamed(&server, asks("Hi"), json!({})).await;
     assert_eq!(chunks.last().unwrap()["error"]["code"], "rate_limit");
 }
@@ -305,7 +305,7 @@ async fn a_model_that_fails_is_an_error_of_the_kind_it_is() {
 #[tokio::test]
 async fn an_account_without_credit_is_told_by_the_code_that_clients_know() {
     let model = ScriptedModel::new().fails(ModelErrorKind::Quota, "pay first");
-    let server = serve(Server::new(no_tools(), model)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let answer = server.post(PATH, request(asks("Hi"), json!({}))).await;
     assert_eq!(answer.status, 429);
     assert_eq!(answer.json()["error"]["code"], "insufficient_quota");
@@ -314,24 +314,24 @@ async fn an_account_without_credit_is_told_by_the_code_that_clients_know() {
 struct Closed;
 
 impl Interceptor for Closed {
-    fn before<'a>(&'a self, _: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
-        Box::pin(async { Err(Refusal::new("We are closed.")) })
+    fn before<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+        Box::pin(async { Err(TurnRejection::new("We are closed.")) })
     }
 }
 
 #[tokio::test]
 async fn whoever_looks_at_turns_looks_at_these_too() {
     let assistant = Endpoint::assistant().interceptor(Closed);
-    let server = serve(Server::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
     let whole = answer(&server, asks("Hi"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "We are closed.");
     let guard = |text: &str| match text.contains("secret") {
-        true => Verdict::Replace("***".to_owned()),
-        false => Verdict::Pass,
+        true => GuardrailVerdict::Replace("***".to_owned()),
+        false => GuardrailVerdict::Pass,
     };
     let assistant = Endpoint::assistant().guard_output(guard);
     let model = ScriptedModel::new().replies("a secret");
-    let server = serve(Server::new(no_tools(), model).endpoint(assistant)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model).endpoint(assistant)).await;
     let whole = answer(&server, asks("Hi"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "***");
 }
@@ -340,7 +340,7 @@ async fn whoever_looks_at_turns_looks_at_these_too() {
 struct Told(mpsc::UnboundedSender<Option<TurnEnd>>);
 
 impl Interceptor for Told {
-    fn after<'a>(&'a self, turn: &'a Intercepted) -> BoxFuture<'a, ()> {
+    fn after<'a>(&'a self, turn: &'a TurnContext) -> BoxFuture<'a, ()> {
         let end = turn
             .outcome
             .as_ref()
@@ -353,34 +353,34 @@ impl Interceptor for Told {
 #[tokio::test]
 async fn a_client_that_leaves_ends_the_turn() {
     let (told, mut ends) = mpsc::unbounded_channel();
-    let (model, strings) = Puppet::new();
+    let (model, strings) = ManualModel::new();
     let assistant = Endpoint::assistant().interceptor(Told(told));
-    let server = serve(Server::new(no_tools(), model).endpoint(assistant)).await;
+    let server = serve(ServerBuilder::new(no_tools(), model).endpoint(assistant)).await;
     let opened = server
         .request("POST", PATH)
         .header("content-type", "application/json");
     let mut body = request(asks("Go."), json!({ "stream": true }));
     body["model"] = "puppet".into();
-    let mut events = Events::new(server.open(opened, &body.to_string()).await);
+    let mut events = SseEvents::new(server.open(opened, &body.to_string()).await);
     strings.send("Half ".to_owned()).unwrap();
     while events.next().await.unwrap()["choices"][0]["delta"]["content"] != "Half " {}
     drop(events);
-    assert_eq!(soon(ends.recv()).await.unwrap(), Some(TurnEnd::Cancelled));
+    assert_eq!(within_timeout(ends.recv()).await.unwrap(), Some(TurnEnd::Cancelled));
 }
 
 #[tokio::test]
 async fn a_handler_answers_here_too_and_its_failure_is_told() {
-    let answers = |message: Message, session: Session| async move {
+    let answers = |message: IncomingMessage, session: Session| async move {
         match message.text().as_str() {
             "fail" => panic!("as it was asked to"),
-            "echo" => session.text("By myself."),
-            _ => session.stream(message).await?,
+            "echo" => session.send_text("By myself."),
+            _ => session.answer_with_model(message).await?,
         }
-        Ok::<(), Trouble>(())
+        Ok::<(), TurnError>(())
     };
-    let paid = Paid::default();
-    let assistant = Endpoint::assistant().on_prompt(answers);
-    let server = serve(Server::new(invoker(till(&paid)), pays()).endpoint(assistant)).await;
+    let paid = Payments::default();
+    let assistant = Endpoint::assistant().on_message(answers);
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()).endpoint(assistant)).await;
     let whole = answer(&server, asks("echo"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "By myself.");
     for (text, code) in [("fail", "internal"), ("Pay Bob.", "approval")] {
@@ -394,7 +394,7 @@ async fn a_handler_answers_here_too_and_its_failure_is_told() {
 
 #[tokio::test]
 async fn models_are_listed_and_shown() {
-    let server = serve(Server::new(no_tools(), ScriptedModel::new())).await;
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new())).await;
     let listed = server.get("/v1/models").await.json();
     assert_eq!(listed["object"], "list");
     assert_eq!(listed["data"][0]["id"], "script");

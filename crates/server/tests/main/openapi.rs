@@ -2,16 +2,16 @@
 
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
 use crate::ag_ui::adder;
-use crate::approvals::{Paid, till};
-use crate::scene::{Running, invoker, no_tools, serve};
+use crate::approvals::{Payments, payment_tool};
+use crate::support::{TestServer, invoker, no_tools, serve};
 
 #[tokio::test]
 async fn every_tool_is_described_with_its_own_schemas() {
-    let tools = vec![adder(), till(&Paid::default())];
-    let server = serve(Server::new(invoker(tools), ScriptedModel::new())).await;
+    let tools = vec![adder(), payment_tool(&Payments::default())];
+    let server = serve(ServerBuilder::new(invoker(tools), ScriptedModel::new())).await;
     let document = server.get("/api/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["info"]["title"], "toolwright");
@@ -29,7 +29,7 @@ async fn every_tool_is_described_with_its_own_schemas() {
 }
 
 /// Whether the server has a route.
-async fn has(server: &Running, method: &str, path: &str) -> bool {
+async fn has(server: &TestServer, method: &str, path: &str) -> bool {
     let path = path.replace("{id}", "c").replace("{name}", "n");
     // Streams of events have no end: their heads say enough.
     let response = server.open(server.request(method, &path), "").await;
@@ -43,7 +43,7 @@ async fn has(server: &Running, method: &str, path: &str) -> bool {
 
 #[tokio::test]
 async fn what_is_described_is_there() {
-    let server = serve(Server::new(no_tools(), ScriptedModel::new())).await;
+    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new())).await;
     let document = server.get("/api/openapi.json").await.json();
     let paths = document["paths"].as_object().unwrap();
     assert!(paths.len() > 15);

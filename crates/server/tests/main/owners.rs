@@ -8,11 +8,11 @@ use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, EntryBody};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
 use toolwright_mcp::{Claims, Client, Opens, ResourceServer, TokenTable};
-use toolwright_server::{Endpoint, Server};
+use toolwright_server::{Endpoint, ServerBuilder};
 
-use crate::approvals::{Paid, pays, till};
+use crate::approvals::{Payments, paying_model, payment_tool};
 use crate::rooms::Socket;
-use crate::scene::{Answer, Events, Puppet, Running, find, invoker, kind, serve, soon, text};
+use crate::support::{HttpResponse, SseEvents, ManualModel, TestServer, find_event, invoker, event_type, serve, within_timeout, joined_text};
 
 pub(crate) const HERE: &str = "http://localhost/mcp";
 
@@ -36,7 +36,7 @@ fn oauth() -> ResourceServer {
     resource_server(table)
 }
 
-impl Running {
+impl TestServer {
     /// Sends a JSON request with the token of a subject.
     pub(crate) async fn send_as(
         &self,
@@ -44,7 +44,7 @@ impl Running {
         method: &str,
         path: &str,
         body: Value,
-    ) -> Answer {
+    ) -> HttpResponse {
         let body = match body {
             Value::Null => String::new(),
             body => body.to_string(),
@@ -73,12 +73,12 @@ impl Running {
             .await;
         assert_eq!(accepted.status, 202, "{accepted:?}");
         let seq = accepted.json()["seq"].as_u64().unwrap();
-        self.events_as(subject, &path, seq).await.turn().await
+        self.events_as(subject, &path, seq).await.collect_turn().await
     }
 
-    pub(crate) async fn events_as(&self, subject: &str, path: &str, after: u64) -> Events {
+    pub(crate) async fn events_as(&self, subject: &str, path: &str, after: u64) -> SseEvents {
         let path = format!("{path}/events?after={after}");
-        Events::new(self.open(self.request_as(subject, "GET", &path), "").await)
+        SseEvents::new(self.open(self.request_as(subject, "GET", &path), "").await)
     }
 }
 
@@ -101,7 +101,7 @@ fn decision(asked: &Value, verdict: Value) -> Value {
 type Attempt = (&'static str, String, BoxFuture<'static, String>);
 
 /// Every route and protocol that takes the id of a conversation, tried by a subject.
-fn attempts(server: &Arc<Running>, who: &'static str, id: &str, asked: &Value) -> Vec<Attempt> {
+fn attempts(server: &Arc<TestServer>, who: &'static str, id: &str, asked: &Value) -> Vec<Attempt> {
     let mut all: Vec<Attempt> = Vec::new();
     let approve = decision(asked, json!({ "verdict": "approve" }));
     let answer = decision(asked, json!({ "verdict": "answer", "answer": "forged" }));
@@ -131,7 +131,7 @@ fn attempts(server: &Arc<Running>, who: &'static str, id: &str, asked: &Value) -
             format!("GET {path}"),
             Box::pin(async move {
                 let request = events.request_as(who, "GET", &path);
-                let mut events = Events::new(events.open(request, "").await);
+                let mut events = SseEvents::new(events.open(request, "").await);
                 events.next().await.unwrap()["event"].to_string()
             }),
         ));
@@ -254,7 +254,7 @@ fn normalised(answer: &str, id: &str) -> String {
     normalised
 }
 
-async fn mcp(server: &Running, who: &str, method: &str, mut params: Value) -> Answer {
+async fn mcp(server: &TestServer, who: &str, method: &str, mut params: Value) -> HttpResponse {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "extensions": { "io.modelcontextprotocol/tasks": {} } },
@@ -272,22 +272,22 @@ async fn mcp(server: &Running, who: &str, method: &str, mut params: Value) -> An
 
 #[tokio::test]
 async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
-    let paid = Paid::default();
+    let paid = Payments::default();
     let model = ScriptedModel::new()
         .calls("pay", r#"{"euros": 100}"#)
         .calls("pay", r#"{"euros": 100}"#)
         .replies("It is done.")
         .replies("It is done.");
-    let tools = vec![till(&paid), work::tool()];
-    let server = Server::new(invoker(tools), model)
+    let tools = vec![payment_tool(&paid), work::tool()];
+    let server = ServerBuilder::new(invoker(tools), model)
         .endpoint(Endpoint::new("/help").memory(true))
-        .guard(|guard| guard.oauth(oauth()));
+        .configure_auth(|guard| guard.oauth(oauth()));
     let server = Arc::new(serve(server).await);
     let mut asked = Vec::new();
     for base in ["/api/conversations/adas-secret", "/help/adas-secret"] {
         let events = server.turn_as("ada", base, "Pay the ransom.").await;
-        assert_eq!(kind(events.last().unwrap()), "paused");
-        asked.push(find(&events, "asked").clone());
+        assert_eq!(event_type(events.last().unwrap()), "paused");
+        asked.push(find_event(&events, "asked").clone());
     }
     let before = server
         .send_as(
@@ -303,7 +303,7 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
             let tried = attempts(&server, who, "adas-secret", asked);
             let unknown = attempts(&server, who, "never-begun", asked);
             for ((protocol, name, tried), (_, _, unknown)) in tried.into_iter().zip(unknown) {
-                let (tried, unknown) = (soon(tried).await, soon(unknown).await);
+                let (tried, unknown) = (within_timeout(tried).await, within_timeout(unknown).await);
                 let tried = normalised(&tried, "adas-secret");
                 assert_eq!(
                     tried,
@@ -358,8 +358,8 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
             .await;
         assert_eq!(decided.status, 202, "{decided:?}");
         let seq = decided.json()["seq"].as_u64().unwrap();
-        let events = server.events_as("ada", base, seq).await.turn().await;
-        assert_eq!(text(&events), "It is done.");
+        let events = server.events_as("ada", base, seq).await.collect_turn().await;
+        assert_eq!(joined_text(&events), "It is done.");
     }
     assert_eq!(*paid.lock().unwrap(), [100, 100]);
     // What another begins under the same id is a conversation of its own.
@@ -376,8 +376,8 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
 
 #[tokio::test]
 async fn an_mcp_task_of_another_subject_does_not_exist() {
-    let server = Server::new(invoker(work::tool()), FnModel::echo());
-    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let server = ServerBuilder::new(invoker(work::tool()), FnModel::echo());
+    let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let begun = mcp(&server, "ada", "tools/call", json!({ "name": "work" })).await;
     let begun = begun.json();
     let task = begun["result"]["taskId"].as_str().unwrap();
@@ -400,8 +400,8 @@ async fn an_mcp_task_of_another_subject_does_not_exist() {
 
 #[tokio::test]
 async fn two_subjects_may_use_the_same_id_for_conversations_of_their_own() {
-    let server = Server::new(invoker(Vec::<Tool>::new()), FnModel::echo());
-    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let server = ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
+    let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let path = "/api/conversations/notes";
     server.turn_as("ada", path, "From Ada.").await;
     server.turn_as("bob", path, "From Bob.").await;
@@ -424,14 +424,14 @@ async fn two_subjects_may_use_the_same_id_for_conversations_of_their_own() {
 async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
     let store = Arc::<MemoryStore>::default();
     let server = |model| {
-        Server::new(invoker(Vec::<Tool>::new()), model)
+        ServerBuilder::new(invoker(Vec::<Tool>::new()), model)
             .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
-            .node("one")
+            .node_name("one")
     };
     let before = serve(server(FnModel::echo())).await;
-    before.turn("/api/conversations/old", "From before.").await;
+    before.post_and_collect("/api/conversations/old", "From before.").await;
     before.end().await;
-    let with_subjects = serve(server(FnModel::echo()).guard(|guard| guard.oauth(oauth()))).await;
+    let with_subjects = serve(server(FnModel::echo()).configure_auth(|guard| guard.oauth(oauth()))).await;
     let path = "/api/conversations/old";
     let seen = with_subjects
         .send_as("ada", "GET", path, Value::Null)
@@ -467,18 +467,18 @@ async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
 #[tokio::test]
 async fn a_subject_named_operator_is_not_the_operator() {
     let store = Arc::<MemoryStore>::default();
-    let server = |server: Server| {
+    let server = |server: ServerBuilder| {
         server
             .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
-            .node("one")
+            .node_name("one")
     };
-    let model = || Server::new(invoker(Vec::<Tool>::new()), FnModel::echo());
+    let model = || ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
     let before = serve(server(model())).await;
-    before.turn("/api/conversations/old", "From before.").await;
+    before.post_and_collect("/api/conversations/old", "From before.").await;
     before.end().await;
     let claims = Claims::new("operator", [HERE]);
     let table = TokenTable::new().token(&Secret::new(token("operator")), claims);
-    let guarded = server(model()).guard(|guard| guard.oauth(resource_server(table)));
+    let guarded = server(model()).configure_auth(|guard| guard.oauth(resource_server(table)));
     let guarded = serve(guarded).await;
     let seen = guarded
         .send_as("operator", "GET", "/api/conversations/old", Value::Null)
@@ -492,14 +492,14 @@ async fn a_subject_named_operator_is_not_the_operator() {
 
 #[tokio::test]
 async fn in_a_room_only_the_subject_that_was_asked_may_decide() {
-    let paid = Paid::default();
-    let server = Server::new(invoker(till(&paid)), pays())
+    let paid = Payments::default();
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())
         .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
-        .guard(|guard| guard.oauth(oauth()));
+        .configure_auth(|guard| guard.oauth(oauth()));
     let server = serve(server).await;
     let path = "/room/till";
     let events = server.turn_as("ada", path, "Pay Bob.").await;
-    let asked = find(&events, "asked").clone();
+    let asked = find_event(&events, "asked").clone();
     let shown = server.send_as("bob", "GET", path, Value::Null).await.json();
     assert_eq!(shown["pending"][0]["call"]["id"], asked["call"]["id"]);
     for verdict in [
@@ -525,13 +525,13 @@ async fn in_a_room_only_the_subject_that_was_asked_may_decide() {
         .await;
     assert_eq!(decided.status, 202, "{decided:?}");
     let seq = decided.json()["seq"].as_u64().unwrap();
-    let events = server.events_as("ada", path, seq).await.turn().await;
-    assert_eq!(text(&events), "It is done.");
+    let events = server.events_as("ada", path, seq).await.collect_turn().await;
+    assert_eq!(joined_text(&events), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
 /// A server on a store that outlives it. Ada's scope opens `look` only, Bob's opens everything.
-fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> Server {
+fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> ServerBuilder {
     let tool = |name: &str, read_only| {
         let tool = Tool::builder(name, "Does something.").read_only(read_only);
         tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
@@ -544,12 +544,12 @@ fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> Server {
         .skew(Duration::ZERO)
         .scope("look", Opens::read_only())
         .scope("all", Opens::all());
-    Server::new(invoker(vec![tool("look", true), tool("pay", false)]), model)
+    ServerBuilder::new(invoker(vec![tool("look", true), tool("pay", false)]), model)
         .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
         .store(Arc::clone(store) as Arc<dyn Store>, "memory")
-        .node("one")
-        .limits(|limits| limits.grace = Duration::ZERO)
-        .guard(|guard| guard.oauth(oauth))
+        .node_name("one")
+        .limits(|limits| limits.shutdown_grace = Duration::ZERO)
+        .configure_auth(|guard| guard.oauth(oauth))
 }
 
 /// A model that answers with the names of the tools it is offered.
@@ -567,7 +567,7 @@ const ROOM: &str = "/room/lobby";
 
 /// Has Ada begin a turn that the end of the server interrupts.
 async fn interrupt(store: &Arc<MemoryStore>, ada: Claims) {
-    let (model, strings) = Puppet::new();
+    let (model, strings) = ManualModel::new();
     let server = serve(scoped(store, model, ada)).await;
     let message = json!({ "text": "Go." });
     let accepted = server
@@ -575,7 +575,7 @@ async fn interrupt(store: &Arc<MemoryStore>, ada: Claims) {
         .await;
     let seq = accepted.json()["seq"].as_u64().unwrap();
     strings.send("Half".to_owned()).unwrap();
-    server.events_as("ada", ROOM, seq).await.until("text").await;
+    server.events_as("ada", ROOM, seq).await.read_until("text").await;
     server.end().await;
 }
 
@@ -589,8 +589,8 @@ async fn an_interrupted_turn_resumes_with_the_rights_of_the_subject_that_began_i
     interrupt(&store, ada()).await;
     let server = serve(scoped(&store, names_tools(), ada())).await;
     let request = server.request_as("bob", "GET", &format!("{ROOM}/events"));
-    let mut events = Events::new(server.open(request, "").await);
-    assert_eq!(text(&events.turn().await), "look");
+    let mut events = SseEvents::new(server.open(request, "").await);
+    assert_eq!(joined_text(&events.collect_turn().await), "look");
     // What the journal records of a principal is not for the others in the room.
     let shown = server.send_as("bob", "GET", ROOM, Value::Null).await;
     assert!(!shown.text().contains("scopes"), "{shown:?}");
@@ -617,8 +617,8 @@ async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject(
         assert_eq!(shown["entries"].as_array().unwrap().len(), 1);
     }
     let request = server.request_as("ada", "GET", &format!("{ROOM}/events"));
-    let mut events = Events::new(server.open(request, "").await);
-    assert_eq!(text(&events.turn().await), "look");
+    let mut events = SseEvents::new(server.open(request, "").await);
+    assert_eq!(joined_text(&events.collect_turn().await), "look");
 }
 
 #[tokio::test]
@@ -632,21 +632,21 @@ async fn an_interrupted_turn_resumes_within_the_rules_of_today() {
     let table = TokenTable::new().token(&Secret::new(token("bob")), bob);
     let oauth = resource_server(table).scope("all", Opens::all());
     let model = FnModel::new(|request| format!("{} tools", request.tools.len()));
-    let server = Server::new(invoker(tool), model)
+    let server = ServerBuilder::new(invoker(tool), model)
         .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
         .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
-        .node("one")
-        .guard(|guard| guard.oauth(oauth));
+        .node_name("one")
+        .configure_auth(|guard| guard.oauth(oauth));
     let server = serve(server).await;
     let request = server.request_as("bob", "GET", &format!("{ROOM}/events"));
-    let mut events = Events::new(server.open(request, "").await);
-    assert_eq!(text(&events.turn().await), "0 tools");
+    let mut events = SseEvents::new(server.open(request, "").await);
+    assert_eq!(joined_text(&events.collect_turn().await), "0 tools");
 }
 
 #[tokio::test]
 async fn a_completion_over_the_openai_api_is_a_conversation_of_nobody() {
-    let server = Server::new(invoker(Vec::<Tool>::new()), FnModel::echo());
-    let server = serve(server.guard(|guard| guard.oauth(oauth()))).await;
+    let server = ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
+    let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let request =
         json!({ "model": "function", "messages": [{ "role": "user", "content": "A secret." }] });
     let completed = server

@@ -5,47 +5,47 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{MemoryStore, Store};
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
-use crate::approvals::{PATH, Paid, pays, till};
-use crate::scene::{Puppet, Running, find, invoker, kind, no_tools, serve, text};
+use crate::approvals::{PATH, Payments, paying_model, payment_tool};
+use crate::support::{ManualModel, TestServer, find_event, invoker, event_type, no_tools, serve, joined_text};
 
-fn kept(server: Server, store: &Arc<MemoryStore>) -> Server {
+fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
     // Restarted under the same name, a node takes its conversations back at once.
     server
         .store(Arc::clone(store) as Arc<dyn Store>, "memory")
-        .node("one")
+        .node_name("one")
 }
 
 #[tokio::test]
 async fn a_reader_from_before_the_restart_gets_a_snapshot_and_then_what_happens() {
     let store = Arc::<MemoryStore>::default();
-    let before = serve(kept(Server::new(no_tools(), FnModel::echo()), &store)).await;
+    let before = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
     let mut events = before.events(PATH, None).await;
-    before.say(PATH, "Hi").await;
-    let last = events.until("ended").await["seq"].as_u64();
+    before.post_message(PATH, "Hi").await;
+    let last = events.read_until("ended").await["seq"].as_u64();
     before.end().await;
-    let after = serve(kept(Server::new(no_tools(), FnModel::echo()), &store)).await;
+    let after = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
     let mut events = after.events(PATH, last).await;
     let first = events.next().await.unwrap();
     assert_eq!(first["event"]["type"], "snapshot");
     assert_eq!(first["event"]["entries"].as_array().unwrap().len(), 3);
     assert!(first["seq"].as_u64() > last);
-    after.say(PATH, "Again").await;
-    assert_eq!(text(&events.turn().await), "Again");
+    after.post_message(PATH, "Again").await;
+    assert_eq!(joined_text(&events.collect_turn().await), "Again");
 }
 
 /// Begins an answer that never ends, in a process that is gone afterwards.
 async fn interrupted(store: &Arc<MemoryStore>) {
-    let (model, strings) = Puppet::new();
-    let server = Server::new(no_tools(), model).limits(|limits| {
-        limits.grace = std::time::Duration::ZERO;
+    let (model, strings) = ManualModel::new();
+    let server = ServerBuilder::new(no_tools(), model).limits(|limits| {
+        limits.shutdown_grace = std::time::Duration::ZERO;
     });
     let server = kept(server, store).build().unwrap();
-    let running: Running = crate::scene::serve_site(server).await;
-    let after = running.say(PATH, "Go.").await;
+    let running: TestServer = crate::support::serve_built(server).await;
+    let after = running.post_message(PATH, "Go.").await;
     strings.send("Half".to_owned()).unwrap();
-    running.events(PATH, Some(after)).await.until("text").await;
+    running.events(PATH, Some(after)).await.read_until("text").await;
     running.end().await;
 }
 
@@ -54,28 +54,28 @@ async fn a_turn_that_was_interrupted_goes_on_when_somebody_looks() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
     let model = ScriptedModel::new().replies("A whole answer.");
-    let server = serve(kept(Server::new(no_tools(), model), &store)).await;
+    let server = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
     let mut events = server.events(PATH, None).await;
     let first = events.next().await.unwrap();
     assert_eq!(first["event"]["type"], "snapshot");
     assert_eq!(first["event"]["entries"].as_array().unwrap().len(), 1);
-    let events = events.turn().await;
-    assert_eq!(text(&events), "A whole answer.");
-    assert_eq!(find(&events, "ended")["end"], "answered");
+    let events = events.collect_turn().await;
+    assert_eq!(joined_text(&events), "A whole answer.");
+    assert_eq!(find_event(&events, "ended")["end"], "answered");
 }
 
 #[tokio::test]
 async fn a_call_that_waited_still_waits_and_can_be_decided() {
     let store = Arc::<MemoryStore>::default();
-    let paid = Paid::default();
-    let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
-    before.turn(PATH, "Pay Bob.").await;
+    let paid = Payments::default();
+    let before = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
+    before.post_and_collect(PATH, "Pay Bob.").await;
     before.end().await;
     let model = ScriptedModel::new().replies("Bob has his money.");
-    let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
+    let server = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
     let mut events = server.events(PATH, None).await;
-    let asked = events.turn().await;
-    let asked = match kind(&asked[0]) {
+    let asked = events.collect_turn().await;
+    let asked = match event_type(&asked[0]) {
         // It may have been asked again before the snapshot was taken.
         "snapshot"
             if asked[0]["pending"]
@@ -84,13 +84,13 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
         {
             asked[0]["pending"][0].clone()
         }
-        _ => find(&asked, "asked").clone(),
+        _ => find_event(&asked, "asked").clone(),
     };
     let decision =
         json!({ "call": asked["call"]["id"], "token": asked["token"], "verdict": "approve" });
     let decided = server.post(&format!("{PATH}/decide"), decision).await;
     assert_eq!(decided.status, 202, "{decided:?}");
-    assert_eq!(text(&events.turn().await), "Bob has his money.");
+    assert_eq!(joined_text(&events.collect_turn().await), "Bob has his money.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
@@ -98,12 +98,12 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
 async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
     for _ in 0..20 {
         let store = Arc::<MemoryStore>::default();
-        let paid = Paid::default();
-        let before = serve(kept(Server::new(invoker(till(&paid)), pays()), &store)).await;
-        before.turn(PATH, "Pay Bob.").await;
+        let paid = Payments::default();
+        let before = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
+        before.post_and_collect(PATH, "Pay Bob.").await;
         before.end().await;
         let model = ScriptedModel::new().replies("Bob has his money.");
-        let server = serve(kept(Server::new(invoker(till(&paid)), model), &store)).await;
+        let server = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
         let looks = (0..4).map(|_| server.get(PATH));
         let stale = json!({ "call": "x", "token": { "id": "", "digest": "", "expires": 0, "signature": "" }, "verdict": "approve" });
         let decide = format!("{PATH}/decide");
@@ -124,7 +124,7 @@ async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
     let model = ScriptedModel::new().replies("A whole answer.");
-    let server = serve(kept(Server::new(no_tools(), model), &store)).await;
+    let server = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json(), json!({ "stopped": true }));
     let mut events = server.events(PATH, None).await;

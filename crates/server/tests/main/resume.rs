@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolwright::chat::testing::FnModel;
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
-use crate::scene::{Puppet, Running, no_tools, serve};
+use crate::support::{ManualModel, TestServer, no_tools, serve};
 
 const PATH: &str = "/api/conversations/c";
 
 /// Reads a turn with a connection that is cut after so many events each time, and returns what was read.
-async fn read_in_pieces(server: &Running, mut after: u64, cuts: &[usize]) -> Vec<(u64, Value)> {
+async fn read_in_pieces(server: &TestServer, mut after: u64, cuts: &[usize]) -> Vec<(u64, Value)> {
     let mut read = Vec::new();
     let mut cuts = cuts.iter().copied().chain(std::iter::repeat(usize::MAX));
     loop {
@@ -45,9 +45,9 @@ proptest! {
         cuts in prop::collection::vec(0_usize..6, 0..12),
     ) {
         runtime().block_on(async {
-            let (model, strings) = Puppet::new();
-            let server = serve(Server::new(no_tools(), model)).await;
-            let after = server.say(PATH, "Go.").await;
+            let (model, strings) = ManualModel::new();
+            let server = serve(ServerBuilder::new(no_tools(), model)).await;
+            let after = server.post_message(PATH, "Go.").await;
             let said = words.concat();
             // The model speaks while its reader comes and goes.
             let speak = async {
@@ -73,13 +73,13 @@ proptest! {
 
 #[tokio::test]
 async fn a_page_that_reloads_in_mid_answer_sees_all_of_it() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut first = server.events(PATH, None).await;
-    first.until("snapshot").await;
-    server.say(PATH, "Go.").await;
+    first.read_until("snapshot").await;
+    server.post_message(PATH, "Go.").await;
     strings.send("Half ".to_owned()).unwrap();
-    first.until("text").await;
+    first.read_until("text").await;
     drop(first);
     let shown = server.get(PATH).await.json();
     assert_eq!(shown["running"], true);
@@ -87,34 +87,34 @@ async fn a_page_that_reloads_in_mid_answer_sees_all_of_it() {
     let mut second = server.events(PATH, shown["seq"].as_u64()).await;
     strings.send("an answer.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
-    let events = second.turn().await;
+    let events = second.collect_turn().await;
     assert_eq!(events[0]["type"], "said");
-    assert_eq!(crate::scene::text(&events), "Half an answer.");
+    assert_eq!(crate::support::joined_text(&events), "Half an answer.");
     let shown = server.get(PATH).await.json();
     assert_eq!(shown["running"], false);
     assert_eq!(shown["entries"].as_array().unwrap().len(), 3);
     let mut third = server.events(PATH, shown["seq"].as_u64()).await;
     strings.send(String::new()).unwrap();
-    server.say(PATH, "More.").await;
+    server.post_message(PATH, "More.").await;
     assert_eq!(third.next().await.unwrap()["event"]["type"], "said");
 }
 
 #[tokio::test]
 async fn the_last_event_that_a_browser_names_counts_more_than_the_address() {
-    let server = serve(Server::new(no_tools(), FnModel::echo())).await;
-    let after = server.say(PATH, "Hi").await;
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
+    let after = server.post_message(PATH, "Hi").await;
     let mut events = server.events(PATH, Some(after)).await;
-    let third = events.until("text").await["seq"].as_u64().unwrap();
+    let third = events.read_until("text").await["seq"].as_u64().unwrap();
     let request = server.request("GET", &format!("{PATH}/events?after={after}"));
     let request = request.header("last-event-id", third.to_string());
-    let mut events = crate::scene::Events::new(server.open(request, "").await);
+    let mut events = crate::support::SseEvents::new(server.open(request, "").await);
     assert_eq!(events.next().await.unwrap()["seq"], third + 1);
 }
 
 #[tokio::test]
 async fn a_number_that_nobody_knows_gets_a_snapshot() {
-    let server = serve(Server::new(no_tools(), FnModel::echo())).await;
-    server.turn(PATH, "Hi").await;
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
+    server.post_and_collect(PATH, "Hi").await;
     for unknown in [0, 1 << 52] {
         let mut events = server.events(PATH, Some(unknown)).await;
         let first = events.next().await.unwrap();
@@ -125,12 +125,12 @@ async fn a_number_that_nobody_knows_gets_a_snapshot() {
 
 #[tokio::test]
 async fn a_lost_connection_ends_nothing_and_stop_does() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
-    let after = server.say(PATH, "Go.").await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
+    let after = server.post_message(PATH, "Go.").await;
     let mut events = server.events(PATH, Some(after)).await;
     strings.send("Half".to_owned()).unwrap();
-    events.until("text").await;
+    events.read_until("text").await;
     drop(events);
     assert_eq!(server.get(PATH).await.json()["running"], true);
     let prompt = format!("{PATH}/prompt");
@@ -139,20 +139,20 @@ async fn a_lost_connection_ends_nothing_and_stop_does() {
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json()["stopped"], true);
     let mut events = server.events(PATH, Some(after)).await;
-    assert_eq!(events.until("ended").await["event"]["end"], "cancelled");
-    events.until("said").await;
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+    events.read_until("said").await;
     strings.send("Done.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
-    assert_eq!(events.until("ended").await["event"]["end"], "answered");
+    assert_eq!(events.read_until("ended").await["event"]["end"], "answered");
 }
 
 #[tokio::test]
 async fn a_message_that_waits_is_listed_until_its_turn_begins() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
-    let after = server.say(PATH, "First.").await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
+    let after = server.post_message(PATH, "First.").await;
     let mut events = server.events(PATH, Some(after)).await;
-    events.until("began").await;
+    events.read_until("began").await;
     assert_eq!(server.get(PATH).await.json().get("queued"), None);
     let prompt = format!("{PATH}/prompt");
     server.post(&prompt, json!({ "text": "Second." })).await;
@@ -160,15 +160,15 @@ async fn a_message_that_waits_is_listed_until_its_turn_begins() {
     assert_eq!(server.get(PATH).await.json()["queued"], second);
     strings.send("Done.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
-    events.until("ended").await;
-    events.until("said").await;
+    events.read_until("ended").await;
+    events.read_until("said").await;
     assert_eq!(server.get(PATH).await.json().get("queued"), None);
 }
 
 #[tokio::test]
 async fn a_conversation_takes_only_so_many_prompts_at_once() {
-    let (model, _strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
+    let (model, _strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut refused = 0;
     for _ in 0..20 {
         let prompt = format!("{PATH}/prompt");

@@ -9,24 +9,24 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use toolwright::chat::testing::FnModel;
-use toolwright_server::{Endpoint, Path, Peers, Server};
+use toolwright_server::{Endpoint, Path, PeerCount, ServerBuilder};
 
-use crate::scene::{Running, kind, no_tools, serve, soon};
+use crate::support::{TestServer, event_type, no_tools, serve, within_timeout};
 
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
-    pub(crate) async fn open(server: &Running, path: &str) -> Self {
+    pub(crate) async fn open(server: &TestServer, path: &str) -> Self {
         Self::open_with(server, path, &[]).await
     }
 
-    pub(crate) async fn open_as(server: &Running, path: &str, token: &str) -> Self {
+    pub(crate) async fn open_as(server: &TestServer, path: &str, token: &str) -> Self {
         let bearer = format!("Bearer {token}");
         Self::open_with(server, path, &[("authorization", &bearer)]).await
     }
 
     pub(crate) async fn open_with(
-        server: &Running,
+        server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Self {
@@ -35,19 +35,19 @@ impl Socket {
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        let (socket, _) = soon(connect_async(request)).await.unwrap();
+        let (socket, _) = within_timeout(connect_async(request)).await.unwrap();
         Self(socket)
     }
 
     pub(crate) async fn send(&mut self, frame: Value) {
         let frame = Message::text(frame.to_string());
-        soon(self.0.send(frame)).await.unwrap();
+        within_timeout(self.0.send(frame)).await.unwrap();
     }
 
     /// The next frame; nothing when the connection has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
-            match soon(self.0.next()).await?.ok()? {
+            match within_timeout(self.0.next()).await?.ok()? {
                 Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
                 Message::Close(_) => return None,
                 _ => {}
@@ -59,18 +59,18 @@ impl Socket {
     pub(crate) async fn until(&mut self, wanted: &str) -> Value {
         loop {
             let frame = self.next().await.expect("the connection ended");
-            if kind(&frame["event"]) == wanted {
+            if event_type(&frame["event"]) == wanted {
                 return frame;
             }
         }
     }
 }
 
-fn room(broadcast: bool) -> Server {
+fn room(broadcast: bool) -> ServerBuilder {
     let endpoint = Endpoint::new("/chat/{room}")
         .memory(true)
         .broadcast(broadcast);
-    Server::new(no_tools(), FnModel::echo()).endpoint(endpoint)
+    ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn a_frame_that_makes_no_sense_is_refused_and_the_connection_stays() {
     ada.send(json!({ "type": "dance" })).await;
     loop {
         let frame = ada.next().await.unwrap();
-        if kind(&frame) == "refused" {
+        if event_type(&frame) == "refused" {
             assert_eq!(frame["error"]["kind"], "invalid");
             break;
         }
@@ -149,40 +149,40 @@ async fn handlers_hear_who_joins_and_who_leaves() {
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let left = heard.clone();
     let endpoint = Endpoint::new("/chat/{room}")
-        .on_ready(move |Path(room): Path<String>, Peers(peers): Peers| {
+        .on_ready(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
             let _ = heard.send(format!("{room} +{peers}"));
             async {}
         })
-        .on_disconnect(move |Path(room): Path<String>, Peers(peers): Peers| {
+        .on_disconnect(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
             let _ = left.send(format!("{room} -{peers}"));
             async {}
         });
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let mut ada = Socket::open(&server, "/chat/lobby").await;
     ada.until("snapshot").await;
-    assert_eq!(soon(hears.recv()).await.unwrap(), "lobby +1");
+    assert_eq!(within_timeout(hears.recv()).await.unwrap(), "lobby +1");
     let events = server.events("/chat/lobby", None).await;
-    assert_eq!(soon(hears.recv()).await.unwrap(), "lobby +2");
+    assert_eq!(within_timeout(hears.recv()).await.unwrap(), "lobby +2");
     drop(ada);
-    assert_eq!(soon(hears.recv()).await.unwrap(), "lobby -1");
+    assert_eq!(within_timeout(hears.recv()).await.unwrap(), "lobby -1");
     drop(events);
-    assert_eq!(soon(hears.recv()).await.unwrap(), "lobby -0");
+    assert_eq!(within_timeout(hears.recv()).await.unwrap(), "lobby -0");
     assert_eq!(server.get("/chat/lobby").await.json()["peers"], 0);
 }
 
 #[tokio::test]
 async fn a_room_is_the_same_wherever_it_is_entered_from() {
-    let refuse = |_: &str| toolwright_server::Verdict::Refuse("Not here.".to_owned());
+    let refuse = |_: &str| toolwright_server::GuardrailVerdict::Reject("Not here.".to_owned());
     let endpoint = Endpoint::new("/chat/{room}")
         .memory(true)
         .guard_input(refuse);
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     // What its author wants holds for those who come through the console, too.
     for path in ["/chat/lobby", "/api/conversations/%2Fchat%2Flobby"] {
-        let events = server.turn(path, "Hi").await;
-        assert_eq!(crate::scene::text(&events), "Not here.", "{path}");
+        let events = server.post_and_collect(path, "Hi").await;
+        assert_eq!(crate::support::joined_text(&events), "Not here.", "{path}");
     }
     assert_eq!(
         server
@@ -200,8 +200,8 @@ type Heard = Arc<Mutex<Vec<String>>>;
 async fn a_prompt_from_one_room_is_not_told_in_another() {
     let heard = Heard::default();
     let hears = Arc::clone(&heard);
-    let endpoint = Endpoint::new("/chat/{room}").on_prompt(
-        move |message: toolwright_server::Message, Path(room): Path<String>| {
+    let endpoint = Endpoint::new("/chat/{room}").on_message(
+        move |message: toolwright_server::IncomingMessage, Path(room): Path<String>| {
             hears
                 .lock()
                 .unwrap()
@@ -209,10 +209,10 @@ async fn a_prompt_from_one_room_is_not_told_in_another() {
             async {}
         },
     );
-    let server = Server::new(no_tools(), FnModel::echo()).endpoint(endpoint);
+    let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
-    server.turn("/chat/a%2Fb", "one").await;
-    server.turn("/chat/c", "two").await;
+    server.post_and_collect("/chat/a%2Fb", "one").await;
+    server.post_and_collect("/chat/c", "two").await;
     assert_eq!(*heard.lock().unwrap(), ["a/b: one", "c: two"]);
     let shown = server.get("/chat/a%2Fb").await.json();
     assert_eq!(shown["id"], "/chat/a%2Fb");

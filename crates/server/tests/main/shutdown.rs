@@ -2,18 +2,18 @@
 
 use serde_json::json;
 use toolwright::chat::testing::FnModel;
-use toolwright_server::Server;
+use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;
-use crate::scene::{Puppet, no_tools, serve};
+use crate::support::{ManualModel, no_tools, serve};
 
 const PATH: &str = "/api/conversations/c";
 
 #[tokio::test]
 async fn streams_end_with_a_last_event() {
-    let server = serve(Server::new(no_tools(), FnModel::echo())).await;
+    let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     let mut events = server.events(PATH, None).await;
-    events.until("snapshot").await;
+    events.read_until("snapshot").await;
     let mut socket = Socket::open(&server, PATH).await;
     socket.next().await.unwrap();
     socket.next().await.unwrap();
@@ -27,17 +27,17 @@ async fn streams_end_with_a_last_event() {
 
 #[tokio::test]
 async fn a_turn_that_runs_may_come_to_its_end() {
-    let (model, strings) = Puppet::new();
-    let server = serve(Server::new(no_tools(), model)).await;
-    let after = server.say(PATH, "Go.").await;
+    let (model, strings) = ManualModel::new();
+    let server = serve(ServerBuilder::new(no_tools(), model)).await;
+    let after = server.post_message(PATH, "Go.").await;
     let mut events = server.events(PATH, Some(after)).await;
     strings.send("Almost ".to_owned()).unwrap();
-    events.until("text").await;
+    events.read_until("text").await;
     let ending = server.end();
     let finish = async {
         strings.send("done.".to_owned()).unwrap();
         strings.send(String::new()).unwrap();
-        let ended = events.until("ended").await;
+        let ended = events.read_until("ended").await;
         assert_eq!(ended["event"]["content"][0]["text"], json!("Almost done."));
         assert_eq!(events.next().await.unwrap()["event"]["type"], "goodbye");
     };

@@ -12,26 +12,26 @@ use toolwright_chat::{
 };
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use super::refusal::Refusal;
+use super::error::OpenAiError;
 
 /// One message of a request.
 #[derive(Deserialize)]
-pub(super) struct Sent {
+pub(super) struct RequestMessage {
     role: String,
     #[serde(default)]
     content: Value,
-    tool_calls: Option<Vec<Called>>,
+    tool_calls: Option<Vec<RequestToolCall>>,
     tool_call_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct RequestToolCall {
     id: String,
-    function: Function,
+    function: RequestFunction,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct RequestFunction {
     name: String,
     #[serde(default)]
     arguments: String,
@@ -39,36 +39,36 @@ struct Function {
 
 /// What was said: before the turn, in the message that it is about, and since.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct RequestHistory {
     pub(super) system: Option<String>,
-    pub(super) before: Vec<Message>,
-    pub(super) said: Vec<Content>,
-    pub(super) since: Vec<Message>,
+    pub(super) messages_before: Vec<Message>,
+    pub(super) user_content: Vec<Content>,
+    pub(super) messages_after: Vec<Message>,
 }
 
-impl History {
+impl RequestHistory {
     /// Reads the messages of a request.
-    pub(super) fn read(messages: &[Sent]) -> Result<Self, Refusal> {
+    pub(super) fn parse(messages: &[RequestMessage]) -> Result<Self, OpenAiError> {
         let mut history = Self::default();
         let mut system = Vec::new();
         let turn = messages.iter().rposition(|sent| sent.role == "user");
         let turn =
-            turn.ok_or_else(|| Refusal::invalid("messages", "there is no message of a user"))?;
+            turn.ok_or_else(|| OpenAiError::invalid_param("messages", "there is no message of a user"))?;
         let mut rest = messages.iter().enumerate().peekable();
         while let Some((at, sent)) = rest.next() {
-            let content = content(&sent.content, at)?;
+            let content = parse_content(&sent.content, at)?;
             let message = match sent.role.as_str() {
                 "system" | "developer" => {
                     system.extend(
                         content
                             .iter()
-                            .filter_map(crate::ui::text)
+                            .filter_map(crate::protocols::content_text)
                             .map(str::to_owned),
                     );
                     continue;
                 }
                 "user" if at == turn => {
-                    history.said = content;
+                    history.user_content = content;
                     continue;
                 }
                 "user" => Message::User(content),
@@ -76,31 +76,31 @@ impl History {
                     Some(called) if !called.is_empty() => {
                         let results =
                             std::iter::from_fn(|| rest.next_if(|(_, it)| it.role == "tool"));
-                        let results: Vec<(usize, &Sent)> = results.collect();
+                        let results: Vec<(usize, &RequestMessage)> = results.collect();
                         let told = if at < turn {
-                            &mut history.before
+                            &mut history.messages_before
                         } else {
-                            &mut history.since
+                            &mut history.messages_after
                         };
-                        told.push(step(content, called));
-                        results_of(called, &results, at)?
+                        told.push(tool_call_step(content, called));
+                        tool_results(called, &results, at)?
                     }
                     _ => Message::Assistant(content),
                 },
                 "tool" => {
                     let message = "a message of a tool follows the assistant's that calls it";
-                    return Err(Refusal::invalid(format!("messages[{at}]"), message));
+                    return Err(OpenAiError::invalid_param(format!("messages[{at}]"), message));
                 }
                 other => {
                     let message =
                         format!("`{other}` is no role: system, developer, user, assistant or tool");
-                    return Err(Refusal::invalid(format!("messages[{at}].role"), message));
+                    return Err(OpenAiError::invalid_param(format!("messages[{at}].role"), message));
                 }
             };
             let told = if at < turn {
-                &mut history.before
+                &mut history.messages_before
             } else {
-                &mut history.since
+                &mut history.messages_after
             };
             told.push(message);
         }
@@ -109,13 +109,13 @@ impl History {
     }
 }
 
-fn step(content: Vec<Content>, called: &[Called]) -> Message {
+fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message {
     let texts = content.into_iter().filter_map(|item| match item {
         Content::Text { text } => Some(Item::text(text)),
         _ => None,
     });
     let calls = called.iter().map(|call| {
-        let Function { name, arguments } = &call.function;
+        let RequestFunction { name, arguments } = &call.function;
         Item::call(ToolCall::new(name.as_str(), arguments.as_str()).with_id(call.id.as_str()))
     });
     let items = texts.chain(calls).collect();
@@ -130,7 +130,7 @@ fn step(content: Vec<Content>, called: &[Called]) -> Message {
 }
 
 /// What the calls of a step came to, in their order.
-fn results_of(called: &[Called], sent: &[(usize, &Sent)], at: usize) -> Result<Message, Refusal> {
+fn tool_results(called: &[RequestToolCall], sent: &[(usize, &RequestMessage)], at: usize) -> Result<Message, OpenAiError> {
     let mut results = Vec::new();
     for call in called {
         let found = sent
@@ -141,18 +141,18 @@ fn results_of(called: &[Called], sent: &[(usize, &Sent)], at: usize) -> Result<M
                 "the call `{}` has no message of role tool after it",
                 call.id
             );
-            return Err(Refusal::invalid(
+            return Err(OpenAiError::invalid_param(
                 format!("messages[{at}].tool_calls"),
                 message,
             ));
         };
-        let mut result = ToolResult::success(content(&found.content, *place)?);
+        let mut result = ToolResult::success(parse_content(&found.content, *place)?);
         (result.call, result.tool) = (call.id.as_str().into(), call.function.name.as_str().into());
         results.push(result);
     }
     if sent.len() != called.len() {
         let message = "there are more messages of role tool than calls before them";
-        return Err(Refusal::invalid(
+        return Err(OpenAiError::invalid_param(
             format!("messages[{at}].tool_calls"),
             message,
         ));
@@ -160,26 +160,26 @@ fn results_of(called: &[Called], sent: &[(usize, &Sent)], at: usize) -> Result<M
     Ok(Message::Results(results))
 }
 
-fn content(sent: &Value, at: usize) -> Result<Vec<Content>, Refusal> {
+fn parse_content(sent: &Value, at: usize) -> Result<Vec<Content>, OpenAiError> {
     match sent {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(vec![Content::text(text)]),
         Value::Array(parts) => {
             let read = parts
                 .iter()
-                .map(|sent| part(sent).ok_or_else(|| unreadable(at)));
+                .map(|sent| parse_part(sent).ok_or_else(|| invalid_content(at)));
             read.collect()
         }
-        _ => Err(unreadable(at)),
+        _ => Err(invalid_content(at)),
     }
 }
 
-fn unreadable(at: usize) -> Refusal {
+fn invalid_content(at: usize) -> OpenAiError {
     let message = "content is a text, or a list of `text`, `image_url` and `input_audio` parts";
-    Refusal::invalid(format!("messages[{at}].content"), message)
+    OpenAiError::invalid_param(format!("messages[{at}].content"), message)
 }
 
-fn part(part: &Value) -> Option<Content> {
+fn parse_part(part: &Value) -> Option<Content> {
     let text =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     match text(part, "type")?.as_str() {
@@ -205,21 +205,21 @@ fn part(part: &Value) -> Option<Content> {
 }
 
 /// A model that is told what was said before the turn, and since it began.
-pub(super) struct Reminded {
+pub(super) struct ModelWithHistory {
     pub(super) model: Arc<dyn Model>,
-    pub(super) before: Vec<Message>,
-    pub(super) since: Vec<Message>,
+    pub(super) messages_before: Vec<Message>,
+    pub(super) messages_after: Vec<Message>,
 }
 
-impl Model for Reminded {
+impl Model for ModelWithHistory {
     fn id(&self) -> &ModelId {
         self.model.id()
     }
 
     fn stream(&self, mut request: ModelRequest) -> ModelStream {
         let mut turn = std::mem::take(&mut request.messages).into_iter();
-        let messages = self.before.iter().cloned().chain(turn.next());
-        let messages = messages.chain(self.since.iter().cloned());
+        let messages = self.messages_before.iter().cloned().chain(turn.next());
+        let messages = messages.chain(self.messages_after.iter().cloned());
         request.messages = messages.chain(turn).collect();
         self.model.stream(request)
     }

@@ -7,16 +7,16 @@ use serde_json::Value;
 use toolwright_chat::{Model, ModelOptions, ToolChoice};
 use toolwright_core::Tool;
 
-use super::history::{History, Sent};
-use super::refusal::Refusal;
-use crate::endpoint::Live;
-use crate::http::brought;
+use super::history::{RequestHistory, RequestMessage};
+use super::error::OpenAiError;
+use crate::endpoint::EndpointRuntime;
+use crate::http::client_tools;
 
 /// A request, as far as it is read here; what is not named changes nothing that could be promised.
 #[derive(Deserialize)]
-pub(super) struct Request {
+pub(super) struct CompletionBody {
     pub(super) model: String,
-    messages: Vec<Sent>,
+    messages: Vec<RequestMessage>,
     stream: Option<bool>,
     stream_options: Option<StreamOptions>,
     tools: Option<Vec<Value>>,
@@ -43,29 +43,29 @@ struct StreamOptions {
 }
 
 /// What a request wants.
-pub(super) struct Wanted {
+pub(super) struct ChatRequest {
     /// Who should answer, where it is not the endpoint's own.
     pub(super) model: Option<Arc<dyn Model>>,
-    pub(super) history: History,
+    pub(super) history: RequestHistory,
     /// The tools that the caller runs.
     pub(super) tools: Vec<Tool>,
-    pub(super) choice: Option<ToolChoice>,
+    pub(super) tool_choice: Option<ToolChoice>,
     pub(super) options: Option<ModelOptions>,
 }
 
-impl Request {
+impl CompletionBody {
     pub(super) fn is_streamed(&self) -> bool {
         self.stream == Some(true)
     }
 
     /// Whether what the answer took is told with it: always, where it comes whole.
-    pub(super) fn is_counted(&self) -> bool {
+    pub(super) fn includes_usage(&self) -> bool {
         let options = self.stream_options.as_ref();
         !self.is_streamed() || options.is_some_and(|options| options.include_usage)
     }
 
     /// What cannot be had here, and would be missed.
-    fn objection(&self) -> Option<Refusal> {
+    fn unsupported_param(&self) -> Option<OpenAiError> {
         let plain = |format: &Value| format.get("type").is_some_and(|it| it == "text");
         let (param, message) = if self.n.is_some_and(|n| n != 1) {
             ("n", "there is one answer to a request here")
@@ -83,7 +83,7 @@ impl Request {
         } else {
             return None;
         };
-        Some(Refusal::invalid(param, message))
+        Some(OpenAiError::invalid_param(param, message))
     }
 
     fn options(&self) -> Option<ModelOptions> {
@@ -96,38 +96,38 @@ impl Request {
     }
 }
 
-impl Wanted {
+impl ChatRequest {
     /// Reads a request to an endpoint.
-    pub(super) fn read(request: Request, live: &Live) -> Result<Self, Refusal> {
-        if let Some(refusal) = request.objection() {
+    pub(super) fn parse(request: CompletionBody, live: &EndpointRuntime) -> Result<Self, OpenAiError> {
+        if let Some(refusal) = request.unsupported_param() {
             return Err(refusal);
         }
         let own = live.model.id().to_string();
         let model = match request.model == own {
             true => None,
-            false => match live.app.models.find(&request.model) {
+            false => match live.server.models.find(&request.model) {
                 Ok(model) => Some(model),
-                Err(_) if live.app.models.names.is_empty() => {
-                    return Err(Refusal::no_model(&request.model, &[own]));
+                Err(_) if live.server.models.names.is_empty() => {
+                    return Err(OpenAiError::model_not_found(&request.model, &[own]));
                 }
-                Err(_) if !live.app.models.names.contains(&request.model) => {
-                    return Err(Refusal::no_model(&request.model, &live.app.models.names));
+                Err(_) if !live.server.models.names.contains(&request.model) => {
+                    return Err(OpenAiError::model_not_found(&request.model, &live.server.models.names));
                 }
                 Err(problem) => return Err(problem.into()),
             },
         };
         Ok(Self {
             model,
-            history: History::read(&request.messages)?,
-            tools: brought::read(request.tools.as_deref().unwrap_or_default(), live)
-                .map_err(|(at, why)| Refusal::invalid(format!("tools[{at}]"), why))?,
-            choice: request.tool_choice.as_ref().map(choice).transpose()?,
+            history: RequestHistory::parse(&request.messages)?,
+            tools: client_tools::parse_client_tools(request.tools.as_deref().unwrap_or_default(), live)
+                .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
+            tool_choice: request.tool_choice.as_ref().map(parse_tool_choice).transpose()?,
             options: request.options(),
         })
     }
 }
 
-fn choice(sent: &Value) -> Result<ToolChoice, Refusal> {
+fn parse_tool_choice(sent: &Value) -> Result<ToolChoice, OpenAiError> {
     let named = sent
         .get("function")
         .and_then(|function| function.get("name"));
@@ -138,7 +138,7 @@ fn choice(sent: &Value) -> Result<ToolChoice, Refusal> {
         (None, Some(name)) => Ok(ToolChoice::Named(name.to_owned())),
         _ => {
             let message = r#"send "auto", "none", "required" or {"type": "function", "function": {"name": …}}"#;
-            Err(Refusal::invalid("tool_choice", message))
+            Err(OpenAiError::invalid_param("tool_choice", message))
         }
     }
 }

@@ -1,0 +1,117 @@
+//! Events of an agent that is not ours in, entries of the journal out.
+
+use std::sync::Arc;
+
+use toolwright_chat::{CallMetadata, ChatEvent, TurnEnd, Item, ModelId, Step, StopReason, Usage, EntryBody};
+use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
+
+/// What was heard of a turn that no chat of ours performs.
+#[derive(Default)]
+pub(crate) struct ExternalTranscript {
+    entries: Vec<EntryBody>,
+    model: Option<ModelId>,
+    /// The step under way.
+    text: String,
+    calls: Vec<toolwright_core::ToolCall>,
+    /// Calls that have no result yet.
+    open_calls: Vec<(CallId, ToolName)>,
+    full_text: String,
+    end: Option<TurnEnd>,
+}
+
+impl ExternalTranscript {
+    /// Hears an event.
+    pub(crate) fn on_event(&mut self, event: &ChatEvent) {
+        match event {
+            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::Text { delta } => {
+                self.text.push_str(delta);
+                self.full_text.push_str(delta);
+            }
+            ChatEvent::Call { call } => self.calls.push(call.clone()),
+            ChatEvent::Step { stop, usage, cost } => self.finish_step(stop.clone(), *usage, *cost),
+            ChatEvent::Result { result, .. } => {
+                if !self.calls.is_empty() {
+                    self.finish_step(StopReason::Calls, Usage::default(), None);
+                }
+                let known = self.open_calls.iter().position(|(call, _)| *call == result.call);
+                if let Some(at) = known {
+                    self.open_calls.remove(at);
+                    let result = result.clone();
+                    self.entries.push(EntryBody::CallFinished { result });
+                }
+            }
+            ChatEvent::TurnEnded { end, .. } => self.end(end.clone()),
+            _ => {}
+        }
+    }
+
+    /// Says why it ended.
+    pub(crate) fn end(&mut self, end: TurnEnd) {
+        self.end = Some(end);
+    }
+
+    fn finish_step(&mut self, stop: StopReason, usage: Usage, cost: Option<f64>) {
+        let mut items = Vec::new();
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            items.push(Item::text(text));
+        }
+        let calls = std::mem::take(&mut self.calls);
+        let facts = calls.iter().map(|call| {
+            let digest = format!("{}\n{}", call.name, call.arguments);
+            CallMetadata::new(call.id.clone(), call.name.clone(), digest)
+        });
+        let facts: Vec<CallMetadata> = facts.collect();
+        self.close_open_calls();
+        self.open_calls = calls
+            .iter()
+            .map(|call| (call.id.clone(), call.name.clone()))
+            .collect();
+        items.extend(calls.into_iter().map(Item::call));
+        if items.is_empty() {
+            return;
+        }
+        let model = self.model.clone();
+        let model = model.unwrap_or_else(|| ModelId::new("endpoint", ""));
+        self.entries.push(EntryBody::Step {
+            step: Arc::new(Step::new(model, items, stop, usage)),
+            calls: facts,
+            cost,
+        });
+    }
+
+    /// Closes the calls that have no result.
+    fn close_open_calls(&mut self) {
+        for (call, tool) in self.open_calls.drain(..) {
+            let message = "nobody said what came of it";
+            let mut result =
+                ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
+            (result.call, result.tool) = (call, tool);
+            self.entries.push(EntryBody::CallFinished { result });
+        }
+    }
+
+    /// What was said in all.
+    pub(crate) fn full_text(&self) -> &str {
+        &self.full_text
+    }
+
+    /// Whether anything was heard.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.full_text.is_empty()
+            && self.entries.is_empty()
+            && self.calls.is_empty()
+            && self.end.is_none()
+    }
+
+    /// What the journal is told of it, and why it ended.
+    pub(crate) fn finish(&mut self) -> (Vec<EntryBody>, TurnEnd) {
+        if !self.text.is_empty() || !self.calls.is_empty() {
+            self.finish_step(StopReason::End, Usage::default(), None);
+        }
+        self.close_open_calls();
+        let end = self.end.take().unwrap_or(TurnEnd::Answered);
+        (std::mem::take(&mut self.entries), end)
+    }
+}

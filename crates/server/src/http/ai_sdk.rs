@@ -1,0 +1,299 @@
+//! Front ends made with the AI SDK: `POST /api/chat`, coming back to a stream, and the same over a WebSocket.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use toolwright_chat::{PendingApproval, ChatError, ApprovalResponse};
+use toolwright_core::{CallId, Content, Role};
+
+use super::body;
+use super::native::denial_text;
+use super::turn_stream::{self, ProtocolStream};
+use crate::endpoint::EndpointRuntime;
+use crate::event::PeerId;
+use crate::request_context::RequestContext;
+use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
+use crate::error_response::ErrorResponse;
+use crate::subscriber::Subscriber;
+use crate::room::Room;
+use crate::path_template::{ID_PARAM, PathParams};
+use crate::protocols::ai_sdk::AiSdkEncoder;
+
+/// What a front end sends.
+#[derive(Deserialize)]
+pub(super) struct UiChatRequest {
+    pub(super) id: Option<String>,
+    #[serde(default)]
+    messages: Vec<UiMessage>,
+    model: Option<String>,
+}
+
+/// One of its messages.
+#[derive(Deserialize)]
+struct UiMessage {
+    id: Option<String>,
+    role: String,
+    #[serde(default)]
+    parts: Vec<UiPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UiPart {
+    r#type: String,
+    text: Option<String>,
+    url: Option<String>,
+    media_type: Option<String>,
+    tool_call_id: Option<String>,
+    state: Option<String>,
+    approval: Option<UiApproval>,
+}
+
+#[derive(Deserialize)]
+struct UiApproval {
+    id: String,
+    #[serde(default)]
+    approved: bool,
+    reason: Option<String>,
+    /// The token that came with the question.
+    signature: Option<String>,
+}
+
+/// One turn that was asked for, and whether it can be.
+pub(super) struct SubmittedTurn {
+    room: Arc<Room>,
+    peer: PeerId,
+    started: oneshot::Receiver<Result<u64, ChatError>>,
+    pending_approvals: Vec<PendingApproval>,
+    continued_message_id: Option<String>,
+    known_calls: Vec<CallId>,
+}
+
+pub(super) async fn post_chat(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    params: Option<Path<PathParams>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let sent: UiChatRequest = body::read_json(&live.server.limits, &headers, body).await?;
+    let params = params.map(|Path(params)| params).unwrap_or_default();
+    let begun = submit_chat(&live, guest.clone(), params, sent, random_peer_id()?).await?;
+    let told = begun.into_stream().await?;
+    Ok(stream_response(&live, guest, told))
+}
+
+/// Somebody of whom nothing is known but that they asked.
+pub(super) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
+    Ok(crate::endpoint::random_id()?.into())
+}
+
+fn stream_response(live: &EndpointRuntime, guest: RequestContext, told: ProtocolStream<AiSdkEncoder>) -> Response {
+    let version = (
+        HeaderName::from_static("x-vercel-ai-ui-message-stream"),
+        HeaderValue::from_static("v1"),
+    );
+    turn_stream::stream_response(told, guest, live.heartbeat, [version])
+}
+
+/// Has what was sent answered.
+pub(super) async fn submit_chat(
+    live: &Arc<EndpointRuntime>,
+    guest: RequestContext,
+    mut params: PathParams,
+    sent: UiChatRequest,
+    peer: PeerId,
+) -> Result<SubmittedTurn, ErrorResponse> {
+    if live.template.collection_path().is_some() && params.is_empty() {
+        let id = sent.id.clone();
+        let id = id.ok_or_else(|| ErrorResponse::bad_request("send `id`, the conversation's"))?;
+        params.push((ID_PARAM.to_owned(), id));
+    }
+    let room = live.open_room(params, &guest.owner())?;
+    room.recover_unfinished_turn(&guest).await?;
+    room.wait_until_recovered().await;
+    let waiting = room.event_log().pending().to_vec();
+    let last = sent.messages.last();
+    let continued = last.filter(|message| message.role == "assistant");
+    let task = match continued {
+        Some(message) => CommandKind::Decisions(approval_responses(message, &waiting)?),
+        None => {
+            let mut message = last_user_message(last)?;
+            message.model = sent
+                .model
+                .as_deref()
+                .map(|name| live.server.models.find(name))
+                .transpose()?;
+            CommandKind::Message(message)
+        }
+    };
+    let parts = continued.into_iter().flat_map(|message| &message.parts);
+    let known = parts.filter_map(|part| part.tool_call_id.as_deref().map(CallId::from));
+    let known = known.collect();
+    let continued = continued.and_then(|message| message.id.clone());
+    let mut job = RoomCommand::new(task, guest, Some(PeerId::clone(&peer)));
+    let taken = job.started_receiver();
+    room.admit(job).await?;
+    Ok(SubmittedTurn {
+        room,
+        peer,
+        started: taken,
+        pending_approvals: waiting,
+        continued_message_id: continued,
+        known_calls: known,
+    })
+}
+
+impl SubmittedTurn {
+    pub(super) fn room(&self) -> &Arc<Room> {
+        &self.room
+    }
+
+    /// Waits until it begins, and tells it from there on.
+    pub(super) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
+        let gone = |_| ErrorResponse::conflict("the conversation went on without it");
+        let after = self.started.await.map_err(gone)??;
+        let answer = self.room.event_log().turn().answer_id;
+        let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
+        let calls = self.pending_approvals.into_iter().map(|asked| asked.call);
+        let translator = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
+        let reader = Subscriber::new(self.room, Some(after), Some(self.peer));
+        Ok(ProtocolStream::new(reader, translator))
+    }
+}
+
+/// The name of the message that an answer is.
+fn answer_message_id(answer: u64) -> String {
+    format!("answer-{answer}")
+}
+
+/// What the person said last.
+fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorResponse> {
+    let nothing = || ErrorResponse::bad_request("the last of `messages` has to be what the person said");
+    let last = last.filter(|message| message.role == "user");
+    let content = last.ok_or_else(nothing)?.parts.iter().filter_map(part_content);
+    let content: Vec<Content> = content.collect();
+    match content.is_empty() {
+        true => Err(nothing()),
+        false => Ok(IncomingMessage::with_role(Role::User, content)),
+    }
+}
+
+fn part_content(part: &UiPart) -> Option<Content> {
+    match (part.r#type.as_str(), &part.text, &part.url) {
+        ("text", Some(text), _) => Some(Content::text(text)),
+        ("file", _, Some(url)) => {
+            let kind = part.media_type.as_deref().unwrap_or_default();
+            let data = url.strip_prefix("data:")?.split_once(";base64,")?.1;
+            let (data, mime_type) = (data.to_owned(), kind.to_owned());
+            match kind.split_once('/')?.0 {
+                "image" => Some(Content::Image { data, mime_type }),
+                "audio" => Some(Content::Audio { data, mime_type }),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// What the person has decided about calls that wait.
+fn approval_responses(message: &UiMessage, waiting: &[PendingApproval]) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
+    let mut decided = Vec::new();
+    for part in &message.parts {
+        let Some(approval) = part
+            .approval
+            .as_ref()
+            .filter(|_| part.state.as_deref() == Some("approval-responded"))
+        else {
+            continue;
+        };
+        let Some(asked) = waiting
+            .iter()
+            .find(|asked| asked.call.id.as_str() == approval.id)
+        else {
+            continue;
+        };
+        let mut asked = asked.clone();
+        if let Some(token) = &approval.signature {
+            let read = serde_json::from_str(token);
+            asked.token = read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
+        }
+        decided.push(match approval.approved {
+            true => asked.approve(),
+            false => asked.deny(denial_text(approval.reason.as_deref())),
+        });
+    }
+    match decided.is_empty() {
+        true => Err(ErrorResponse::conflict(
+            "nothing of what was decided waits for a decision",
+        )),
+        false => Ok(decided),
+    }
+}
+
+pub(super) async fn resume_stream(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    room.recover_unfinished_turn(&guest).await?;
+    match running_turn_stream(&room) {
+        Some(told) => Ok(stream_response(&live, guest, told)),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// The turn that runs, from its beginning on.
+pub(super) fn running_turn_stream(room: &Arc<Room>) -> Option<ProtocolStream<AiSdkEncoder>> {
+    let (turn, waiting) = {
+        let log = room.event_log();
+        (log.turn().clone(), log.pending().to_vec())
+    };
+    if !turn.running {
+        return None;
+    }
+    let calls = waiting.into_iter().map(|asked| asked.call).collect();
+    let translator = AiSdkEncoder::new(answer_message_id(turn.answer_id), calls, Vec::new());
+    let reader = Subscriber::for_all_recipients(Arc::clone(room), turn.seq_before);
+    Some(ProtocolStream::new(reader, translator))
+}
+
+/// A frame as a front end sends it over a WebSocket.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ClientFrame {
+    Send {
+        #[serde(rename = "requestId")]
+        request: String,
+        #[serde(flatten)]
+        sent: UiChatRequest,
+    },
+    Resume {
+        #[serde(rename = "requestId")]
+        request: String,
+        id: Option<String>,
+    },
+    Abort {
+        #[serde(rename = "requestId")]
+        request: String,
+    },
+}
+
+/// An answer to one, with what belongs to its kind.
+pub(super) fn server_frame(kind: &str, request: &str, more: &[(&str, Value)]) -> String {
+    let mut frame = serde_json::Map::new();
+    frame.insert("type".to_owned(), kind.into());
+    frame.insert("requestId".to_owned(), request.into());
+    for (name, value) in more {
+        frame.insert((*name).to_owned(), value.clone());
+    }
+    Value::from(frame).to_string()
+}

@@ -1,0 +1,87 @@
+//! A limit on wrong tokens, per address of the client.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Wrong tokens per address and window, at most.
+const MAX_FAILURES: u32 = 10;
+
+/// How long wrong tokens count.
+const FAILURE_WINDOW: Duration = Duration::from_secs(60);
+
+/// Addresses that are counted apart; what comes from more is counted together.
+const MAX_TRACKED_ADDRESSES: usize = 4096;
+
+/// The wrong tokens of the last while.
+#[derive(Default)]
+pub(crate) struct LoginAttempts(Mutex<HashMap<Option<IpAddr>, AttemptCount>>);
+
+struct AttemptCount {
+    failures: u32,
+    resets_at: Instant,
+}
+
+impl LoginAttempts {
+    /// Counts a token before it is looked at, so that many at once are counted, too; returns how long the client has to wait
+    /// if it may not try one now.
+    pub(crate) fn record_attempt(&self, from: Option<IpAddr>) -> Result<(), Duration> {
+        let now = Instant::now();
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.retain(|_, count| count.resets_at > now);
+        let from = from.filter(|_| counts.len() < MAX_TRACKED_ADDRESSES || counts.contains_key(&from));
+        let count = counts.entry(from).or_insert(AttemptCount {
+            failures: 0,
+            resets_at: now + FAILURE_WINDOW,
+        });
+        if count.failures >= MAX_FAILURES {
+            return Err(count.resets_at.saturating_duration_since(now));
+        }
+        count.failures += 1;
+        Ok(())
+    }
+
+    /// Takes a token back that was not wrong.
+    pub(crate) fn undo_attempt(&self, from: Option<IpAddr>) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = from.filter(|_| counts.contains_key(&from));
+        if let Some(count) = counts.get_mut(&from) {
+            count.failures = count.failures.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_was_wrong_too_often_waits_and_others_do_not() {
+        let guesses = LoginAttempts::default();
+        let (one, two) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
+        for _ in 0..100 {
+            assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
+            guesses.undo_attempt(Some(one));
+        }
+        for _ in 0..MAX_FAILURES {
+            assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
+        }
+        assert_eq!(guesses.record_attempt(Some(one)), Err(FAILURE_WINDOW));
+        assert_eq!(guesses.record_attempt(Some(two)), Ok(()));
+        tokio::time::advance(FAILURE_WINDOW).await;
+        assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_addresses_take_no_more_room_and_are_limited_together() {
+        let guesses = LoginAttempts::default();
+        for at in 0..8_192_u32 {
+            let _ = guesses.record_attempt(Some(IpAddr::from(at.to_be_bytes())));
+        }
+        assert!(guesses.0.lock().unwrap().len() <= MAX_TRACKED_ADDRESSES + 1);
+        assert_eq!(guesses.record_attempt(Some([255, 0, 0, 1].into())), Err(FAILURE_WINDOW));
+    }
+}

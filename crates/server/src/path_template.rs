@@ -1,0 +1,264 @@
+//! A path with names in it in, the conversation that a request means out.
+
+use std::fmt::Write as _;
+
+/// A path like `/chat/{room}`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PathTemplate {
+    /// The path as a router reads it.
+    pub(crate) path: String,
+    param_names: Vec<String>,
+    /// Whether the conversation's name is what the client says, and nothing else.
+    unprefixed: bool,
+    /// Whether the client names the conversation, because the path has no names in it.
+    adds_id_param: bool,
+}
+
+/// What the names of a path stand for.
+pub(crate) type PathParams = Vec<(String, String)>;
+
+/// What a path calls the conversation where its author gave it no names.
+pub(crate) const ID_PARAM: &str = "id";
+
+impl PathTemplate {
+    /// Reads a path; one without names gets one for what the client calls the conversation.
+    pub(crate) fn parse(path: &str) -> Result<Self, String> {
+        let rest = path
+            .strip_prefix('/')
+            .ok_or("it has to begin with a slash")?;
+        if rest.starts_with('{') {
+            return Err("it has to begin with a word of its own".to_owned());
+        }
+        let mut names: Vec<String> = Vec::new();
+        for segment in rest.split('/') {
+            if segment.is_empty() {
+                return Err("it has an empty part".to_owned());
+            }
+            let Some(name) = segment
+                .strip_prefix('{')
+                .and_then(|name| name.strip_suffix('}'))
+            else {
+                if segment.contains(['{', '}', '?', '#', '%', '*']) {
+                    return Err(format!(
+                        "`{segment}` is neither a name in braces nor plain text"
+                    ));
+                }
+                continue;
+            };
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if name.is_empty() || !name.chars().all(plain) {
+                return Err(format!(
+                    "`{segment}` has to be a name of letters, as {{room}}"
+                ));
+            }
+            if names.iter().any(|known| known == name) {
+                return Err(format!("`{segment}` is there twice"));
+            }
+            names.push(name.to_owned());
+        }
+        let by_client = names.is_empty();
+        let path = match by_client {
+            true => format!("{path}/{{{ID_PARAM}}}"),
+            false => path.to_owned(),
+        };
+        if by_client {
+            names.push(ID_PARAM.to_owned());
+        }
+        Ok(Self {
+            path,
+            param_names: names,
+            unprefixed: false,
+            adds_id_param: by_client,
+        })
+    }
+
+    /// The conversations that have their names from nobody but the client.
+    pub(crate) fn unprefixed(path: &str) -> Self {
+        Self {
+            path: format!("{path}/{{{ID_PARAM}}}"),
+            param_names: vec![ID_PARAM.to_owned()],
+            unprefixed: true,
+            adds_id_param: true,
+        }
+    }
+
+    /// The names in the order of the path.
+    pub(crate) fn param_names(&self) -> &[String] {
+        &self.param_names
+    }
+
+    /// The path without what the client says, where the client says it.
+    pub(crate) fn collection_path(&self) -> Option<&str> {
+        let own = self.adds_id_param.then_some(&self.path)?;
+        own.strip_suffix(&format!("/{{{ID_PARAM}}}"))
+    }
+
+    /// What a path says for each name, if it is one of this form.
+    pub(crate) fn match_path(&self, path: &str) -> Option<PathParams> {
+        let (ours, theirs) = (self.path.split('/'), path.split('/'));
+        if ours.clone().count() != theirs.clone().count() {
+            return None;
+        }
+        let mut values = Vec::new();
+        for (segment, value) in ours.zip(theirs) {
+            match segment
+                .strip_prefix('{')
+                .and_then(|it| it.strip_suffix('}'))
+            {
+                Some(name) => values.push((name.to_owned(), percent_decode(value)?)),
+                None if segment == value => {}
+                None => return None,
+            }
+        }
+        Some(values)
+    }
+
+    /// Whether a router could not tell the two apart, or what lies beneath them.
+    pub(crate) fn conflicts_with(&self, other: &Self) -> bool {
+        let mut pairs = self.path.split('/').zip(other.path.split('/'));
+        let is_name = |segment: &str| segment.starts_with('{');
+        // The first difference decides: two texts are two places, and a text counts more than a name.
+        match pairs.find(|(one, two)| one != two) {
+            Some((one, two)) => is_name(one) && is_name(two),
+            None => true,
+        }
+    }
+
+    /// The name of the conversation that these values mean.
+    pub(crate) fn conversation_name(&self, params: &[(String, String)]) -> Result<String, String> {
+        let value = |name: &str| {
+            let found = params.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str()).unwrap_or_default()
+        };
+        if let Some(name) = self.param_names.iter().find(|name| !is_valid_value(value(name))) {
+            return Err(format!(
+                "`{name}` has to have 1 to 128 characters, and none that cannot be seen"
+            ));
+        }
+        if self.unprefixed {
+            return Ok(value(ID_PARAM).to_owned());
+        }
+        let mut filled = String::new();
+        for segment in self.path.split('/').skip(1) {
+            let name = segment
+                .strip_prefix('{')
+                .and_then(|it| it.strip_suffix('}'));
+            filled.push('/');
+            match name {
+                Some(name) => percent_encode(value(name), &mut filled),
+                None => filled.push_str(segment),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+fn is_valid_value(value: &str) -> bool {
+    let visible = |c: char| !c.is_control();
+    (1..=128).contains(&value.chars().count()) && value.chars().all(visible)
+}
+
+/// Writes a value so that no two differ only by where a slash is.
+fn percent_encode(value: &str, to: &mut String) {
+    for byte in value.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                to.push(char::from(byte));
+            }
+            // Writing to a `String` cannot fail.
+            _ => drop(write!(to, "%{byte:02X}")),
+        }
+    }
+}
+
+/// Reads what was written so.
+fn percent_decode(value: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = more;
+            continue;
+        }
+        let digits = std::str::from_utf8(more.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = more.get(2..)?;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(path: &str, values: &[(&str, &str)]) -> String {
+        let own = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
+        let values: Vec<_> = values.iter().map(own).collect();
+        PathTemplate::parse(path)
+            .unwrap()
+            .conversation_name(&values)
+            .unwrap()
+    }
+
+    #[test]
+    fn values_name_the_conversation_and_cannot_be_mistaken_for_another() {
+        assert_eq!(named("/chat/{room}", &[("room", "lobby")]), "/chat/lobby");
+        let one = named("/chat/{a}", &[("a", "x/y")]);
+        let two = named("/chat/{a}/{b}", &[("a", "x"), ("b", "y")]);
+        assert_ne!(one, two);
+        assert_eq!(named("/help", &[("id", "7")]), "/help/7");
+    }
+
+    #[test]
+    fn a_path_that_no_router_could_read_is_refused() {
+        for wrong in [
+            "chat",
+            "/chat/",
+            "/{}",
+            "/{a}",
+            "/x/{a}/{a}",
+            "/x/{a b}",
+            "/x{a}",
+            "/x/{*rest}",
+        ] {
+            assert!(PathTemplate::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_path_says_the_values_that_name_its_conversation() {
+        let template = PathTemplate::parse("/chat/{room}").unwrap();
+        let values = template.match_path("/chat/a%2Fb").unwrap();
+        assert_eq!(values, [("room".to_owned(), "a/b".to_owned())]);
+        assert_eq!(template.conversation_name(&values).unwrap(), "/chat/a%2Fb");
+        for other in ["/chat", "/chat/a/b", "/help/a", "/chat/a%2"] {
+            assert!(template.match_path(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn paths_that_a_router_cannot_tell_apart_clash() {
+        let clash = |one: &str, two: &str| {
+            let two = PathTemplate::parse(two).unwrap();
+            PathTemplate::parse(one).unwrap().conflicts_with(&two)
+        };
+        assert!(clash("/chat/{a}", "/chat/{a}"));
+        assert!(clash("/chat/{a}", "/chat/{b}"));
+        assert!(clash("/chat/{a}", "/chat/{a}/more"));
+        assert!(clash("/chat/{a}/x", "/chat/{b}/y"));
+        assert!(clash("/chat", "/chat/{id}"));
+        assert!(!clash("/chat/{a}", "/help/{a}"));
+        assert!(!clash("/chat/{a}", "/chat/lobby"));
+        assert!(!clash("/chat", "/help"));
+    }
+
+    #[test]
+    fn values_that_nobody_can_see_are_refused() {
+        let template = PathTemplate::parse("/chat/{room}").unwrap();
+        for wrong in ["", "a\nb", &"x".repeat(129)] {
+            let values = [("room".to_owned(), wrong.to_owned())];
+            assert!(template.conversation_name(&values).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What is kept of a conversation in, the messages and interrupts of an AG-UI thread out.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use toolwright_chat::{PendingApproval, Entry, ItemKind, Step, EntryBody};
+use toolwright_core::Content;
+
+/// The messages of a thread.
+pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for entry in entries {
+        let id = &entry.id;
+        match &entry.body {
+            EntryBody::User { content: said } => {
+                messages.push(json!({ "id": id, "role": "user", "content": content_json(said) }));
+            }
+            EntryBody::Assistant { content: said } => {
+                let text: Vec<&str> = said.iter().filter_map(crate::protocols::content_text).collect();
+                messages.push(json!({ "id": id, "role": "assistant", "content": text.join("\n") }));
+            }
+            EntryBody::Step { step, .. } => messages.extend(step_messages(id, step)),
+            EntryBody::CallFinished { result } => messages.push(json!({
+                "id": id, "role": "tool", "toolCallId": result.call, "content": content_json(&result.content),
+            })),
+            _ => {}
+        }
+    }
+    messages
+}
+
+fn step_messages(id: &str, step: &Step) -> Vec<Value> {
+    let mut messages = Vec::new();
+    let thoughts = step.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::Reasoning { text } if !text.is_empty() => Some(text.as_str()),
+        _ => None,
+    });
+    let thoughts: Vec<&str> = thoughts.collect();
+    if !thoughts.is_empty() {
+        let content = thoughts.join("\n");
+        messages.push(
+            json!({ "id": format!("{id}-reasoning"), "role": "reasoning", "content": content }),
+        );
+    }
+    let calls = step.calls().map(|call| {
+        let function = json!({ "name": call.name, "arguments": call.arguments.as_str() });
+        json!({ "id": call.id, "type": "function", "function": function })
+    });
+    let (text, calls) = (step.text(), calls.collect::<Vec<Value>>());
+    match (text.is_empty(), calls.is_empty()) {
+        (true, true) => {}
+        (false, true) => messages.push(json!({ "id": id, "role": "assistant", "content": text })),
+        (true, false) => {
+            messages.push(json!({ "id": id, "role": "assistant", "toolCalls": calls }))
+        }
+        (false, false) => {
+            messages.push(
+                json!({ "id": id, "role": "assistant", "content": text, "toolCalls": calls }),
+            );
+        }
+    }
+    messages
+}
+
+/// Content as a message has it: a text where it is nothing else, else its parts.
+pub(crate) fn content_json(content: &[Content]) -> Value {
+    let texts: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
+    match texts.len() == content.len() {
+        true => texts.join("\n").into(),
+        false => content.iter().map(part_json).collect(),
+    }
+}
+
+fn part_json(item: &Content) -> Value {
+    let data =
+        |value: &str, kind: &str| json!({ "type": "data", "value": value, "mimeType": kind });
+    match item {
+        Content::Text { text } => json!({ "type": "text", "text": text }),
+        Content::Image {
+            data: bytes,
+            mime_type,
+        } => {
+            json!({ "type": "image", "source": data(bytes, mime_type) })
+        }
+        Content::Audio {
+            data: bytes,
+            mime_type,
+        } => {
+            json!({ "type": "audio", "source": data(bytes, mime_type) })
+        }
+        Content::Resource { resource } => match (&resource.text, &resource.blob) {
+            (None, Some(bytes)) => {
+                let kind = resource.mime_type.as_deref();
+                let kind = kind.unwrap_or("application/octet-stream");
+                json!({ "type": "document", "source": data(bytes, kind) })
+            }
+            (text, _) => {
+                json!({ "type": "text", "text": text.as_deref().unwrap_or(&resource.uri) })
+            }
+        },
+        Content::Link { uri, .. } => {
+            json!({ "type": "document", "source": { "type": "url", "value": uri } })
+        }
+        _ => json!({ "type": "text", "text": "" }),
+    }
+}
+
+/// A call that somebody has to decide about.
+pub(crate) fn interrupt_json(asked: &PendingApproval) -> Value {
+    let tool = &asked.tool;
+    json!({
+        "id": interrupt_id(asked),
+        "reason": "tool_call",
+        "message": format!("{}: {}", tool.display_name(), tool.description),
+        "toolCallId": asked.call.id,
+        "responseSchema": {
+            "type": "object",
+            "properties": {
+                "approved": { "type": "boolean" },
+                "editedArgs": { "type": "object", "description": "All arguments, in place of those that were asked for." },
+                "reason": { "type": "string", "description": "Why not; the model reads it." },
+            },
+            "required": ["approved"],
+        },
+        "expiresAt": rfc3339(asked.token.expires()),
+        "metadata": { "toolwright": { "tool": tool.name, "arguments": asked.arguments, "inputSchema": tool.input } },
+    })
+}
+
+/// The name of an interrupt: of this call as it was asked about this time, and of no other.
+pub(crate) fn interrupt_id(asked: &PendingApproval) -> String {
+    let token = serde_json::to_vec(&asked.token).unwrap_or_default();
+    let digest = Sha256::digest(&token);
+    let digest: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{}.{digest}", asked.call.id)
+}
+
+/// Milliseconds since 1970 as a date and time.
+fn rfc3339(millis: u64) -> String {
+    let (seconds, millis) = (millis / 1000, millis % 1000);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March have their odd day at their end; 719,468 days before 1970 one began that 400 divides.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (millis, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+            (1_709_251_200_000, "2024-03-01T00:00:00.000Z"),
+            (4_102_444_799_000, "2099-12-31T23:59:59.000Z"),
+        ] {
+            assert_eq!(rfc3339(millis), expected);
+        }
+    }
+}

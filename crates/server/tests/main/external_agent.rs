@@ -1,0 +1,123 @@
+//! An agent that is not ours, behind an endpoint of ours.
+
+use futures::stream;
+use serde_json::json;
+use toolwright::chat::testing::ScriptedModel;
+use toolwright::chat::{ChatEvent, TurnEnd, ModelId, StopReason, Usage};
+use toolwright::{ToolCall, ToolResult};
+use toolwright_server::{Endpoint, IncomingMessage, ServerBuilder, Session};
+
+use crate::support::{event_types, no_tools, serve, joined_text};
+
+/// What a hand-written agent tells: it looks something up, and answers.
+fn agent(question: String) -> Vec<ChatEvent> {
+    let call = ToolCall::new("look_up", r#"{"word":"rain"}"#).with_id("c1");
+    let mut result = ToolResult::success("wet");
+    (result.call, result.tool) = (call.id.clone(), call.name.clone());
+    vec![
+        ChatEvent::TurnStarted {
+            conversation: String::new(),
+            model: ModelId::new("mine", "agent"),
+        },
+        ChatEvent::Call { call },
+        ChatEvent::Step {
+            stop: StopReason::Calls,
+            usage: Usage::new(3, 2),
+            cost: None,
+        },
+        ChatEvent::Result { result, millis: 1 },
+        ChatEvent::Text {
+            delta: format!("{question} It is wet."),
+        },
+    ]
+}
+
+#[tokio::test]
+async fn what_another_agent_tells_is_shown_and_kept_as_if_it_were_ours() {
+    let endpoint = Endpoint::new("/agent/{r}").memory(true).on_message(
+        |message: IncomingMessage, session: Session| async move {
+            session.forward(stream::iter(agent(message.text()))).await;
+        },
+    );
+    let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+    let server = serve(server).await;
+    let events = server.post_and_collect("/agent/x", "Rain?").await;
+    assert_eq!(
+        event_types(&events),
+        ["said", "began", "call", "step", "result", "text", "ended"]
+    );
+    assert_eq!(joined_text(&events), "Rain? It is wet.");
+    let shown = server.get("/agent/x").await.json();
+    let entries = shown["entries"].as_array().unwrap();
+    let whats: Vec<&String> = entries
+        .iter()
+        .flat_map(|entry| entry["what"].as_object().unwrap().keys())
+        .collect();
+    assert_eq!(whats, ["user", "step", "finished", "step", "ended"]);
+    assert_eq!(
+        entries[1]["what"]["step"]["step"]["model"]["vendor"],
+        "mine"
+    );
+    assert_eq!(
+        entries[4]["what"]["ended"]["end"],
+        json!({ "end": "answered" })
+    );
+}
+
+#[tokio::test]
+async fn an_agent_without_a_memory_is_told_what_was_said_before() {
+    for (memory, expected) in [(true, [0, 4, 8]), (false, [0, 0, 0])] {
+        let endpoint = Endpoint::new("/agent/{r}").memory(memory).on_message(
+            |message: IncomingMessage, session: Session| async move {
+                let before = session.history().await.unwrap();
+                session.send_text(before.len().to_string());
+                session.forward(stream::iter(agent(message.text()))).await;
+            },
+        );
+        let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+        let server = serve(server).await;
+        for before in expected {
+            let events = server.post_and_collect("/agent/x", "Rain?").await;
+            assert_eq!(joined_text(&events), format!("{before}Rain? It is wet."));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_says_itself_how_it_ends() {
+    let endpoint = Endpoint::new("/agent/{r}").on_message(|session: Session| async move {
+        let ended = ChatEvent::TurnEnded {
+            end: TurnEnd::Length,
+            content: Vec::new(),
+            usage: Usage::new(1, 1),
+            cost: Some(0.5),
+        };
+        session.forward(stream::iter([ended])).await;
+    });
+    let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+    let server = serve(server).await;
+    let events = server.post_and_collect("/agent/x", "Go").await;
+    let ended = events.last().unwrap();
+    assert_eq!(
+        (&ended["end"], &ended["cost"]),
+        (&json!("length"), &json!(0.5))
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_never_ends_is_stopped() {
+    let endpoint =
+        Endpoint::new("/agent/{r}")
+            .memory(true)
+            .on_message(|session: Session| async move {
+                session.send_text("Let me think.");
+                session.forward(stream::pending()).await;
+            });
+    let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
+    let server = serve(server).await;
+    let after = server.post_message("/agent/x", "Go").await;
+    let mut events = server.events("/agent/x", Some(after)).await;
+    events.read_until("text").await;
+    server.post("/agent/x/stop", json!({})).await;
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+}
