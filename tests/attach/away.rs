@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use serde_json::json;
 use toolwright::{Config, Sources};
-use toolwright_mcp::Attach;
+use toolwright_mcp::RemoteServer;
 
 use super::lines::Peer;
 use super::terminal::project as rude;
@@ -177,8 +177,8 @@ fn the_settings_that_the_guide_shows_are_settings() {
     let project = Project::with(settings);
     let sources = Sources::new().directory(project.path());
     let config = Config::load(sources).unwrap().config;
-    let servers = Attach::from_config(&config).unwrap();
-    let names: Vec<&str> = servers.iter().map(Attach::name).collect();
+    let servers = RemoteServer::from_config(&config).unwrap();
+    let names: Vec<&str> = servers.iter().map(RemoteServer::name).collect();
     assert_eq!(names, ["files", "wiki"]);
 }
 

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use toolwright_core::schema::redact;
 use toolwright_core::{Config, Invoker, InvokerBuilder, Item, Registry, ToolSpec};
-use toolwright_mcp::{Attach, AttachError, Attached, FilePins, Listed, Pins, Status};
+use toolwright_mcp::{RemoteServer, AttachError, AttachedServer, FilePins, RemoteItem, PinStore, AttachmentStatus};
 
 use crate::call;
 use crate::clean::clean;
@@ -45,9 +45,9 @@ pub(crate) enum Stay {
 }
 
 /// Reads which servers we attach; `hosted` tells whether the vendor of the model attaches those of the groups `MCP.*`.
-pub(crate) fn wanted(config: &Config, hosted: bool) -> Result<Vec<Attach>, Failure> {
-    let mut wanted = Attach::from_config(config).map_err(|error| Failure::finding(&error))?;
-    let groups = Attach::from_groups(config, hosted).map_err(|error| Failure::finding(&error))?;
+pub(crate) fn wanted(config: &Config, hosted: bool) -> Result<Vec<RemoteServer>, Failure> {
+    let mut wanted = RemoteServer::from_config(config).map_err(|error| Failure::finding(&error))?;
+    let groups = RemoteServer::from_groups(config, hosted).map_err(|error| Failure::finding(&error))?;
     wanted.extend(groups);
     let mut names = HashSet::new();
     match wanted.iter().find(|server| !names.insert(server.name())) {
@@ -105,7 +105,7 @@ impl Servers {
     /// Begins without any; what they ask in the middle of a call, the person answers.
     pub(crate) fn new(
         registry: &Registry,
-        pins: Arc<dyn Pins>,
+        pins: Arc<dyn PinStore>,
         person: Option<Arc<Person>>,
         stay: Stay,
     ) -> Self {
@@ -117,7 +117,7 @@ impl Servers {
     }
 
     /// Attaches these, all at once, except those that are known already.
-    pub(crate) async fn attach(&self, wanted: Vec<Attach>) {
+    pub(crate) async fn attach(&self, wanted: Vec<RemoteServer>) {
         let first = self.desk.names().len();
         for wanted in wanted {
             let Some(place) = self.desk.begin(&wanted) else {
@@ -139,7 +139,7 @@ impl Servers {
     }
 
     /// Notes that these exist, without a connection.
-    pub(crate) fn leave(&self, wanted: Vec<Attach>) {
+    pub(crate) fn leave(&self, wanted: Vec<RemoteServer>) {
         for wanted in wanted {
             if let Some(place) = self.desk.begin(&wanted) {
                 self.desk.set(place, State::Left);
@@ -191,16 +191,16 @@ impl Servers {
             return;
         };
         for status in self.statuses().into_iter().flatten() {
-            let mut listed = status.listed.into_iter();
+            let mut listed = status.items.into_iter();
             if let Some(listed) = listed.find(|it| !it.is_prompt && spec.name == *it.name) {
-                let title = spec.title.clone().unwrap_or(listed.remote);
+                let title = spec.title.clone().unwrap_or(listed.remote_name);
                 person.approve(status.server, title);
             }
         }
     }
 
     /// How each is, in the order of the settings; `Err` says why it could not be attached.
-    pub(crate) fn statuses(&self) -> Vec<Result<Status, String>> {
+    pub(crate) fn statuses(&self) -> Vec<Result<AttachmentStatus, String>> {
         self.desk.each(|name, state| match state {
             State::Attached(server) => Ok(server.status()),
             State::Failed(why) => Err(why.clone()),
@@ -211,7 +211,7 @@ impl Servers {
     /// What each that is attached defines, as it wrote it.
     pub(crate) fn definitions(&self) -> Vec<Value> {
         let definitions = self.desk.each(|_, state| match state {
-            State::Attached(server) => server.definitions(),
+            State::Attached(server) => server.raw_definitions(),
             _ => Vec::new(),
         });
         definitions.concat()
@@ -222,9 +222,9 @@ impl Servers {
     pub(crate) fn accept(&self, name: &str) -> Result<String, Failure> {
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
-            let mut hidden = status.listed.into_iter();
+            let mut hidden = status.items.into_iter();
             let hidden =
-                hidden.find(|it| it.hidden.is_some() && (it.name == name || it.remote == name));
+                hidden.find(|it| it.hidden.is_some() && (it.name == name || it.remote_name == name));
             match hidden {
                 Some(listed) if listed.name == name => here.push((status.server, listed.name)),
                 Some(listed) => there.push((status.server, listed.name)),
@@ -237,7 +237,7 @@ impl Servers {
             return Err(self.cannot_accept(name, &names));
         };
         let accepted = self.desk.each(|known, state| match state {
-            State::Attached(attached) if known == server => attached.accept(name),
+            State::Attached(attached) if known == server => attached.accept_change(name),
             _ => Ok(()),
         });
         let accepted: Result<Vec<()>, AttachError> = accepted.into_iter().collect();
@@ -268,7 +268,7 @@ impl Servers {
     ) -> Result<Invoker, Failure> {
         let absent = self.desk.each(|name, state| match state {
             State::Attached(server) => {
-                let hidden = server.status().listed.into_iter();
+                let hidden = server.status().items.into_iter();
                 let hidden = hidden.filter(|listed| listed.hidden.is_some());
                 let mut absent: Vec<String> = hidden.map(|listed| listed.name).collect();
                 // The bundle of a server without a tool that shows.
@@ -293,7 +293,7 @@ impl Servers {
     pub(crate) async fn detach(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         tasks.shutdown().await;
-        join_all(self.desk.take().into_iter().map(Attached::detach)).await;
+        join_all(self.desk.take().into_iter().map(AttachedServer::detach)).await;
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -308,7 +308,7 @@ impl Servers {
     fn order(&self) {
         let registry = self.desk.registry();
         let statuses = self.statuses().into_iter().flatten();
-        let listed = statuses.flat_map(|status| status.listed);
+        let listed = statuses.flat_map(|status| status.items);
         let mut items: Vec<Item> = Vec::new();
         for listed in listed.filter(|listed| listed.hidden.is_none()) {
             match listed.is_prompt {
@@ -333,7 +333,7 @@ pub(crate) fn unknown(told: String, missing: &[String]) -> Failure {
 }
 
 /// Why a tool or prompt is hidden, and how it comes back; nothing where it is not.
-fn hidden(listed: &Listed) -> Option<String> {
+fn hidden(listed: &RemoteItem) -> Option<String> {
     let why = listed.hidden.as_deref()?;
     Some(format!("{why} with `{}`", accepting(&listed.name)))
 }

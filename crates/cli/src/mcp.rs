@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
-use toolwright_mcp::{Attach, FilePins, McpServer, Status};
+use toolwright_mcp::{RemoteServer, FilePins, McpServer, AttachmentStatus};
 
 use crate::args::Mcp;
 use crate::attach::{self, Servers, Stay, accepting};
@@ -22,7 +22,7 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     match command {
         None => {
-            let refused = Attach::refuse_itself(surroundings.config());
+            let refused = RemoteServer::reject_self_attach(surroundings.config());
             refused.map_err(|error| Failure::finding(&error))?;
             let work = |runtime: &Runtime, servers: &Servers| {
                 servers.warn();
@@ -84,7 +84,7 @@ fn serve(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, Failure> {
 fn list(servers: &Servers, pins: &FilePins, json: bool) -> Result<ExitCode, Failure> {
     let (statuses, troubles): (Vec<_>, Vec<_>) =
         servers.statuses().into_iter().partition(Result::is_ok);
-    let mut statuses: Vec<Status> = statuses.into_iter().flatten().collect();
+    let mut statuses: Vec<AttachmentStatus> = statuses.into_iter().flatten().collect();
     for status in &mut statuses {
         note_changes(status, pins)?;
     }
@@ -109,15 +109,15 @@ fn list(servers: &Servers, pins: &FilePins, json: bool) -> Result<ExitCode, Fail
 }
 
 /// Notes what a program that runs has seen change, and hides, although the server lists it unchanged here.
-fn note_changes(status: &mut Status, pins: &FilePins) -> Result<(), Failure> {
+fn note_changes(status: &mut AttachmentStatus, pins: &FilePins) -> Result<(), Failure> {
     let drifted = pins.drifted(&status.server);
     for (definition, changed) in drifted.map_err(|error| Failure::finding(&error))? {
         let (remote, is_prompt) = match definition.strip_prefix("prompt:") {
             Some(prompt) => (prompt, true),
             None => (&*definition, false),
         };
-        let mut listed = status.listed.iter();
-        let listed = listed.find(|it| it.remote == remote && it.is_prompt == is_prompt);
+        let mut listed = status.items.iter();
+        let listed = listed.find(|it| it.remote_name == remote && it.is_prompt == is_prompt);
         if let Some(listed) = listed.filter(|listed| listed.hidden.is_none()) {
             let note = format!(
                 "`{}`: a running program has seen its {} change, and hides it",
@@ -131,13 +131,13 @@ fn note_changes(status: &mut Status, pins: &FilePins) -> Result<(), Failure> {
 }
 
 /// One server as people read it.
-fn told(status: &Status) -> String {
+fn told(status: &AttachmentStatus) -> String {
     let revision = status.revision.as_deref().unwrap_or("not connected");
     let latency = status.latency.map_or_else(String::new, |latency| {
         format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0)
     });
     let mut text = format!("{} ({revision}{latency})\n", status.server);
-    for listed in &status.listed {
+    for listed in &status.items {
         // Why it is hidden, the notes say.
         let hidden = match listed.hidden {
             Some(_) => format!("  hidden; `{}` takes it back", accepting(&listed.name)),

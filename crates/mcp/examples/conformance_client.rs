@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolwright_core::{Invoker, Registry, Secret, ToolCall};
-use toolwright_mcp::{Answer, Attach, Authorize, Elicit, OAuth, Question, Trust, Wanted};
+use toolwright_mcp::{ElicitAnswer, RemoteServer, UserAuthorizer, ElicitHandler, OAuthClient, ElicitRequest, Trust, ElicitInput};
 
 /// Where the suite's authorization servers send a person back to; nobody listens there.
 const REDIRECT: &str = "http://localhost:3000/callback";
@@ -46,7 +46,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let context = env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let scenario: Scenario = serde_json::from_str(&context).unwrap_or_default();
 
-    let mut attach = Attach::url("suite", url)
+    let mut attach = RemoteServer::url("suite", url)
         .trust(Trust::Calls)
         .elicit(Arc::new(Obliging));
     if let Ok(revision) = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     let attached = attach.attach(&registry).await?;
     let invoker = Invoker::new(&registry)?;
-    let listed = attached.status().listed;
+    let listed = attached.status().items;
     let tools = listed.iter().filter(|listed| !listed.is_prompt);
     let schema = |tool: &str| Some(registry.get(tool)?.spec().input.as_value().clone());
     let calls: Vec<(String, Value)> = match scenario.calls.is_empty() {
@@ -76,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .collect(),
         false => {
             let named = |call: Call| {
-                let tool = listed.iter().find(|listed| listed.remote == call.name)?;
+                let tool = listed.iter().find(|listed| listed.remote_name == call.name)?;
                 Some((tool.name.clone(), Value::Object(call.arguments)))
             };
             scenario.calls.into_iter().filter_map(named).collect()
@@ -92,14 +92,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn oauth(name: &str, scenario: &Scenario) -> OAuth {
+fn oauth(name: &str, scenario: &Scenario) -> OAuthClient {
     let secret = scenario.client_secret.as_deref().map(Secret::new);
     match (&scenario.client_id, secret) {
         (Some(id), Some(secret)) if name.contains("client-credentials") => {
-            OAuth::credentials(id, secret)
+            OAuthClient::client_credentials(id, secret)
         }
-        (Some(id), secret) => OAuth::new(REDIRECT, Arc::new(Headless)).client(id, secret),
-        (None, _) => OAuth::new(REDIRECT, Arc::new(Headless)).metadata(METADATA),
+        (Some(id), secret) => OAuthClient::new(REDIRECT, Arc::new(Headless)).registered_client(id, secret),
+        (None, _) => OAuthClient::new(REDIRECT, Arc::new(Headless)).client_metadata_url(METADATA),
     }
 }
 
@@ -127,18 +127,18 @@ fn property<'s>(schema: &'s Value, name: &str, keyword: &str) -> Option<&'s Valu
 /// Fills in every form, and takes what it suggests.
 struct Obliging;
 
-impl Elicit for Obliging {
-    fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
+impl ElicitHandler for Obliging {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
         Box::pin(async move {
-            match question.wanted {
-                Wanted::Form(schema) => {
+            match question.input {
+                ElicitInput::Form(schema) => {
                     let mut filled = sample(schema);
                     if let Some(filled) = filled.as_object_mut() {
                         filled.retain(|name, _| property(schema, name, "default").is_none());
                     }
-                    Answer::Accept(filled)
+                    ElicitAnswer::Accept(filled)
                 }
-                _ => Answer::Decline,
+                _ => ElicitAnswer::Decline,
             }
         })
     }
@@ -147,7 +147,7 @@ impl Elicit for Obliging {
 /// Authorizes us without a person: the suite's pages redirect at once.
 struct Headless;
 
-impl Authorize for Headless {
+impl UserAuthorizer for Headless {
     fn authorize<'a>(&'a self, page: &'a str) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
             let stay = reqwest::redirect::Policy::none();

@@ -3,6 +3,6 @@
 pub(crate) mod content;
 pub(crate) mod prompt;
 pub(crate) mod result;
-pub(crate) mod schema;
-mod text;
+pub(crate) mod enum_values;
+mod json_string;
 pub(crate) mod tool;

@@ -15,42 +15,42 @@ use axum::{BoxError, Router};
 use tokio::sync::Semaphore;
 use toolwright_core::Caller;
 
-use crate::access::Visitor;
-use crate::server::{Limits, McpServer};
+use crate::auth::Principal;
+use crate::server::{McpLimits, McpServer};
 
-mod answer;
+mod responses;
 mod batch;
-mod bearer;
-mod guard;
+mod bearer_auth;
+mod request_auth;
 mod headers;
-mod metadata;
+mod resource_metadata;
 mod post;
 mod serve;
-mod session;
-mod sessions;
+mod session_routes;
+mod session_store;
 mod sse;
 
-pub use guard::AccessDenied;
-pub use serve::Bound;
+pub use request_auth::AccessDenied;
+pub use serve::BoundMcpServer;
 
 /// What all connections share.
-pub(crate) struct Shared {
-    requests: Arc<Semaphore>,
-    streams: Arc<Semaphore>,
-    sessions: sessions::Sessions,
+pub(crate) struct HttpState {
+    request_permits: Arc<Semaphore>,
+    stream_permits: Arc<Semaphore>,
+    sessions: session_store::SessionStore,
 }
 
-impl Shared {
-    pub(crate) fn new(limits: &Limits) -> Self {
+impl HttpState {
+    pub(crate) fn new(limits: &McpLimits) -> Self {
         Self {
-            requests: permits(limits.requests),
-            streams: permits(limits.streams),
-            sessions: sessions::Sessions::default(),
+            request_permits: semaphore(limits.max_requests),
+            stream_permits: semaphore(limits.max_streams),
+            sessions: session_store::SessionStore::default(),
         }
     }
 }
 
-fn permits(most: usize) -> Arc<Semaphore> {
+fn semaphore(most: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
 }
 
@@ -84,12 +84,12 @@ impl McpServer {
     ///
     /// When the request is not let in: 403 for its host, origin, scopes or, without credentials, for where it comes from; 401
     /// for its token; 400 where it cannot be read.
-    pub async fn admit(&self, request: &Parts) -> Result<Visitor, AccessDenied> {
-        guard::admit(
+    pub async fn authenticate_request(&self, request: &Parts) -> Result<Principal, AccessDenied> {
+        request_auth::authenticate_request(
             self,
             &request.headers,
             &request.uri,
-            peer(&request.extensions),
+            peer_address(&request.extensions),
         )
         .await
     }
@@ -102,20 +102,20 @@ impl McpServer {
     pub async fn authenticate(
         &self,
         authorization: Option<&HeaderValue>,
-    ) -> Result<Visitor, AccessDenied> {
+    ) -> Result<Principal, AccessDenied> {
         let headers = authorization.map(|value| (header::AUTHORIZATION, value.clone()));
         let headers = HeaderMap::from_iter(headers);
-        guard::authenticate(self, &headers, &Uri::from_static("/")).await
+        request_auth::authenticate(self, &headers, &Uri::from_static("/")).await
     }
 
     /// Returns the operator of this server, who reaches everything: for what the program itself does.
-    pub fn operator(&self) -> Visitor {
-        Visitor::anywhere(Caller::default(), false, &self.0.whole)
+    pub fn operator(&self) -> Principal {
+        Principal::unrestricted(Caller::default(), false, &self.0.all_tools)
     }
 
     /// Returns true if a request may be the operator's: there are no credentials, or one that several people share.
     pub fn has_operator(&self) -> bool {
-        self.0.door.is_none() && self.0.tokens.are_shared()
+        self.0.oauth.is_none() && self.0.tokens.has_shared()
     }
 
     /// Lets in a subject without its credential, with the scopes and the expiry that its [`Visitor`] had, by the rules of
@@ -124,31 +124,31 @@ impl McpServer {
     /// # Errors
     ///
     /// When the credential has expired since, or the server knows no subjects any more.
-    pub fn readmit(
+    pub fn restore_principal(
         &self,
         subject: &str,
         scopes: impl IntoIterator<Item = String>,
         expires: Option<SystemTime>,
-    ) -> Result<Visitor, AccessDenied> {
+    ) -> Result<Principal, AccessDenied> {
         let scopes: BTreeSet<String> = scopes.into_iter().collect();
-        let Some(door) = &self.0.door else {
+        let Some(door) = &self.0.oauth else {
             // A token of a caller's own has neither: what was limited then is not unlimited now.
-            let caller = self.0.tokens.named(subject);
+            let caller = self.0.tokens.find_caller(subject);
             let caller = caller.filter(|_| scopes.is_empty() && expires.is_none());
             let caller = caller.ok_or_else(|| {
                 let message = format!("nobody is known here as `{subject}`");
                 AccessDenied::new(StatusCode::UNAUTHORIZED, message)
             })?;
-            return Ok(Visitor::anywhere(caller, true, &self.0.whole));
+            return Ok(Principal::unrestricted(caller, true, &self.0.all_tools));
         };
-        let whole = &self.0.whole.invoker;
-        let admitted = door.readmit(whole, subject.to_owned(), scopes, expires);
-        admitted.map_err(|refusal| bearer::denied(door, refusal))
+        let whole = &self.0.all_tools.invoker;
+        let admitted = door.restore(whole, subject.to_owned(), scopes, expires);
+        admitted.map_err(|refusal| bearer_auth::access_denied(door, refusal))
     }
 
     /// Tells whether everybody is let in who can reach the address, so that only this machine may.
-    pub fn is_open(&self) -> bool {
-        self.0.door.is_none() && self.0.tokens.is_empty()
+    pub fn allows_anonymous(&self) -> bool {
+        self.0.oauth.is_none() && self.0.tokens.is_empty()
     }
 
     /// Answers one HTTP request, whatever its path.
@@ -157,31 +157,31 @@ impl McpServer {
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         let mut request = request;
-        let peer = peer(request.extensions());
-        let admitted = guard::admit(self, request.headers(), request.uri(), peer).await;
+        let peer = peer_address(request.extensions());
+        let admitted = request_auth::authenticate_request(self, request.headers(), request.uri(), peer).await;
         // From here on nobody needs the token, and nobody can pass it on.
         request.headers_mut().remove(header::AUTHORIZATION);
         let visitor = match admitted {
             Ok(visitor) => visitor,
-            Err(refusal) => return refusal.into_response(),
+            Err(refusal) => return refusal.into_rpc_response(),
         };
         match *request.method() {
             Method::POST => self.post(request, visitor).await,
-            Method::GET => self.get(request.headers(), visitor),
-            Method::DELETE => self.delete(request.headers(), &visitor),
-            _ => answer::not_allowed(),
+            Method::GET => self.get_session_stream(request.headers(), visitor),
+            Method::DELETE => self.delete_session(request.headers(), &visitor),
+            _ => responses::method_not_allowed(),
         }
     }
 }
 
 /// The address of the client, if the listener provided it.
-fn peer(extensions: &Extensions) -> Option<SocketAddr> {
+fn peer_address(extensions: &Extensions) -> Option<SocketAddr> {
     let peer: Option<&ConnectInfo<SocketAddr>> = extensions.get();
     peer.map(|ConnectInfo(peer)| *peer)
 }
 
 /// Makes a response without content.
-fn empty(status: StatusCode) -> Response {
+fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response.headers_mut().insert(

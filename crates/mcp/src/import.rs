@@ -2,10 +2,10 @@
 
 mod prompt;
 mod result;
-mod text;
+mod untrusted_text;
 mod tool;
 
-pub(crate) use prompt::{OfferedPrompt, said};
-pub(crate) use result::{result, unknown_result};
-pub(crate) use text::{chain, clean, short};
-pub(crate) use tool::{Offered, hints};
+pub(crate) use prompt::{RemotePrompt, prompt_text};
+pub(crate) use result::{convert_result, convert_raw_result};
+pub(crate) use untrusted_text::{error_chain, sanitize, excerpt};
+pub(crate) use tool::{RemoteTool, trusted_hints};

@@ -4,7 +4,7 @@
 //! [`Revision`], what differs between transports is how messages arrive. As a client, [`Attach`] brings another server's tools
 //! and prompts into a registry, pinned and bounded. Nothing here runs a tool by itself.
 
-mod access;
+mod auth;
 mod export;
 mod http;
 mod server;
@@ -14,14 +14,14 @@ mod client;
 mod import;
 mod pin;
 
-pub use access::{Claims, Jwks, Opens, ResourceServer, TokenTable, Unverified, Verifier, Visitor};
+pub use auth::{Claims, Jwks, ScopeRule, ResourceServer, StaticTokens, VerifyError, TokenVerifier, Principal};
 pub use client::{
-    Answer, Attach, AttachError, Attached, Authorize, Elicit, Limits as AttachLimits, Listed,
-    OAuth, Question, Status, Trust, Wanted,
+    ElicitAnswer, RemoteServer, AttachError, AttachedServer, UserAuthorizer, ElicitHandler, AttachLimits as AttachLimits, RemoteItem,
+    OAuthClient, ElicitRequest, AttachmentStatus, Trust, ElicitInput,
 };
-pub use http::{AccessDenied, Bound};
-pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, Pins, Verdict};
+pub use http::{AccessDenied, BoundMcpServer};
+pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, PinStore, PinStatus};
 pub use server::{
-    BuildError, Capability, Client, Elicited, Limits, LogLevel, McpServer, McpServerBuilder,
-    Resource, Revision, ServeError,
+    McpBuildError, ClientCapability, ClientPeer, ElicitResponse, McpLimits, LogLevel, McpServer, McpServerBuilder,
+    ServedResource, Revision, McpServeError,
 };

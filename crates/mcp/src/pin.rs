@@ -3,7 +3,7 @@
 //! A server can win trust with a harmless tool and change it later. So each definition is pinned when it is first seen; one
 //! that has drifted from its pin is hidden until somebody accepts what it has become.
 
-mod book;
+mod pin_set;
 mod file;
 mod fingerprint;
 mod memory;
@@ -18,7 +18,7 @@ pub use memory::MemoryPins;
 /// Remembers what the definitions of each server looked like.
 ///
 /// A definition goes by the name its server gives it; that of a prompt begins with `prompt:`.
-pub trait Pins: Send + Sync {
+pub trait PinStore: Send + Sync {
     /// Compares definitions with their pins, and pins those that are seen for the first time.
     ///
     /// The verdicts stand in the order of the definitions. One that has drifted is remembered, to be accepted.
@@ -27,7 +27,7 @@ pub trait Pins: Send + Sync {
     ///
     /// When the pins cannot be read or written; then nothing is known to be what it was.
     fn check(&self, server: &str, seen: &[(String, Fingerprint)])
-    -> Result<Vec<Verdict>, PinError>;
+    -> Result<Vec<PinStatus>, PinError>;
 
     /// Pins what a definition was last seen to have become; tells whether it had drifted.
     ///
@@ -40,11 +40,11 @@ pub trait Pins: Send + Sync {
 /// What a pin says about a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum PinStatus {
     /// It was never seen before, and is pinned now.
     New,
     /// It is what it was.
-    Same,
+    Unchanged,
     /// It has changed since it was pinned.
     Drifted {
         /// The parts that differ, such as `description` or `inputSchema`.
@@ -82,7 +82,7 @@ pub enum PinError {
     },
     /// Others may change the file.
     #[error("others may write to {}, so its pins prove nothing: allow only its owner to", path.display())]
-    Exposed {
+    WritableByOthers {
         /// The file.
         path: PathBuf,
     },

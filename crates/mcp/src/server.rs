@@ -5,57 +5,57 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 use toolwright_core::{CancellationToken, Invoker};
 
-use crate::access::{Door, Reach};
+use crate::auth::{OAuthAuthenticator, ScopedTools};
 
-mod approve;
+mod approval;
 mod builder;
-mod calls;
+mod in_flight;
 mod capability;
-mod client;
-mod complete;
+mod client_peer;
+mod completion;
 mod error;
-mod exchange;
-mod hello;
-mod job;
+mod request_context;
+mod handshake;
+mod dispatch;
 mod limits;
-mod listen;
-mod lists;
-mod log;
+mod subscriptions;
+mod list_cache;
+mod log_level;
 mod message;
-mod mirror;
-mod read;
-pub(crate) mod reply;
-mod resource;
+mod header_arguments;
+mod resources;
+pub(crate) mod response;
+mod served_resource;
 mod revision;
-mod running;
-mod scope;
+mod response_stream;
+mod scope_check;
 mod session;
-mod state;
-mod streams;
+mod request_state;
+mod replay_buffer;
 mod tasks;
-mod time;
-mod tokens;
-mod work;
+mod rfc3339;
+mod configured_tokens;
+mod execute;
 
 pub use builder::McpServerBuilder;
-pub(crate) use calls::Calls;
-pub use capability::Capability;
-pub use client::{Client, Elicited};
+pub(crate) use in_flight::InFlightRequests;
+pub use capability::ClientCapability;
+pub use client_peer::{ClientPeer, ElicitResponse};
 pub(crate) use error::RpcError;
-pub use error::{BuildError, ServeError};
-pub(crate) use exchange::Exchange;
-pub(crate) use job::Job;
-pub use limits::Limits;
-pub(crate) use listen::Listen;
-pub(crate) use lists::Lists;
-pub use log::LogLevel;
-pub(crate) use message::{Kind, Message};
-pub(crate) use mirror::decode;
-pub use resource::Resource;
+pub use error::{McpBuildError, McpServeError};
+pub(crate) use request_context::RequestContext;
+pub(crate) use dispatch::Dispatch;
+pub use limits::McpLimits;
+pub(crate) use subscriptions::SubscriptionFilter;
+pub(crate) use list_cache::ListCache;
+pub use log_level::LogLevel;
+pub(crate) use message::{MessageKind, RpcMessage};
+pub(crate) use header_arguments::decode_header;
+pub use served_resource::ServedResource;
 pub use revision::Revision;
-pub(crate) use running::{Running, Step};
+pub(crate) use response_stream::{ResponseStream, StreamItem};
 pub(crate) use session::Session;
-pub(crate) use streams::Stream;
+pub(crate) use replay_buffer::ReplayBuffer;
 
 /// An MCP server over one invoker; cheap to clone, all clones are one server.
 ///
@@ -83,35 +83,35 @@ pub(crate) use streams::Stream;
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct McpServer(pub(crate) Arc<Shared>);
+pub struct McpServer(pub(crate) Arc<ServerState>);
 
-pub(crate) struct Shared {
+pub(crate) struct ServerState {
     /// All there is.
-    pub(crate) whole: Arc<Reach>,
+    pub(crate) all_tools: Arc<ScopedTools>,
     /// Runs the tools that resources are made of.
-    pub(crate) reader: Invoker,
-    pub(crate) resources: Vec<Resource>,
+    pub(crate) resource_invoker: Invoker,
+    pub(crate) resources: Vec<ServedResource>,
     pub(crate) name: String,
     pub(crate) title: Option<String>,
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
-    pub(crate) limits: Limits,
-    pub(crate) tokens: tokens::Tokens,
+    pub(crate) limits: McpLimits,
+    pub(crate) tokens: configured_tokens::ConfiguredTokens,
     /// The way in, where tokens are somebody else's.
-    pub(crate) door: Option<Door>,
+    pub(crate) oauth: Option<OAuthAuthenticator>,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
-    pub(crate) mirrors: mirror::Mirrors,
-    pub(crate) seal: state::Seal,
-    pub(crate) tasks: tasks::Tasks,
+    pub(crate) header_arguments: header_arguments::HeaderArguments,
+    pub(crate) request_states: request_state::RequestStateSigner,
+    pub(crate) tasks: tasks::TaskStore,
     /// Addresses of resources that have changed.
-    pub(crate) updates: broadcast::Sender<Arc<str>>,
+    pub(crate) resource_updates: broadcast::Sender<Arc<str>>,
     /// Cancelled when the server is to end.
-    pub(crate) ending: CancellationToken,
-    pub(crate) http: crate::http::Shared,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) http: crate::http::HttpState,
     /// What every result ends with, and what every list ends with before that, without sessions.
-    tail: String,
-    cached: String,
+    result_suffix: String,
+    cache_suffix: String,
 }
 
 impl McpServer {
@@ -123,28 +123,28 @@ impl McpServer {
     /// Tells those who follow a resource that it has changed.
     pub fn resource_updated(&self, uri: &str) {
         // Nobody listening is no mistake.
-        let _ = self.0.updates.send(uri.into());
+        let _ = self.0.resource_updates.send(uri.into());
     }
 
     /// Ends all that is under way, and refuses what comes after.
     pub fn shut_down(&self) {
-        self.0.ending.cancel();
+        self.0.shutdown.cancel();
     }
 
     /// Returns what every result of a revision ends with.
-    pub(crate) fn tail(&self, revision: Revision) -> &str {
+    pub(crate) fn result_suffix(&self, revision: Revision) -> &str {
         match revision.is_stateless() {
-            true => &self.0.tail,
+            true => &self.0.result_suffix,
             false => "",
         }
     }
 
     /// Ends a result that clients may keep for a while.
-    pub(crate) fn end_cached(&self, body: &mut Vec<u8>, revision: Revision) {
+    pub(crate) fn write_cacheable_end(&self, body: &mut Vec<u8>, revision: Revision) {
         if revision.is_stateless() {
-            body.extend_from_slice(self.0.cached.as_bytes());
+            body.extend_from_slice(self.0.cache_suffix.as_bytes());
         }
-        body.extend_from_slice(self.tail(revision).as_bytes());
+        body.extend_from_slice(self.result_suffix(revision).as_bytes());
         body.push(b'}');
     }
 }

@@ -9,14 +9,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolwright_core::{Caller, CancellationToken};
 
-use crate::server::reply::Reply;
+use crate::server::response::RpcResponse;
 use crate::server::{
-    Calls, Exchange, Job, Kind, Listen, McpServer, Message, RpcError, Running, ServeError, Session,
-    Step,
+    InFlightRequests, RequestContext, Dispatch, MessageKind, SubscriptionFilter, McpServer, RpcMessage, RpcError, ResponseStream, McpServeError, Session,
+    StreamItem,
 };
 
 mod lines;
-mod streams;
+mod standard_streams;
 
 impl McpServer {
     /// Serves the client that started this process, over its standard streams, until it closes them.
@@ -26,13 +26,13 @@ impl McpServer {
     /// # Errors
     ///
     /// When a stream fails; a stream that is closed is the usual end.
-    pub async fn serve_stdio(&self) -> Result<(), ServeError> {
-        let io = |source| ServeError::Io {
+    pub async fn serve_stdio(&self) -> Result<(), McpServeError> {
+        let io = |source| McpServeError::Io {
             action: "take standard output for the protocol",
             source,
         };
-        let output = streams::take().map_err(io)?;
-        self.serve_lines(BufReader::new(streams::input()), output)
+        let output = standard_streams::take_stdout().map_err(io)?;
+        self.serve_lines(BufReader::new(standard_streams::open_stdin()), output)
             .await
     }
 
@@ -45,29 +45,29 @@ impl McpServer {
         &self,
         input: impl AsyncBufRead + Send + Unpin,
         output: impl AsyncWrite + Send + Unpin + 'static,
-    ) -> Result<(), ServeError> {
+    ) -> Result<(), McpServeError> {
         let (sender, receiver) = mpsc::channel(256);
-        let writing = tokio::spawn(write(output, receiver));
-        let mut connection = Connection {
+        let writing = tokio::spawn(write_lines(output, receiver));
+        let mut connection = StdioConnection {
             server: self.clone(),
-            out: sender,
+            outgoing: sender,
             session: None,
-            calls: Arc::default(),
+            in_flight: Arc::default(),
             ended: CancellationToken::new(),
-            listening: CancellationToken::new(),
-            room: Arc::new(Semaphore::new(self.0.limits.requests.max(1))),
+            subscription_token: CancellationToken::new(),
+            request_permits: Arc::new(Semaphore::new(self.0.limits.max_requests.max(1))),
             tasks: JoinSet::new(),
         };
-        let read = connection.read(input).await;
+        let read = connection.read_lines(input).await;
         // Changes are of no interest any more; what was asked before is answered, if that is soon.
-        connection.listening.cancel();
+        connection.subscription_token.cancel();
         let all = async { while connection.tasks.join_next().await.is_some() {} };
-        if timeout(self.0.limits.grace, all).await.is_err() {
+        if timeout(self.0.limits.shutdown_grace, all).await.is_err() {
             connection.tasks.abort_all();
         }
         drop(connection);
         let written = writing.await.unwrap_or(Ok(()));
-        read.and(written).map_err(|source| ServeError::Io {
+        read.and(written).map_err(|source| McpServeError::Io {
             action: "talk to the client",
             source,
         })
@@ -75,118 +75,118 @@ impl McpServer {
 }
 
 /// One client at the other end of two streams.
-struct Connection {
+struct StdioConnection {
     server: McpServer,
-    out: mpsc::Sender<Vec<u8>>,
+    outgoing: mpsc::Sender<Vec<u8>>,
     /// The session, once there was a handshake.
     session: Option<Arc<Session>>,
-    calls: Arc<Calls>,
+    in_flight: Arc<InFlightRequests>,
     ended: CancellationToken,
     /// Ends the streams of changes.
-    listening: CancellationToken,
-    room: Arc<Semaphore>,
+    subscription_token: CancellationToken,
+    request_permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
 }
 
-impl Connection {
-    async fn read(&mut self, mut input: impl AsyncBufRead + Unpin) -> io::Result<()> {
-        let limit = self.server.0.limits.message;
-        let ending = self.server.0.ending.clone();
+impl StdioConnection {
+    async fn read_lines(&mut self, mut input: impl AsyncBufRead + Unpin) -> io::Result<()> {
+        let limit = self.server.0.limits.max_message_bytes;
+        let ending = self.server.0.shutdown.clone();
         let mut line = Vec::new();
         loop {
             let read = tokio::select! {
-                read = lines::next(&mut input, &mut line, limit) => read?,
+                read = lines::read_line(&mut input, &mut line, limit) => read?,
                 // Whoever cannot be answered need not be heard.
-                () = self.out.closed() => return Ok(()),
+                () = self.outgoing.closed() => return Ok(()),
                 () = ending.cancelled() => return Ok(()),
             };
             match read {
-                lines::Read::Line => self.take(line.trim_ascii()).await,
-                lines::Read::TooLong => {
+                lines::LineRead::Line => self.handle_line(line.trim_ascii()).await,
+                lines::LineRead::TooLong => {
                     let error = format!("a message may have {limit} bytes");
-                    self.say(Reply::error("null", &RpcError::invalid_request(error)))
+                    self.send_response(RpcResponse::error("null", &RpcError::invalid_request(error)))
                         .await;
                 }
-                lines::Read::End => return Ok(()),
+                lines::LineRead::End => return Ok(()),
             }
             while self.tasks.try_join_next().is_some() {}
         }
     }
 
-    async fn take(&mut self, line: &[u8]) {
+    async fn handle_line(&mut self, line: &[u8]) {
         if line.is_empty() {
             return;
         }
         if line.first() == Some(&b'[') {
-            return self.take_batch(line).await;
+            return self.handle_batch(line).await;
         }
-        match Message::read(line) {
+        match RpcMessage::parse(line) {
             Ok(message) => {
-                if let Some(reply) = self.take_message(&message).await {
-                    self.say(reply).await;
+                if let Some(reply) = self.handle_message(&message).await {
+                    self.send_response(reply).await;
                 }
             }
-            Err(it) => self.say(Reply::error(it.id(), &it.error)).await,
+            Err(it) => self.send_response(RpcResponse::error(it.id(), &it.error)).await,
         }
     }
 
     /// Takes several messages, for the revision that had batches; each answer is a line of its own.
-    async fn take_batch(&mut self, line: &[u8]) {
+    async fn handle_batch(&mut self, line: &[u8]) {
         let has_batches = self.session.as_ref().map(|it| it.revision.has_batches());
         let parts = serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(line);
-        let most = self.server.0.limits.batch;
+        let most = self.server.0.limits.max_batch;
         match parts {
             Ok(parts) if has_batches == Some(true) && (1..=most).contains(&parts.len()) => {
                 for part in parts {
-                    match Message::read(part.get().as_bytes()) {
+                    match RpcMessage::parse(part.get().as_bytes()) {
                         Ok(message) => {
-                            if let Some(reply) = self.take_message(&message).await {
-                                self.say(reply).await;
+                            if let Some(reply) = self.handle_message(&message).await {
+                                self.send_response(reply).await;
                             }
                         }
-                        Err(it) => self.say(Reply::error(it.id(), &it.error)).await,
+                        Err(it) => self.send_response(RpcResponse::error(it.id(), &it.error)).await,
                     }
                 }
             }
             _ => {
                 let error = RpcError::invalid_request("send one message per line");
-                self.say(Reply::error("null", &error)).await;
+                self.send_response(RpcResponse::error("null", &error)).await;
             }
         }
     }
 
     /// Takes one message, and returns what can be answered at once.
-    async fn take_message(&mut self, message: &Message<'_>) -> Option<Reply> {
+    async fn handle_message(&mut self, message: &RpcMessage<'_>) -> Option<RpcResponse> {
         match message.kind() {
-            Kind::Notification => {
+            MessageKind::Notification => {
                 if let ("notifications/cancelled", Some(id)) =
                     (message.method(), message.params.request_id)
                 {
-                    self.calls.cancel(id.get());
+                    self.in_flight.cancel(id.get());
                 }
                 None
             }
-            Kind::Response => {
+            MessageKind::Response => {
                 if let Some(session) = &self.session {
-                    session.answered(message);
+                    session.handle_response(message);
                 }
                 None
             }
-            Kind::Request => match self.request(message).await {
+            MessageKind::Request => match self.handle_request(message).await {
                 Ok(reply) => reply,
-                Err(error) => Some(Reply::error(message.id(), &error)),
+                Err(error) => Some(RpcResponse::error(message.id(), &error)),
             },
         }
     }
 
-    async fn request(&mut self, message: &Message<'_>) -> Result<Option<Reply>, RpcError> {
-        let exchange = if message.params.meta.version.is_some() {
-            self.server.stateless(message, Caller::default())?
+    async fn handle_request(&mut self, message: &RpcMessage<'_>) -> Result<Option<RpcResponse>, RpcError> {
+        let exchange = if message.params.meta.protocol_version.is_some() {
+            self.server.stateless_context(message, Caller::default())?
         } else if message.method() == "initialize" {
-            return self.open(message).map(Some);
+            return self.initialize_session(message).map(Some);
         } else {
             match &self.session {
-                Some(session) => self.server.within(session, message),
+                Some(session) => self.server.session_context(session, message),
                 // Whoever only asks what is spoken here is told so in the words of the newest revision.
                 None => {
                     return Err(RpcError::invalid_params(
@@ -196,48 +196,48 @@ impl Connection {
             }
         };
         let exchange = Arc::new(exchange);
-        let work = match self.server.job(message, &exchange) {
-            Job::Done(reply) => return Ok(Some(reply)),
-            Job::Work(work) => work,
+        let work = match self.server.dispatch(message, &exchange) {
+            Dispatch::Response(reply) => return Ok(Some(reply)),
+            Dispatch::Operation(work) => work,
         };
         let until = match message.method() {
-            "subscriptions/listen" => &self.listening,
+            "subscriptions/listen" => &self.subscription_token,
             _ => &self.ended,
         };
         let taken = || RpcError::invalid_request("another request with this id is under way");
-        let underway = self.calls.start(message.id(), until).ok_or_else(taken)?;
+        let underway = self.in_flight.start(message.id(), until).ok_or_else(taken)?;
         let work = work.run(self.server.clone(), Arc::clone(&exchange));
-        let running = Running::new(work, exchange, Some(underway));
+        let running = ResponseStream::new(work, exchange, Some(underway));
         // Reading stops while there is no room: the client feels it, and nothing piles up here.
-        let room = Arc::clone(&self.room).acquire_owned().await.ok();
-        let out = self.out.clone();
+        let room = Arc::clone(&self.request_permits).acquire_owned().await.ok();
+        let out = self.outgoing.clone();
         self.tasks.spawn(async move {
-            drive(running, out).await;
+            forward_stream(running, out).await;
             drop(room);
         });
         Ok(None)
     }
 
     /// Opens the session, and begins to tell the client of changes.
-    fn open(&mut self, message: &Message<'_>) -> Result<Reply, RpcError> {
+    fn initialize_session(&mut self, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
         let (reply, session) = self.server.initialize(message, Caller::default())?;
         let session = Arc::new(session);
         let caller = session.caller.clone();
-        let mut exchange = Exchange::new(session.revision, session.capabilities, caller);
+        let mut exchange = RequestContext::new(session.revision, session.capabilities, caller);
         exchange.session = Some(Arc::clone(&session));
         self.session = Some(session);
-        self.listening.cancel();
-        self.listening = CancellationToken::new();
+        self.subscription_token.cancel();
+        self.subscription_token = CancellationToken::new();
         let (server, exchange) = (self.server.clone(), Arc::new(exchange));
-        let listening = Listen::all().open(&server, &exchange);
+        let listening = SubscriptionFilter::list_changes().subscribe(&server, &exchange);
         let within = Arc::clone(&exchange);
         let work = async move { listening.run("null", &server, &within).await };
-        let mut running = Running::new(work, exchange, None);
-        let (out, ended) = (self.out.clone(), self.listening.clone());
+        let mut running = ResponseStream::new(work, exchange, None);
+        let (out, ended) = (self.outgoing.clone(), self.subscription_token.clone());
         self.tasks.spawn(async move {
             let telling = async {
                 // A session has not asked for changes, so their end is no response.
-                while let Step::Message(message) = running.next().await {
+                while let StreamItem::Message(message) = running.next().await {
                     if out.send(message.into()).await.is_err() {
                         break;
                     }
@@ -251,18 +251,18 @@ impl Connection {
         Ok(reply)
     }
 
-    async fn say(&self, reply: Reply) {
+    async fn send_response(&self, reply: RpcResponse) {
         // Nobody left to read it: the next round of reading ends.
-        let _ = self.out.send(reply.body).await;
+        let _ = self.outgoing.send(reply.body).await;
     }
 }
 
-async fn drive(mut running: Running, out: mpsc::Sender<Vec<u8>>) {
+async fn forward_stream(mut running: ResponseStream, out: mpsc::Sender<Vec<u8>>) {
     loop {
         let (line, last) = match running.next().await {
-            Step::Message(message) => (message.into_bytes(), false),
-            Step::Done(reply) => (reply.body, true),
-            Step::Cancelled => return,
+            StreamItem::Message(message) => (message.into_bytes(), false),
+            StreamItem::Response(reply) => (reply.body, true),
+            StreamItem::Cancelled => return,
         };
         if out.send(line).await.is_err() || last {
             return;
@@ -271,10 +271,10 @@ async fn drive(mut running: Running, out: mpsc::Sender<Vec<u8>>) {
 }
 
 /// As many bytes as a pipe takes at once.
-const BATCH: usize = 64 << 10;
+const WRITE_BATCH_BYTES: usize = 64 << 10;
 
 /// Makes one line of what comes from here on: a line break inside JSON is only ever white space.
-fn finish(batch: &mut Vec<u8>, start: usize) {
+fn end_line(batch: &mut Vec<u8>, start: usize) {
     for byte in batch.iter_mut().skip(start) {
         if matches!(byte, b'\n' | b'\r') {
             *byte = b' ';
@@ -283,19 +283,19 @@ fn finish(batch: &mut Vec<u8>, start: usize) {
     batch.push(b'\n');
 }
 
-async fn write(
+async fn write_lines(
     mut output: impl AsyncWrite + Unpin,
     mut lines: mpsc::Receiver<Vec<u8>>,
 ) -> io::Result<()> {
     while let Some(mut batch) = lines.recv().await {
-        finish(&mut batch, 0);
+        end_line(&mut batch, 0);
         // What is ready goes along: a write costs more than most lines.
-        while batch.len() < BATCH
+        while batch.len() < WRITE_BATCH_BYTES
             && let Ok(line) = lines.try_recv()
         {
             let start = batch.len();
             batch.extend_from_slice(&line);
-            finish(&mut batch, start);
+            end_line(&mut batch, start);
         }
         output.write_all(&batch).await?;
         output.flush().await?;

@@ -82,7 +82,7 @@ pub(crate) fn router(app: &Arc<ServerState>, lives: &[Arc<EndpointRuntime>], con
     }
     if mcp {
         router = router.nest("/mcp", app.mcp.router());
-        router = router.merge(app.mcp.well_known());
+        router = router.merge(app.mcp.well_known_router());
     }
     router
         .fallback(async || ErrorResponse::not_found("nothing is at this path"))

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::http::HeaderValue;
 use toolwright_chat::{TurnRequest, PendingApproval, Owner, PrincipalRecord};
 use toolwright_core::{Caller, Invoker, Scope, Tool};
-use toolwright_mcp::Visitor;
+use toolwright_mcp::Principal;
 
 use crate::server_state::ServerState;
 use crate::endpoint::EndpointRuntime;
@@ -25,7 +25,7 @@ pub(crate) fn is_client_tool_call(asked: &PendingApproval) -> bool {
 /// The principal of a request; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RequestContext {
-    principal: Visitor,
+    principal: Principal,
     credential: Arc<Credential>,
     /// The tools that they run themselves.
     client_tools: Arc<[Tool]>,
@@ -39,7 +39,7 @@ pub(crate) struct Credential {
 }
 
 impl RequestContext {
-    pub(crate) fn new(visitor: Visitor, credential: Credential) -> Self {
+    pub(crate) fn new(visitor: Principal, credential: Credential) -> Self {
         Self {
             principal: visitor,
             credential: Arc::new(credential),
@@ -62,7 +62,7 @@ impl RequestContext {
                 let expires = record.expires.map(Duration::from_millis);
                 let expires = expires.map(|since| UNIX_EPOCH + since);
                 let scopes = record.scopes.iter().cloned();
-                app.mcp.readmit(&record.subject, scopes, expires).ok()
+                app.mcp.restore_principal(&record.subject, scopes, expires).ok()
             }
         };
         visitor.map(|visitor| Self::new(visitor, Credential::default()))
@@ -109,7 +109,7 @@ impl RequestContext {
             }
         };
         tokio::select! {
-            () = self.principal.expired() => {}
+            () = self.principal.wait_expired() => {}
             () = session => {}
         }
     }
@@ -130,7 +130,7 @@ impl RequestContext {
 
     /// Returns true if its scopes decide which tools it may use.
     pub(crate) fn is_scoped(&self) -> bool {
-        self.principal.is_limited()
+        self.principal.is_scoped()
     }
 
     /// The owner of the conversations that it begins.
@@ -146,7 +146,7 @@ impl RequestContext {
         let mut record = PrincipalRecord::new(self.principal.subject()?);
         let scopes: BTreeSet<&str> = self.principal.scopes().collect();
         record.scopes = scopes.into_iter().map(str::to_owned).collect();
-        record.expires = self.principal.expires().map(unix_millis_of);
+        record.expires = self.principal.expires_at().map(unix_millis_of);
         Some(record)
     }
 

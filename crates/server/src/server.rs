@@ -69,7 +69,7 @@ pub enum ServerBuildError {
     },
     /// Tools cannot be served, or a token is too short.
     #[error(transparent)]
-    Mcp(#[from] toolwright_mcp::BuildError),
+    Mcp(#[from] toolwright_mcp::McpBuildError),
 }
 
 impl ServerBuilder {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolwright_core::Registry;
-use toolwright_mcp::{Attach, AttachError, Attached, Pins};
+use toolwright_mcp::{RemoteServer, AttachError, AttachedServer, PinStore};
 
 use super::{Person, Stay, hidden, told};
 use crate::print;
@@ -21,7 +21,7 @@ const RECHECK: Duration = Duration::from_secs(2);
 pub(super) enum State {
     /// It is tried for the first time.
     Connecting,
-    Attached(Attached),
+    Attached(AttachedServer),
     /// It could not be attached, and this is why.
     Failed(String),
     /// Nobody needed it.
@@ -31,7 +31,7 @@ pub(super) enum State {
 /// All servers of a command, in the order of the settings.
 pub(super) struct Desk {
     registry: Registry,
-    pins: Arc<dyn Pins>,
+    pins: Arc<dyn PinStore>,
     person: Option<Arc<Person>>,
     servers: Mutex<Vec<(String, State)>>,
     changed: watch::Sender<()>,
@@ -44,7 +44,7 @@ pub(super) type Report = dyn Fn(&str) + Send + Sync;
 impl Desk {
     pub(super) fn new(
         registry: Registry,
-        pins: Arc<dyn Pins>,
+        pins: Arc<dyn PinStore>,
         person: Option<Arc<Person>>,
     ) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Desk {
             State::Left => Vec::new(),
             State::Connecting => vec![format!("server `{name}` is still connecting")],
             State::Failed(why) => vec![why.clone()],
-            State::Attached(server) => server.status().listed.iter().filter_map(hidden).collect(),
+            State::Attached(server) => server.status().items.iter().filter_map(hidden).collect(),
         });
         warnings.concat()
     }
@@ -89,7 +89,7 @@ impl Desk {
     }
 
     /// Makes a place for a server, unless one of its name has one.
-    pub(super) fn begin(&self, wanted: &Attach) -> Option<usize> {
+    pub(super) fn begin(&self, wanted: &RemoteServer) -> Option<usize> {
         let mut servers = self.servers();
         let name = wanted.name().trim();
         if servers.iter().any(|(known, _)| known == name) {
@@ -133,7 +133,7 @@ impl Desk {
     }
 
     /// Takes all that are attached.
-    pub(super) fn take(&self) -> Vec<Attached> {
+    pub(super) fn take(&self) -> Vec<AttachedServer> {
         let servers = std::mem::take(&mut *self.servers());
         let attached = servers.into_iter().filter_map(|(_, state)| match state {
             State::Attached(server) => Some(server),
@@ -143,7 +143,7 @@ impl Desk {
     }
 
     /// Attaches a server; while that cannot be, and the command stays, tries again.
-    pub(super) async fn keep(self: Arc<Self>, place: usize, wanted: Attach, stay: Stay) {
+    pub(super) async fn keep(self: Arc<Self>, place: usize, wanted: RemoteServer, stay: Stay) {
         let mut pause = FIRST_PAUSE;
         let desk = Arc::downgrade(&self);
         let wanted = wanted.pins(Arc::clone(&self.pins));
@@ -179,9 +179,9 @@ impl Desk {
                     return;
                 };
                 let status = server.status();
-                if status.listed.iter().any(|listed| listed.hidden.is_some()) {
+                if status.items.iter().any(|listed| listed.hidden.is_some()) {
                     // Pins that cannot be read leave it hidden.
-                    let _ = server.recheck();
+                    let _ = server.recheck_pins();
                 }
             });
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
-use toolwright_mcp::{Answer, Elicit, Question, Wanted};
+use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitRequest, ElicitInput};
 
 use crate::approve::{Lines, Stdin, discard_typed};
 use crate::clean::{json, label, one_line, strict};
@@ -41,13 +41,13 @@ impl Person {
         let _ = self.approved.set(Approved { server, title });
     }
 
-    fn has_approved(&self, question: &Question<'_>) -> bool {
+    fn has_approved(&self, question: &ElicitRequest<'_>) -> bool {
         let Some(approved) = self.approved.get() else {
             return false;
         };
         // As a server of ours asks: nothing but yes or no, with the tool in the first line.
-        let fields = match question.wanted {
-            Wanted::Form(form) => form.get("properties").and_then(Value::as_object),
+        let fields = match question.input {
+            ElicitInput::Form(form) => form.get("properties").and_then(Value::as_object),
             _ => None,
         };
         let asks = format!("May `{}` run?", approved.title);
@@ -57,15 +57,15 @@ impl Person {
     }
 }
 
-impl Elicit for Person {
-    fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
+impl ElicitHandler for Person {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
         Box::pin(async move {
             if self.has_approved(&question) {
-                return Answer::Accept(Value::Object(Map::new()));
+                return ElicitAnswer::Accept(Value::Object(Map::new()));
             }
             // Who cannot see the question must not be taken to have answered it.
             if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-                return Answer::Decline;
+                return ElicitAnswer::Decline;
             }
             let lines = self.lines.get().cloned().unwrap_or_else(|| Arc::new(Stdin));
             let asks = format!(
@@ -73,16 +73,16 @@ impl Elicit for Person {
                 label(question.server),
                 strict(question.message).replace('\n', "\n  ")
             );
-            let answering: Box<dyn FnOnce() -> io::Result<Answer> + Send> = match question.wanted {
-                Wanted::Form(form) => {
+            let answering: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> = match question.input {
+                ElicitInput::Form(form) => {
                     let form = form.clone();
                     Box::new(move || fill_in(&*lines, &asks, form))
                 }
-                Wanted::Visit(page) => {
+                ElicitInput::Url(page) => {
                     let page = label(page).into_owned();
                     Box::new(move || visit(&*lines, &asks, &page))
                 }
-                _ => return Answer::Decline,
+                _ => return ElicitAnswer::Decline,
             };
             let asked = move || {
                 discard_typed();
@@ -91,17 +91,17 @@ impl Elicit for Person {
             // Reading a line blocks, so it is left to a thread that may.
             match tokio::task::spawn_blocking(asked).await {
                 Ok(Ok(answer)) => answer,
-                _ => Answer::Cancel,
+                _ => ElicitAnswer::Cancel,
             }
         })
     }
 }
 
 /// Asks for each field of a form; an empty line leaves one out.
-fn fill_in(lines: &dyn Lines, asks: &str, form: Value) -> io::Result<Answer> {
+fn fill_in(lines: &dyn Lines, asks: &str, form: Value) -> io::Result<ElicitAnswer> {
     let consent = format!("{asks}Answer it? [y]es, [N]o: ");
     if !is_yes(lines.line(&consent, "")?.as_deref()) {
-        return Ok(Answer::Decline);
+        return Ok(ElicitAnswer::Decline);
     }
     let required = form.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
@@ -109,7 +109,7 @@ fn fill_in(lines: &dyn Lines, asks: &str, form: Value) -> io::Result<Answer> {
     let mut filled = Map::new();
     for (name, field) in fields.into_iter().flatten() {
         let Some(line) = lines.line(&prompt(name, field, is_required(name)), "")? else {
-            return Ok(Answer::Cancel);
+            return Ok(ElicitAnswer::Cancel);
         };
         if !line.trim().is_empty() {
             filled.insert(name.clone(), line.trim().into());
@@ -119,7 +119,7 @@ fn fill_in(lines: &dyn Lines, asks: &str, form: Value) -> io::Result<Answer> {
     if let Ok(form) = Schema::check(form) {
         coerce(&mut filled, &form);
     }
-    Ok(Answer::Accept(filled))
+    Ok(ElicitAnswer::Accept(filled))
 }
 
 fn prompt(name: &str, field: &Value, is_required: bool) -> String {
@@ -150,11 +150,11 @@ fn prompt(name: &str, field: &Value, is_required: bool) -> String {
 }
 
 /// Shows an address whole, and asks whether it was visited.
-fn visit(lines: &dyn Lines, asks: &str, page: &str) -> io::Result<Answer> {
+fn visit(lines: &dyn Lines, asks: &str, page: &str) -> io::Result<ElicitAnswer> {
     let asks = format!("{asks}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
     Ok(match is_yes(lines.line(&asks, "")?.as_deref()) {
-        true => Answer::Accept(Value::Null),
-        false => Answer::Decline,
+        true => ElicitAnswer::Accept(Value::Null),
+        false => ElicitAnswer::Decline,
     })
 }
 
@@ -192,7 +192,7 @@ mod tests {
             "size": { "type": "string", "enum": ["S", "L"], "default": "L" } } })
     }
 
-    fn filled(lines: &[&'static str]) -> (Answer, String) {
+    fn filled(lines: &[&'static str]) -> (ElicitAnswer, String) {
         let typed = Typed(Mutex::new((lines.iter().copied().collect(), String::new())));
         let answer = fill_in(&typed, "server `shop` asks: Who?\n", form()).unwrap();
         (answer, typed.0.into_inner().unwrap().1)
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_form_is_filled_in_field_by_field() {
         let (answer, shown) = filled(&["y", "Ada", "36", ""]);
-        assert_eq!(answer, Answer::Accept(json!({ "name": "Ada", "age": 36 })));
+        assert_eq!(answer, ElicitAnswer::Accept(json!({ "name": "Ada", "age": 36 })));
         assert!(shown.contains("  name (Yours.␛[8m; string): "), "{shown}");
         assert!(
             shown.contains("one of [\"S\",\"L\"]; may be left out; else \"L\""),
@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn only_a_yes_answers_and_who_leaves_answers_nothing() {
         for no in [&["n"][..], &[""], &[]] {
-            assert_eq!(filled(no).0, Answer::Decline, "{no:?}");
+            assert_eq!(filled(no).0, ElicitAnswer::Decline, "{no:?}");
         }
-        assert_eq!(filled(&["y", "Ada"]).0, Answer::Cancel);
+        assert_eq!(filled(&["y", "Ada"]).0, ElicitAnswer::Cancel);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_core::Registry;
-use toolwright_mcp::{Attach, MemoryPins};
+use toolwright_mcp::{RemoteServer, MemoryPins};
 
 use super::found::Found;
 use crate::attach::{Servers, Stay};
@@ -42,13 +42,13 @@ pub(super) fn list(place: &str) -> Result<Found, Failure> {
 }
 
 /// An address, or a command with its arguments; its name is what trouble with it is told by.
-fn server(place: &str) -> Result<Attach, Failure> {
+fn server(place: &str) -> Result<RemoteServer, Failure> {
     let name = |text: &str| text.chars().take(64).collect::<String>();
     if let Some((_, rest)) = place.split_once("://") {
         // What stands before and after may be a secret.
         let host = rest.split(['?', '#']).next().unwrap_or_default();
         let host = host.rsplit('@').next().unwrap_or_default();
-        return Ok(Attach::url(name(host), place));
+        return Ok(RemoteServer::url(name(host), place));
     }
     let words = words(place).map_err(|wrong| Failure::usage(format!("--mcp: {wrong}")))?;
     let [program, args @ ..] = &words[..] else {
@@ -58,5 +58,5 @@ fn server(place: &str) -> Result<Attach, Failure> {
     };
     let file = Path::new(program).file_name().unwrap_or_default();
     let file = name(&file.to_string_lossy());
-    Ok(Attach::command(file, program, args))
+    Ok(RemoteServer::command(file, program, args))
 }

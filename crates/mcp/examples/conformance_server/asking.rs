@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 use toolwright::{Tool, ToolError, tool};
-use toolwright_mcp::{Capability, Client, Elicited};
+use toolwright_mcp::{ClientCapability, ClientPeer, ElicitResponse};
 
 /// Asks the client's model.
 #[tool]
 async fn test_sampling(
     /// What to ask.
     prompt: String,
-    client: Client,
+    client: ClientPeer,
 ) -> Result<String, ToolError> {
     let message = json!({ "role": "user", "content": { "type": "text", "text": prompt } });
     let params = json!({ "messages": [message], "maxTokens": 100 });
-    let answer = client.sample("prompt", params).await?;
+    let answer = client.create_message("prompt", params).await?;
     let text = answer.pointer("/content/text").and_then(Value::as_str);
     Ok(format!("LLM response: {}", text.unwrap_or_default()))
 }
@@ -23,7 +23,7 @@ async fn test_sampling(
 async fn test_elicitation(
     /// What to ask.
     message: String,
-    client: Client,
+    client: ClientPeer,
 ) -> Result<String, ToolError> {
     let form = json!({
         "type": "object",
@@ -38,7 +38,7 @@ async fn test_elicitation(
 
 /// Asks for values that all have defaults.
 #[tool]
-async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, ToolError> {
+async fn test_elicitation_sep1034_defaults(client: ClientPeer) -> Result<String, ToolError> {
     let form = json!({
         "type": "object",
         "properties": {
@@ -59,7 +59,7 @@ async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, Too
 
 /// Asks for choices of every form.
 #[tool]
-async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, ToolError> {
+async fn test_elicitation_sep1330_enums(client: ClientPeer) -> Result<String, ToolError> {
     let titled = |names: [&str; 3]| -> Vec<Value> {
         let titled = names.into_iter().enumerate();
         titled
@@ -90,18 +90,18 @@ async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, ToolEr
     said(&client, "Test enum schema improvements", form).await
 }
 
-async fn said(client: &Client, message: &str, form: Value) -> Result<String, ToolError> {
+async fn said(client: &ClientPeer, message: &str, form: Value) -> Result<String, ToolError> {
     Ok(match client.elicit("form", message, form).await? {
-        Elicited::Accepted(form) => format!("User response: action=accept, content={form}"),
-        Elicited::Declined => "User response: action=decline".to_owned(),
+        ElicitResponse::Accept(form) => format!("User response: action=accept, content={form}"),
+        ElicitResponse::Decline => "User response: action=decline".to_owned(),
         _ => "User response: action=cancel".to_owned(),
     })
 }
 
 /// Cannot do without the client's model.
 #[tool]
-async fn test_missing_capability(client: Client) -> Result<&'static str, ToolError> {
-    client.require(Capability::Sampling)?;
+async fn test_missing_capability(client: ClientPeer) -> Result<&'static str, ToolError> {
+    client.require(ClientCapability::Sampling)?;
     Ok("Required capability declared")
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use toolwright::{Content, DefineError, Progress, Tool, ToolError, tool};
-use toolwright_mcp::{Client, LogLevel};
+use toolwright_mcp::{ClientPeer, LogLevel};
 
 /// A picture of one red pixel.
 pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
@@ -73,7 +73,7 @@ fn test_multiple_content_types() -> Vec<Content> {
 
 /// Logs as it goes.
 #[tool]
-async fn test_tool_with_logging(client: Client) -> &'static str {
+async fn test_tool_with_logging(client: ClientPeer) -> &'static str {
     for message in [
         "Tool execution started",
         "Tool processing data",
@@ -87,7 +87,7 @@ async fn test_tool_with_logging(client: Client) -> &'static str {
 
 /// Logs once.
 #[tool]
-async fn test_logging_tool(client: Client) -> &'static str {
+async fn test_logging_tool(client: ClientPeer) -> &'static str {
     client.log(
         LogLevel::Emergency,
         "conformance",
@@ -116,7 +116,7 @@ async fn test_tool_with_progress(progress: Progress) -> &'static str {
 
 /// Takes a while, so that a client can lose its connection.
 #[tool]
-async fn test_reconnection(client: Client) -> &'static str {
+async fn test_reconnection(client: ClientPeer) -> &'static str {
     client.log(LogLevel::Info, "conformance", "this makes it a stream");
     sleep(Duration::from_millis(100)).await;
     "Reconnection test completed"

@@ -1,7 +1,7 @@
 //! Prompts and resources.
 
 use toolwright::{Content, Prompt, Role, ToolError, prompt, tool};
-use toolwright_mcp::{Client, Resource};
+use toolwright_mcp::{ClientPeer, ServedResource};
 
 use crate::content::{picture, resource};
 use crate::rounds::ask;
@@ -45,7 +45,7 @@ fn with_image() -> Vec<Content> {
 
 /// A prompt that asks for something first.
 #[prompt(role = user)]
-async fn test_input_required_result_prompt(client: Client) -> Result<String, ToolError> {
+async fn test_input_required_result_prompt(client: ClientPeer) -> Result<String, ToolError> {
     let question = "What context should the prompt use?";
     let context = ask(&client, "user_context", question, "context", "string").await?;
     Ok(format!("Prompt with elicited context: {context}"))
@@ -88,12 +88,12 @@ fn watched() -> &'static str {
     "Watched resource content"
 }
 
-pub(crate) fn resources() -> Vec<Resource> {
+pub(crate) fn resources() -> Vec<ServedResource> {
     let template = "test://template/{id}/data";
     vec![
-        Resource::new("test://static-text", static_text::tool()).mime_type("text/plain"),
-        Resource::new("test://static-binary", static_binary::tool()).mime_type("image/png"),
-        Resource::new(template, template_data::tool()).mime_type("application/json"),
-        Resource::new("test://watched-resource", watched::tool()).mime_type("text/plain"),
+        ServedResource::new("test://static-text", static_text::tool()).mime_type("text/plain"),
+        ServedResource::new("test://static-binary", static_binary::tool()).mime_type("image/png"),
+        ServedResource::new(template, template_data::tool()).mime_type("application/json"),
+        ServedResource::new("test://watched-resource", watched::tool()).mime_type("text/plain"),
     ]
 }

@@ -3,11 +3,11 @@
 use futures::future::{join, join3};
 use serde_json::{Value, json};
 use toolwright::{Tool, ToolError, tool};
-use toolwright_mcp::{Capability, Client, Elicited};
+use toolwright_mcp::{ClientCapability, ClientPeer, ElicitResponse};
 
 /// Asks for one field of a form.
 pub(crate) async fn ask(
-    client: &Client,
+    client: &ClientPeer,
     key: &str,
     message: &str,
     field: &str,
@@ -19,27 +19,27 @@ pub(crate) async fn ask(
         "required": [field],
     });
     match client.elicit(key, message, form).await? {
-        Elicited::Accepted(form) => Ok(form.get(field).cloned().unwrap_or_default()),
+        ElicitResponse::Accept(form) => Ok(form.get(field).cloned().unwrap_or_default()),
         _ => Ok(Value::Null),
     }
 }
 
-async fn sample(client: &Client, key: &str, prompt: &str) -> Result<Value, ToolError> {
+async fn sample(client: &ClientPeer, key: &str, prompt: &str) -> Result<Value, ToolError> {
     let message = json!({ "role": "user", "content": { "type": "text", "text": prompt } });
     let params = json!({ "messages": [message], "maxTokens": 100 });
-    client.sample(key, params).await
+    client.create_message(key, params).await
 }
 
 /// Asks for a name.
 #[tool]
-async fn test_input_required_result_elicitation(client: Client) -> Result<String, ToolError> {
+async fn test_input_required_result_elicitation(client: ClientPeer) -> Result<String, ToolError> {
     let name = ask(&client, "user_name", "What is your name?", "name", "string").await?;
     Ok(format!("Hello, {}!", name.as_str().unwrap_or("friend")))
 }
 
 /// Asks the client's model.
 #[tool]
-async fn test_input_required_result_sampling(client: Client) -> Result<String, ToolError> {
+async fn test_input_required_result_sampling(client: ClientPeer) -> Result<String, ToolError> {
     let question = "What is the capital of France?";
     let answer = sample(&client, "capital_question", question).await?;
     let text = answer.pointer("/content/text").and_then(Value::as_str);
@@ -48,8 +48,8 @@ async fn test_input_required_result_sampling(client: Client) -> Result<String, T
 
 /// Asks for the client's folders.
 #[tool]
-async fn test_input_required_result_list_roots(client: Client) -> Result<String, ToolError> {
-    let answer = client.roots("client_roots").await?;
+async fn test_input_required_result_list_roots(client: ClientPeer) -> Result<String, ToolError> {
+    let answer = client.list_roots("client_roots").await?;
     let roots = answer.get("roots").cloned().unwrap_or_default();
     Ok(format!("Client roots: {roots}"))
 }
@@ -57,7 +57,7 @@ async fn test_input_required_result_list_roots(client: Client) -> Result<String,
 /// Keeps its place in the seal.
 #[tool]
 async fn test_input_required_result_request_state(
-    client: Client,
+    client: ClientPeer,
 ) -> Result<&'static str, ToolError> {
     ask(&client, "confirm", "Please confirm", "ok", "boolean").await?;
     Ok("Confirmed: state-ok")
@@ -66,7 +66,7 @@ async fn test_input_required_result_request_state(
 /// Refuses a seal that somebody has touched.
 #[tool]
 async fn test_input_required_result_tampered_state(
-    client: Client,
+    client: ClientPeer,
 ) -> Result<&'static str, ToolError> {
     ask(&client, "confirm", "Please confirm", "ok", "boolean").await?;
     Ok("Confirmed: state-ok")
@@ -75,12 +75,12 @@ async fn test_input_required_result_tampered_state(
 /// Asks three things at once.
 #[tool]
 async fn test_input_required_result_multiple_inputs(
-    client: Client,
+    client: ClientPeer,
 ) -> Result<&'static str, ToolError> {
     let (name, greeting, roots) = join3(
         ask(&client, "user_name", "What is your name?", "name", "string"),
         sample(&client, "greeting", "Generate a greeting"),
-        client.roots("client_roots"),
+        client.list_roots("client_roots"),
     )
     .await;
     name?;
@@ -91,7 +91,7 @@ async fn test_input_required_result_multiple_inputs(
 
 /// Asks one thing after the other.
 #[tool]
-async fn test_input_required_result_multi_round(client: Client) -> Result<&'static str, ToolError> {
+async fn test_input_required_result_multi_round(client: ClientPeer) -> Result<&'static str, ToolError> {
     ask(
         &client,
         "step1",
@@ -114,16 +114,16 @@ async fn test_input_required_result_multi_round(client: Client) -> Result<&'stat
 /// Asks only what the client can be asked.
 #[tool]
 async fn test_input_required_result_capabilities(
-    client: Client,
+    client: ClientPeer,
 ) -> Result<&'static str, ToolError> {
     let form = async {
-        match client.can(Capability::Elicitation) {
+        match client.supports(ClientCapability::Elicitation) {
             true => ask(&client, "user_name", "What is your name?", "name", "string").await,
             false => Ok(Value::Null),
         }
     };
     let sampled = async {
-        match client.can(Capability::Sampling) {
+        match client.supports(ClientCapability::Sampling) {
             true => sample(&client, "greeting", "Generate a greeting").await,
             false => Ok(Value::Null),
         }
@@ -136,7 +136,7 @@ async fn test_input_required_result_capabilities(
 
 /// Asks for a value.
 #[tool]
-async fn test_streaming_elicitation(client: Client) -> Result<String, ToolError> {
+async fn test_streaming_elicitation(client: ClientPeer) -> Result<String, ToolError> {
     let value = ask(&client, "value", "Provide a value", "value", "string").await?;
     Ok(value.to_string())
 }

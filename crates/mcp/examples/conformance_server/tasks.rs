@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join;
 use tokio::time::sleep;
 use toolwright::{Tool, ToolError, tool};
-use toolwright_mcp::{Capability, Client};
+use toolwright_mcp::{ClientCapability, ClientPeer};
 
 use crate::rounds::ask;
 
@@ -26,9 +26,9 @@ async fn slow_compute(
     seconds: f64,
     /// What to call it.
     label: Option<String>,
-    client: Client,
+    client: ClientPeer,
 ) -> String {
-    client.detach();
+    client.run_as_task();
     sleep(Duration::from_secs_f64(seconds.clamp(0.0, 60.0))).await;
     let label = label.unwrap_or_else(|| "compute".to_owned());
     format!("slow_compute({label}) done after {seconds}s")
@@ -36,9 +36,9 @@ async fn slow_compute(
 
 /// Fails as a tool does.
 #[tool]
-async fn failing_job(client: Client) -> Result<String, ToolError> {
-    client.require(Capability::Tasks)?;
-    client.detach();
+async fn failing_job(client: ClientPeer) -> Result<String, ToolError> {
+    client.require(ClientCapability::Tasks)?;
+    client.run_as_task();
     sleep(Duration::from_secs(1)).await;
     Err(ToolError::failed(
         "failing_job: intentional tool execution error",
@@ -47,8 +47,8 @@ async fn failing_job(client: Client) -> Result<String, ToolError> {
 
 /// Fails as a server does.
 #[tool]
-async fn protocol_error_job(client: Client) -> Result<String, ToolError> {
-    client.detach();
+async fn protocol_error_job(client: ClientPeer) -> Result<String, ToolError> {
+    client.run_as_task();
     sleep(Duration::from_millis(200)).await;
     Err(ToolError::fatal("protocol_error_job: intentional failure"))
 }
@@ -59,10 +59,10 @@ async fn confirm_delete(
     /// What would go.
     #[param(default = "file.txt")]
     filename: String,
-    client: Client,
+    client: ClientPeer,
 ) -> Result<String, ToolError> {
-    client.require(Capability::Tasks)?;
-    client.detach();
+    client.require(ClientCapability::Tasks)?;
+    client.run_as_task();
     let question = format!("Delete {filename}?");
     let confirmed = ask(&client, "confirm", &question, "confirm", "boolean").await?;
     Ok(format!(
@@ -72,9 +72,9 @@ async fn confirm_delete(
 
 /// Asks twice at once, while it goes on.
 #[tool]
-async fn multi_input(client: Client) -> Result<String, ToolError> {
-    client.require(Capability::Tasks)?;
-    client.detach();
+async fn multi_input(client: ClientPeer) -> Result<String, ToolError> {
+    client.require(ClientCapability::Tasks)?;
+    client.run_as_task();
     let (a, b) = join(
         ask(&client, "input-a", "Provide value A", "value", "string"),
         ask(&client, "input-b", "Provide value B", "value", "string"),
@@ -85,10 +85,10 @@ async fn multi_input(client: Client) -> Result<String, ToolError> {
 
 /// Asks first, and goes on then.
 #[tool]
-async fn test_tool_with_task(client: Client) -> Result<String, ToolError> {
-    client.require(Capability::Tasks)?;
+async fn test_tool_with_task(client: ClientPeer) -> Result<String, ToolError> {
+    client.require(ClientCapability::Tasks)?;
     let name = ask(&client, "user_name", "What is your name?", "name", "string").await?;
-    client.detach();
+    client.run_as_task();
     sleep(Duration::from_millis(200)).await;
     Ok(format!(
         "Hello, {}! (async)",

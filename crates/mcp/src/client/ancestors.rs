@@ -7,52 +7,52 @@ use sha2::{Digest as _, Sha256};
 use toolwright_core::Config;
 
 /// Names the programs above the one that is started, the nearest last.
-pub(super) const VARIABLE: &str = "TOOLWRIGHT_ATTACHED_BY";
+pub(super) const ANCESTORS_VARIABLE: &str = "TOOLWRIGHT_ATTACHED_BY";
 
 /// How a program that finds itself among those above it begins what it says on stderr, so that the one that started it
 /// knows why it ends.
-pub(super) const ITSELF: &str = "this program attaches itself";
+pub(super) const SELF_ATTACH_MESSAGE: &str = "this program attaches itself";
 
 /// Programs that attach one another, each of them once, are seldom more than this.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The programs that stand above one, and the program itself.
 pub(super) struct Ancestors {
-    above: Vec<String>,
-    this: String,
+    parents: Vec<String>,
+    current: String,
 }
 
 impl Ancestors {
     /// Reads those of this process, which runs under these settings.
     pub(super) fn read(config: &Config) -> Self {
-        let above = config.variable(VARIABLE);
+        let above = config.variable(ANCESTORS_VARIABLE);
         let above = above.map_or_else(Vec::new, |above| {
             above.expose().split(',').map(str::to_owned).collect()
         });
-        let this = identity(config);
-        Self { above, this }
+        let this = program_id(config);
+        Self { parents: above, current: this }
     }
 
     /// Tells whether this process was started, perhaps by way of others, by the same program with the same settings.
-    pub(super) fn include_this(&self) -> bool {
-        self.above.contains(&self.this)
+    pub(super) fn include_self(&self) -> bool {
+        self.parents.contains(&self.current)
     }
 
     /// Tells whether so many programs stand above this one that it starts no more.
-    pub(super) fn are_too_many(&self) -> bool {
-        self.above.len() >= DEEPEST
+    pub(super) fn are_too_deep(&self) -> bool {
+        self.parents.len() >= MAX_DEPTH
     }
 
     /// Returns the value of [`VARIABLE`] for a child process.
-    pub(super) fn for_child(&self) -> String {
-        let mut all = self.above.clone();
-        all.push(self.this.clone());
+    pub(super) fn child_variable(&self) -> String {
+        let mut all = self.parents.clone();
+        all.push(self.current.clone());
         all.join(",")
     }
 }
 
 /// A digest of the program's file and of its settings' file: the same program with other settings is another one.
-fn identity(config: &Config) -> String {
+fn program_id(config: &Config) -> String {
     let program = env::current_exe().and_then(fs::canonicalize);
     let settings = config.file().map(fs::canonicalize);
     let place = format!("{:?} {:?}", program.ok(), settings.and_then(Result::ok));

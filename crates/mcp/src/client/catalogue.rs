@@ -8,24 +8,25 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
 use toolwright_core::{Item, Registry};
 
-use super::item::Definition;
-use super::link::Link;
-use super::list::Listing;
-use super::plan::Plan;
-use crate::pin::{Fingerprint, PinError, Verdict};
+use super::proxy_tool::RemoteDefinition;
+use super::shared_connection::SharedConnection;
+use super::listing::Listing;
+use super::validated_server::ValidatedServer;
+use crate::pin::{Fingerprint, PinError, PinStatus};
 
 /// More notes than these nobody reads.
-const NOTES: usize = 100;
+const MAX_NOTES: usize = 100;
 
 /// A tool or prompt of an attached server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Listed {
+pub struct RemoteItem {
     /// What it is called here.
     pub name: String,
     /// What its server calls it.
-    pub remote: String,
+    #[serde(rename = "remote")]
+    pub remote_name: String,
     /// Whether it is a prompt.
     pub is_prompt: bool,
     /// Why it is neither shown nor called, if it is not: it has changed since it was pinned.
@@ -35,23 +36,23 @@ pub struct Listed {
 /// What one server has in a registry.
 #[derive(Default)]
 pub(super) struct Catalogue {
-    held: Vec<Held>,
+    entries: Vec<CatalogueEntry>,
     pub(super) notes: Vec<String>,
     /// What was listed last, to be looked at again when something was accepted.
     pub(super) listing: Listing,
     /// Whether anything was listed yet.
-    is_listed: bool,
+    was_synced: bool,
     /// Whether the server was detached: nothing is added any more.
     pub(super) is_closed: bool,
 }
 
-struct Held {
-    listed: Listed,
+struct CatalogueEntry {
+    item: RemoteItem,
     fingerprint: Fingerprint,
 }
 
 /// The name that a definition is pinned by.
-pub(super) fn pinned(remote: &str, is_prompt: bool) -> String {
+pub(super) fn pin_name(remote: &str, is_prompt: bool) -> String {
     match is_prompt {
         true => format!("prompt:{remote}"),
         false => remote.to_owned(),
@@ -59,72 +60,72 @@ pub(super) fn pinned(remote: &str, is_prompt: bool) -> String {
 }
 
 impl Catalogue {
-    pub(super) fn listed(&self) -> impl Iterator<Item = &Listed> {
-        self.held.iter().map(|held| &held.listed)
+    pub(super) fn items(&self) -> impl Iterator<Item = &RemoteItem> {
+        self.entries.iter().map(|held| &held.item)
     }
 
     /// Makes the registry show what is listed now, except what has drifted from its pin; returns what is hidden since now.
     pub(super) fn sync(
         &mut self,
-        plan: &Plan,
-        link: &Arc<Link>,
+        plan: &ValidatedServer,
+        link: &Arc<SharedConnection>,
         registry: &Registry,
         listing: Listing,
-    ) -> Result<Vec<Listed>, PinError> {
+    ) -> Result<Vec<RemoteItem>, PinError> {
         if self.is_closed {
             return Ok(Vec::new());
         }
         let mut notes = Vec::new();
-        let definitions = read(&listing, &mut notes);
+        let definitions = parse_listing(&listing, &mut notes);
         let seen: Vec<(String, Fingerprint)> = definitions
             .iter()
-            .map(|it| (pinned(it.name(), it.is_prompt()), it.fingerprint().clone()))
+            .map(|it| (pin_name(it.name(), it.is_prompt()), it.fingerprint().clone()))
             .collect();
         let verdicts = plan.pins.check(&plan.name, &seen)?;
-        let names = self.names(plan, registry, &definitions);
+        let names = self.registry_names(plan, registry, &definitions);
         let (mut held, mut added) = (Vec::new(), Vec::new());
         for ((definition, name), verdict) in definitions.into_iter().zip(names).zip(verdicts) {
             let hidden = match verdict {
-                Verdict::Drifted { changed } => Some(drifted(&name, &changed)),
+                PinStatus::Drifted { changed } => Some(drift_note(&name, &changed)),
                 _ => None,
             };
             notes.extend(hidden.clone());
-            let next = Held {
-                listed: Listed {
+            let next = CatalogueEntry {
+                item: RemoteItem {
                     name,
-                    remote: definition.name().to_owned(),
+                    remote_name: definition.name().to_owned(),
                     is_prompt: definition.is_prompt(),
                     hidden,
                 },
                 fingerprint: definition.fingerprint().clone(),
             };
-            if next.listed.hidden.is_none() && !self.shows(&next) {
-                match definition.into_item(plan, link, &next.listed.name) {
+            if next.item.hidden.is_none() && !self.contains(&next) {
+                match definition.into_bundle_item(plan, link, &next.item.name) {
                     Ok(item) => added.push(item),
                     Err(error) => {
-                        notes.push(format!("`{}` is left out: {error}", next.listed.remote));
+                        notes.push(format!("`{}` is left out: {error}", next.item.remote_name));
                         continue;
                     }
                 }
             }
             held.push(next);
         }
-        for gone in self.held.iter().filter(|old| !is_shown(&held, old)) {
-            remove(registry, &gone.listed);
+        for gone in self.entries.iter().filter(|old| !is_registered(&held, old)) {
+            unregister(registry, &gone.item);
         }
-        self.add(registry, added, &mut held, &mut notes);
-        notes.truncate(NOTES);
-        let hidden = match std::mem::replace(&mut self.is_listed, true) {
+        self.register(registry, added, &mut held, &mut notes);
+        notes.truncate(MAX_NOTES);
+        let hidden = match std::mem::replace(&mut self.was_synced, true) {
             true => self.newly_hidden(&held),
             false => Vec::new(),
         };
-        (self.held, self.notes, self.listing) = (held, notes, listing);
+        (self.entries, self.notes, self.listing) = (held, notes, listing);
         Ok(hidden)
     }
 
     /// Adds a note, unless it is there already.
-    pub(super) fn note(&mut self, note: String) {
-        if self.notes.len() < NOTES && !self.notes.contains(&note) {
+    pub(super) fn add_note(&mut self, note: String) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
@@ -132,30 +133,30 @@ impl Catalogue {
     /// Takes everything out of the registry, for good.
     pub(super) fn close(&mut self, registry: &Registry) {
         self.is_closed = true;
-        for held in self.held.drain(..) {
-            remove(registry, &held.listed);
+        for held in self.entries.drain(..) {
+            unregister(registry, &held.item);
         }
     }
 
     /// Returns what was not hidden before, or hidden for another reason.
-    fn newly_hidden(&self, held: &[Held]) -> Vec<Listed> {
-        let known = |it: &Listed| {
-            self.listed()
+    fn newly_hidden(&self, held: &[CatalogueEntry]) -> Vec<RemoteItem> {
+        let known = |it: &RemoteItem| {
+            self.items()
                 .any(|old| (&old.name, &old.hidden) == (&it.name, &it.hidden))
         };
-        let hidden = held.iter().map(|held| &held.listed);
+        let hidden = held.iter().map(|held| &held.item);
         let hidden = hidden.filter(|it| it.hidden.is_some() && !known(it));
         hidden.cloned().collect()
     }
 
-    fn shows(&self, wanted: &Held) -> bool {
-        is_shown(&self.held, wanted)
+    fn contains(&self, wanted: &CatalogueEntry) -> bool {
+        is_registered(&self.entries, wanted)
     }
 
     /// Names definitions `prefix_name`; no name is one that somebody else has.
-    fn names(&self, plan: &Plan, registry: &Registry, definitions: &[Definition]) -> Vec<String> {
+    fn registry_names(&self, plan: &ValidatedServer, registry: &Registry, definitions: &[RemoteDefinition]) -> Vec<String> {
         let snapshot = registry.snapshot();
-        let ours: HashSet<&str> = self.listed().map(|listed| listed.name.as_str()).collect();
+        let ours: HashSet<&str> = self.items().map(|listed| listed.name.as_str()).collect();
         let tools = snapshot.iter().map(|entry| entry.spec().name.as_str());
         let prompts = snapshot.prompts().map(|prompt| prompt.name().as_str());
         let taken = tools.chain(prompts).filter(|name| !ours.contains(name));
@@ -176,11 +177,11 @@ impl Catalogue {
         named(false).into_iter().chain(named(true)).collect()
     }
 
-    fn add(
+    fn register(
         &self,
         registry: &Registry,
         added: Vec<Item>,
-        held: &mut Vec<Held>,
+        held: &mut Vec<CatalogueEntry>,
         notes: &mut Vec<String>,
     ) {
         if registry.add(added.clone()).is_ok() {
@@ -191,24 +192,24 @@ impl Catalogue {
             let (name, is_prompt) = (item.name().to_string(), matches!(item, Item::Prompt(_)));
             if let Err(error) = registry.add(vec![item]) {
                 notes.push(format!("`{name}` is left out: {error}"));
-                held.retain(|held| held.listed.name != name || held.listed.is_prompt != is_prompt);
+                held.retain(|held| held.item.name != name || held.item.is_prompt != is_prompt);
             }
         }
     }
 }
 
 /// Whether the registry shows exactly this already.
-fn is_shown(held: &[Held], wanted: &Held) -> bool {
+fn is_registered(held: &[CatalogueEntry], wanted: &CatalogueEntry) -> bool {
     held.iter().any(|held| {
-        held.listed.hidden.is_none()
-            && held.listed.name == wanted.listed.name
-            && held.listed.is_prompt == wanted.listed.is_prompt
-            && held.listed.remote == wanted.listed.remote
+        held.item.hidden.is_none()
+            && held.item.name == wanted.item.name
+            && held.item.is_prompt == wanted.item.is_prompt
+            && held.item.remote_name == wanted.item.remote_name
             && held.fingerprint == wanted.fingerprint
     })
 }
 
-fn remove(registry: &Registry, listed: &Listed) {
+fn unregister(registry: &Registry, listed: &RemoteItem) {
     match (listed.hidden.is_some(), listed.is_prompt) {
         (true, _) => {}
         (false, true) => drop(registry.remove_prompt(&listed.name)),
@@ -216,7 +217,7 @@ fn remove(registry: &Registry, listed: &Listed) {
     }
 }
 
-fn drifted(name: &str, changed: &[String]) -> String {
+fn drift_note(name: &str, changed: &[String]) -> String {
     let changed = match changed {
         [] => "something".to_owned(),
         parts => parts.join(" and "),
@@ -227,9 +228,9 @@ fn drifted(name: &str, changed: &[String]) -> String {
 }
 
 /// Reads what is listed; of two with one name, the first counts.
-fn read(listing: &Listing, notes: &mut Vec<String>) -> Vec<Definition> {
-    let tools = listing.tools.iter().map(Definition::tool);
-    let prompts = listing.prompts.iter().map(Definition::prompt);
+fn parse_listing(listing: &Listing, notes: &mut Vec<String>) -> Vec<RemoteDefinition> {
+    let tools = listing.tools.iter().map(RemoteDefinition::parse_tool);
+    let prompts = listing.prompts.iter().map(RemoteDefinition::parse_prompt);
     let mut names = HashSet::new();
     let mut definitions = Vec::new();
     for read in tools.chain(prompts) {
@@ -240,13 +241,13 @@ fn read(listing: &Listing, notes: &mut Vec<String>) -> Vec<Definition> {
                     it.name()
                 ));
             }
-            Ok(Definition::Tool(tool)) => {
+            Ok(RemoteDefinition::Tool(tool)) => {
                 let told = tool
                     .notes
                     .iter()
                     .map(|note| format!("`{}`: {note}", tool.name));
                 notes.extend(told);
-                definitions.push(Definition::Tool(tool));
+                definitions.push(RemoteDefinition::Tool(tool));
             }
             Ok(prompt) => definitions.push(prompt),
             Err(note) => notes.push(note),

@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use toolwright_core::{Config, ConfigError, McpGroup, McpMode, Secret};
 
-use super::ancestors::{Ancestors, ITSELF, VARIABLE};
-use super::attach::{Attach, Trust};
+use super::ancestors::{Ancestors, SELF_ATTACH_MESSAGE, ANCESTORS_VARIABLE};
+use super::remote_server::{RemoteServer, Trust};
 use super::error::AttachError;
 
 /// The section of the servers.
-const SERVERS: &str = "mcp.servers";
+const SECTION: &str = "mcp.servers";
 
 /// Every key of a server's section, or what begins one.
 const KEYS: [&str; 11] = [
@@ -28,7 +28,7 @@ const KEYS: [&str; 11] = [
     "revision",
 ];
 
-impl Attach {
+impl RemoteServer {
     /// Reads the servers of the sections `[mcp.servers.NAME]`, in the order of their names.
     ///
     /// A server has either `url`, perhaps with `headers` and `authorization`, or `command`, perhaps with `args` and `env`;
@@ -55,12 +55,12 @@ impl Attach {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_config(config: &Config) -> Result<Vec<Self>, AttachError> {
-        let section = config.section(SERVERS);
+        let section = config.section(SECTION);
         let keys = section.keys_under("").into_iter();
         let names: BTreeSet<&str> = keys.filter_map(|key| key.split('.').next()).collect();
         names
             .into_iter()
-            .map(|name| server(&section, name))
+            .map(|name| parse_server(&section, name))
             .collect()
     }
 
@@ -73,12 +73,12 @@ impl Attach {
     /// # Errors
     ///
     /// When it was.
-    pub fn refuse_itself(config: &Config) -> Result<(), AttachError> {
-        match Ancestors::read(config).include_this() {
+    pub fn reject_self_attach(config: &Config) -> Result<(), AttachError> {
+        match Ancestors::read(config).include_self() {
             false => Ok(()),
-            true => Err(AttachError::Setting {
-                key: SERVERS.to_owned(),
-                message: format!("{ITSELF}: take it out of its settings"),
+            true => Err(AttachError::InvalidSetting {
+                key: SECTION.to_owned(),
+                message: format!("{SELF_ATTACH_MESSAGE}: take it out of its settings"),
             }),
         }
     }
@@ -102,7 +102,7 @@ impl Attach {
     }
 }
 
-impl From<McpGroup> for Attach {
+impl From<McpGroup> for RemoteServer {
     fn from(group: McpGroup) -> Self {
         let attach = Self::url(group.name, group.url);
         match group.authorization {
@@ -112,25 +112,25 @@ impl From<McpGroup> for Attach {
     }
 }
 
-fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
+fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachError> {
     let section = servers.section(name);
-    let key = |key: &str| format!("{SERVERS}.{name}.{key}");
-    let wrong = |at: &str, message: &str| AttachError::Setting {
+    let key = |key: &str| format!("{SECTION}.{name}.{key}");
+    let wrong = |at: &str, message: &str| AttachError::InvalidSetting {
         key: key(at),
         message: message.to_owned(),
     };
     section.refuse_unknown("", &KEYS)?;
-    let mut attach = match (text(&section, "url")?, text(&section, "command")?) {
-        (Some(url), None) => Attach::url(name, url),
+    let mut attach = match (trimmed_string(&section, "url")?, trimmed_string(&section, "command")?) {
+        (Some(url), None) => RemoteServer::url(name, url),
         (None, Some(command)) => {
             let args: Vec<String> = section.get_or("args", Vec::new())?;
             let ancestors = Ancestors::read(servers);
-            if ancestors.are_too_many() {
+            if ancestors.are_too_deep() {
                 let message =
                     "programs that attach programs stand too deep here: attach it directly";
                 return Err(wrong("command", message));
             }
-            Attach::command(name, command, args).env(VARIABLE, ancestors.for_child())
+            RemoteServer::command(name, command, args).env(ANCESTORS_VARIABLE, ancestors.child_variable())
         }
         (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
         (None, None) => {
@@ -153,26 +153,26 @@ fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
             return Err(wrong(setting, &format!("is for a server with `{other}`")));
         }
     }
-    for (header, value) in table(&section, "headers")? {
+    for (header, value) in secret_table(&section, "headers")? {
         attach = attach.header(header, value.expose());
     }
-    for (variable, value) in table(&section, "env")? {
+    for (variable, value) in secret_table(&section, "env")? {
         attach = attach.env(variable, value.expose());
     }
     if let Some(authorization) = section.secret("authorization")? {
         attach = attach.authorization(authorization);
     }
-    if let Some(prefix) = text(&section, "prefix")? {
+    if let Some(prefix) = trimmed_string(&section, "prefix")? {
         attach = attach.prefix(prefix);
     }
-    if let Some(revision) = text(&section, "revision")? {
+    if let Some(revision) = trimmed_string(&section, "revision")? {
         attach = attach.revision(revision);
     }
     if let Some(seconds) = section.find::<u64>("timeout_s")? {
         attach = attach.timeout(Duration::from_secs(seconds));
     }
     if let Some(seconds) = section.find::<u64>("connect_s")? {
-        attach.limits.connect = Duration::from_secs(seconds);
+        attach.limits.connect_timeout = Duration::from_secs(seconds);
     }
     if let Some(trust) = section.find::<Trust>("trust")? {
         attach = attach.trust(trust);
@@ -180,13 +180,13 @@ fn server(servers: &Config, name: &str) -> Result<Attach, AttachError> {
     Ok(attach)
 }
 
-fn text(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
+fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
     let text: Option<String> = section.find(key)?;
     Ok(text.map(|text| text.trim().to_owned()))
 }
 
 /// Reads the keys below a key; any of their values may be a secret.
-fn table(section: &Config, key: &str) -> Result<BTreeMap<String, Secret>, ConfigError> {
+fn secret_table(section: &Config, key: &str) -> Result<BTreeMap<String, Secret>, ConfigError> {
     #[derive(Deserialize)]
     #[serde(transparent)]
     struct Table(BTreeMap<String, Secret>);
@@ -220,12 +220,12 @@ mod tests {
             ("mcp.servers.wiki.trust", "hints"),
             ("mcp.servers.wiki.revision", "2025-11-25"),
         ]);
-        let [wiki] = &Attach::from_config(&config).unwrap()[..] else {
+        let [wiki] = &RemoteServer::from_config(&config).unwrap()[..] else {
             panic!("one server");
         };
         assert_eq!(wiki.prefix.as_deref(), Some("w"));
         assert_eq!(wiki.timeout, Duration::from_secs(7));
-        assert_eq!(wiki.limits.connect, Duration::from_secs(3));
+        assert_eq!(wiki.limits.connect_timeout, Duration::from_secs(3));
         assert_eq!(wiki.trust, Trust::Hints);
         assert_eq!(wiki.revision.as_deref(), Some("2025-11-25"));
         assert_eq!(wiki.headers[0].0, "X-Team");
@@ -274,7 +274,7 @@ mod tests {
         ] {
             let config = config(settings);
             let error =
-                Attach::from_config(&config).and_then(|_| Attach::from_groups(&config, false));
+                RemoteServer::from_config(&config).and_then(|_| RemoteServer::from_groups(&config, false));
             let message = error.unwrap_err().to_string();
             assert!(message.contains(&format!("`{told}`")), "{message}");
         }
@@ -289,7 +289,7 @@ mod tests {
                 ("MCP_1.authorization", "Bearer abc"),
                 ("MCP_1.mode", mode),
             ]);
-            Attach::from_groups(&config, hosted).unwrap().len()
+            RemoteServer::from_groups(&config, hosted).unwrap().len()
         };
         for (mode, hosted, ours) in [
             ("auto", true, 0),

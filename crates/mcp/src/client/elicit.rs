@@ -5,10 +5,10 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, Tape};
 
-use crate::import::clean;
+use crate::import::sanitize;
 
 /// More of a question is not shown.
-const MESSAGE: usize = 8 << 10;
+const MAX_MESSAGE_BYTES: usize = 8 << 10;
 
 /// Somebody who answers what a server asks in the middle of a call: a person at a terminal, a page, a policy.
 ///
@@ -38,37 +38,37 @@ const MESSAGE: usize = 8 << 10;
 ///     }
 /// }
 /// ```
-pub trait Elicit: Send + Sync {
+pub trait ElicitHandler: Send + Sync {
     /// Answers one question; a server's questions come one at a time.
-    fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer>;
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer>;
 }
 
 /// What a server asks.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Question<'a> {
+pub struct ElicitRequest<'a> {
     /// The server that asks: show it, so that nobody takes the question for ours.
     pub server: &'a str,
     /// Why it asks, in its own words.
     pub message: &'a str,
     /// What it wants.
-    pub wanted: Wanted<'a>,
+    pub input: ElicitInput<'a>,
 }
 
 /// What a server wants of a person.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Wanted<'a> {
+pub enum ElicitInput<'a> {
     /// A form to be filled in: the schema of an object of texts, numbers, flags and choices.
     Form(&'a Value),
     /// A page to be visited; the person must see the whole address before it is opened.
-    Visit(&'a str),
+    Url(&'a str),
 }
 
 /// What a person answers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum ElicitAnswer {
     /// Yes, with what was filled in; what the form suggests is added where it was left out.
     Accept(Value),
     /// No.
@@ -78,8 +78,8 @@ pub enum Answer {
 }
 
 /// Puts a server's question to whoever answers, and sends back only what the question allows.
-pub(super) async fn ask(
-    elicit: Option<&dyn Elicit>,
+pub(super) async fn answer_elicitation(
+    elicit: Option<&dyn ElicitHandler>,
     server: &str,
     asked: ElicitRequestParams,
 ) -> ElicitResult {
@@ -93,46 +93,46 @@ pub(super) async fn ask(
             ..
         } => {
             let schema = serde_json::to_value(requested_schema).unwrap_or_default();
-            let question = Question {
+            let question = ElicitRequest {
                 server,
-                message: &clean(&message, MESSAGE),
-                wanted: Wanted::Form(&schema),
+                message: &sanitize(&message, MAX_MESSAGE_BYTES),
+                input: ElicitInput::Form(&schema),
             };
-            complete(elicit.elicit(question).await, schema)
+            complete_form(elicit.elicit(question).await, schema)
         }
-        ElicitRequestParams::UrlElicitationParams { message, url, .. } if is_page(&url) => {
-            let question = Question {
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } if is_web_url(&url) => {
+            let question = ElicitRequest {
                 server,
-                message: &clean(&message, MESSAGE),
-                wanted: Wanted::Visit(&url),
+                message: &sanitize(&message, MAX_MESSAGE_BYTES),
+                input: ElicitInput::Url(&url),
             };
             elicit.elicit(question).await
         }
-        _ => Answer::Decline,
+        _ => ElicitAnswer::Decline,
     };
     match answer {
         // A visit is not answered with content.
-        Answer::Accept(Value::Null) => ElicitResult::new(ElicitationAction::Accept),
-        Answer::Accept(content) => {
+        ElicitAnswer::Accept(Value::Null) => ElicitResult::new(ElicitationAction::Accept),
+        ElicitAnswer::Accept(content) => {
             ElicitResult::new(ElicitationAction::Accept).with_content(content)
         }
-        Answer::Decline => ElicitResult::new(ElicitationAction::Decline),
-        Answer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        ElicitAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
+        ElicitAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
     }
 }
 
 /// A page of the web, or of this machine: no file, no script, no other program's address.
-fn is_page(url: &str) -> bool {
+fn is_web_url(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| match url.scheme() {
         "https" => true,
-        "http" => super::plan::is_loopback(&url),
+        "http" => super::validated_server::is_loopback(&url),
         _ => false,
     })
 }
 
 /// Adds what the form suggests; an answer that the form does not allow is none.
-fn complete(answer: Answer, schema: Value) -> Answer {
-    let Answer::Accept(content) = answer else {
+fn complete_form(answer: ElicitAnswer, schema: Value) -> ElicitAnswer {
+    let ElicitAnswer::Accept(content) = answer else {
         return answer;
     };
     let mut filled = match content {
@@ -149,9 +149,9 @@ fn complete(answer: Answer, schema: Value) -> Answer {
     match Schema::check(schema) {
         Ok(schema) if !schema.is_valid(Tape::of(&filled).root_lenient()) => {
             tracing::warn!("an answer that its form does not allow is not sent");
-            Answer::Cancel
+            ElicitAnswer::Cancel
         }
-        _ => Answer::Accept(filled),
+        _ => ElicitAnswer::Accept(filled),
     }
 }
 
@@ -161,19 +161,19 @@ mod tests {
 
     use super::*;
 
-    struct Says(Answer);
+    struct Says(ElicitAnswer);
 
-    impl Elicit for Says {
-        fn elicit<'a>(&'a self, _: Question<'a>) -> BoxFuture<'a, Answer> {
+    impl ElicitHandler for Says {
+        fn elicit<'a>(&'a self, _: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
             Box::pin(async { self.0.clone() })
         }
     }
 
-    async fn asked(answer: Option<Answer>, question: Value) -> Value {
+    async fn asked(answer: Option<ElicitAnswer>, question: Value) -> Value {
         let elicit = answer.map(Says);
-        let elicit = elicit.as_ref().map(|says| says as &dyn Elicit);
+        let elicit = elicit.as_ref().map(|says| says as &dyn ElicitHandler);
         let question = serde_json::from_value(question).unwrap();
-        serde_json::to_value(ask(elicit, "shop", question).await).unwrap()
+        serde_json::to_value(answer_elicitation(elicit, "shop", question).await).unwrap()
     }
 
     fn form() -> Value {
@@ -188,7 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_the_form_suggests_is_added() {
-        let answer = Answer::Accept(json!({"name": "Ada"}));
+        let answer = ElicitAnswer::Accept(json!({"name": "Ada"}));
         let sent = asked(Some(answer), form()).await;
         assert_eq!(
             sent,
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_that_the_form_does_not_allow_is_not_sent() {
-        let answer = Answer::Accept(json!({"age": "old"}));
+        let answer = ElicitAnswer::Accept(json!({"age": "old"}));
         assert_eq!(
             asked(Some(answer), form()).await,
             json!({"action": "cancel"})
@@ -216,7 +216,7 @@ mod tests {
         ] {
             let question =
                 json!({"mode": "url", "message": "Pay.", "url": url, "elicitationId": "1"});
-            let sent = asked(Some(Answer::Accept(Value::Null)), question).await;
+            let sent = asked(Some(ElicitAnswer::Accept(Value::Null)), question).await;
             assert_eq!(sent, json!({"action": action}), "{url}");
         }
     }

@@ -13,7 +13,7 @@ use crate::pin::PinError;
 pub enum AttachError {
     /// What was asked for makes no sense.
     #[error("server `{server}`: {message}")]
-    Asked {
+    InvalidOptions {
         /// The server's name.
         server: String,
         /// What is wrong, and what to write instead.
@@ -24,7 +24,7 @@ pub enum AttachError {
     Config(#[from] ConfigError),
     /// A setting makes no sense.
     #[error("setting `{key}`: {message}")]
-    Setting {
+    InvalidSetting {
         /// The key.
         key: String,
         /// What is wrong, and what to write instead.
@@ -66,7 +66,7 @@ pub enum AttachError {
     #[error(
         "server `{server}` is this program with these settings, or one that attaches it: it is left out; take `{server}` out of the settings"
     )]
-    Itself {
+    AttachesItself {
         /// The server's name.
         server: String,
     },
@@ -92,7 +92,7 @@ pub enum AttachError {
     },
     /// The server lists more than is read.
     #[error("server `{server}` lists more than {limit} {what}, which is as much as is read")]
-    TooMuch {
+    ListTooLarge {
         /// The server's name.
         server: String,
         /// What there is too much of.

@@ -13,53 +13,53 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::{Mutex, Notify, Semaphore};
 use toolwright_core::Progress;
 
-use super::elicit::{Elicit, ask};
-use crate::import::clean;
+use super::elicit::{ElicitHandler, answer_elicitation};
+use crate::import::sanitize;
 
 /// More of a progress message is not passed on.
-const MESSAGE: usize = 1 << 10;
+const MAX_MESSAGE_BYTES: usize = 1 << 10;
 
 /// What one connection hears.
-pub(super) struct Ears {
+pub(super) struct HandlerState {
     server: Arc<str>,
-    elicit: Option<Arc<dyn Elicit>>,
+    elicit: Option<Arc<dyn ElicitHandler>>,
     /// One question at a time: a person cannot answer more.
-    asking: Semaphore,
+    elicit_permit: Semaphore,
     /// Who waits for the progress of which call. It is locked while a call is sent, so that no progress comes too early.
     pub(super) progress: Mutex<HashMap<ProgressToken, Progress>>,
     /// Told when the server's lists have changed.
-    pub(super) news: Arc<Notify>,
+    pub(super) list_changed: Arc<Notify>,
     revision: ProtocolVersion,
 }
 
-impl Ears {
+impl HandlerState {
     pub(super) fn new(
         server: Arc<str>,
-        elicit: Option<Arc<dyn Elicit>>,
+        elicit: Option<Arc<dyn ElicitHandler>>,
         news: Arc<Notify>,
         revision: ProtocolVersion,
     ) -> Arc<Self> {
         Arc::new(Self {
             server,
             elicit,
-            asking: Semaphore::new(1),
+            elicit_permit: Semaphore::new(1),
             progress: Mutex::default(),
-            news,
+            list_changed: news,
             revision,
         })
     }
 
-    pub(super) async fn ask(&self, asked: ElicitRequestParams) -> ElicitResult {
+    pub(super) async fn answer_elicitation(&self, asked: ElicitRequestParams) -> ElicitResult {
         // It is never closed; were it, the question would be asked all the same.
-        let _turn = self.asking.acquire().await;
-        ask(self.elicit.as_deref(), &self.server, asked).await
+        let _turn = self.elicit_permit.acquire().await;
+        answer_elicitation(self.elicit.as_deref(), &self.server, asked).await
     }
 }
 
 /// Hears for rmcp.
-pub(super) struct Handler(pub(super) Arc<Ears>);
+pub(super) struct McpClientHandler(pub(super) Arc<HandlerState>);
 
-impl ClientHandler for Handler {
+impl ClientHandler for McpClientHandler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         if self.0.elicit.is_some() {
@@ -78,7 +78,7 @@ impl ClientHandler for Handler {
         asked: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.0.ask(asked).await)
+        Ok(self.0.answer_elicitation(asked).await)
     }
 
     async fn on_progress(
@@ -89,16 +89,16 @@ impl ClientHandler for Handler {
         let waiting = self.0.progress.lock().await;
         if let Some(progress) = waiting.get(&said.progress_token).cloned() {
             drop(waiting);
-            let message = said.message.map(|message| clean(&message, MESSAGE));
+            let message = said.message.map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
             progress.pass_on(Some(said.progress), said.total, message);
         }
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.news.notify_one();
+        self.0.list_changed.notify_one();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.news.notify_one();
+        self.0.list_changed.notify_one();
     }
 }

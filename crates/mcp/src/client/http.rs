@@ -3,7 +3,7 @@
 //! rmcp's own client reads a JSON answer of any size. This one does not, follows redirects only within the server's own
 //! origin, and lets a person authorize us in the middle of a request.
 
-mod answer;
+mod response;
 mod body;
 mod challenge;
 
@@ -23,75 +23,75 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 pub(super) use self::challenge::Challenge;
-use super::oauth::Login;
+use super::oauth::TokenSource;
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
-const BOTH: &str = "application/json, text/event-stream";
-const SESSION: &str = "mcp-session-id";
-const LAST_EVENT: &str = "last-event-id";
+const EVENT_STREAM: &str = "text/event-stream";
+const JSON_OR_EVENT_STREAM: &str = "application/json, text/event-stream";
+const SESSION_HEADER: &str = "mcp-session-id";
+const LAST_EVENT_HEADER: &str = "last-event-id";
 
 /// How long a machine may take to accept a connection.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often one request may be interrupted to authorize us.
-const LOGINS: usize = 2;
+const MAX_AUTHORIZATIONS: usize = 2;
 
 /// The HTTP side of one server; cheap to clone.
 #[derive(Clone)]
-pub(super) struct Wire {
+pub(super) struct HttpTransport {
     http: Client,
     headers: HeaderMap,
-    most: usize,
-    pub(super) login: Option<Arc<Login>>,
+    max_bytes: usize,
+    pub(super) token_source: Option<Arc<TokenSource>>,
 }
 
 /// Why an exchange failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum WireError {
+pub(super) enum HttpTransportError {
     #[error("the request failed")]
     Http(#[source] reqwest::Error),
     #[error("it sent an answer of more than {0} bytes")]
     TooLarge(usize),
     #[error("authorization failed: {0}")]
-    Login(String),
+    Authorization(String),
 }
 
-pub(super) type Fault = StreamableHttpError<WireError>;
-impl WireError {
+pub(super) type StreamableError = StreamableHttpError<HttpTransportError>;
+impl HttpTransportError {
     /// An address may hold a secret; which server it is, is told anyhow.
-    fn http(error: reqwest::Error) -> Self {
+    fn from_reqwest(error: reqwest::Error) -> Self {
         Self::Http(error.without_url())
     }
 }
 
-type Headers = HashMap<HeaderName, HeaderValue>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+type ExtraHeaders = HashMap<HeaderName, HeaderValue>;
+type SseEvents = BoxStream<'static, Result<Sse, SseError>>;
 
-impl From<WireError> for Fault {
-    fn from(error: WireError) -> Self {
+impl From<HttpTransportError> for StreamableError {
+    fn from(error: HttpTransportError) -> Self {
         Self::Client(error)
     }
 }
 
-impl Wire {
+impl HttpTransport {
     pub(super) fn new(
         headers: HeaderMap,
         most: usize,
-        login: Option<Arc<Login>>,
+        login: Option<Arc<TokenSource>>,
     ) -> Result<Self, String> {
-        secure();
+        install_crypto_provider();
         let http = Client::builder()
-            .redirect(Policy::custom(redirected))
-            .connect_timeout(CONNECTING)
+            .redirect(Policy::custom(follow_same_origin))
+            .connect_timeout(CONNECT_TIMEOUT)
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| format!("no HTTP client: {error}"))?;
         Ok(Self {
             http,
             headers,
-            most,
-            login,
+            max_bytes: most,
+            token_source: login,
         })
     }
 
@@ -100,10 +100,10 @@ impl Wire {
         &self,
         request: impl Fn() -> RequestBuilder,
         may_ask: bool,
-    ) -> Result<Response, Fault> {
+    ) -> Result<Response, StreamableError> {
         let mut logins = 0;
         loop {
-            let token = match &self.login {
+            let token = match &self.token_source {
                 Some(login) => login.token().await,
                 None => None,
             };
@@ -111,24 +111,24 @@ impl Wire {
             if let Some(token) = &token {
                 built = built.bearer_auth(token);
             }
-            let response = built.send().await.map_err(WireError::http)?;
-            let Some(challenge) = Challenge::of(&response) else {
+            let response = built.send().await.map_err(HttpTransportError::from_reqwest)?;
+            let Some(challenge) = Challenge::from_response(&response) else {
                 return Ok(response);
             };
-            match &self.login {
-                Some(login) if may_ask && logins < LOGINS => {
+            match &self.token_source {
+                Some(login) if may_ask && logins < MAX_AUTHORIZATIONS => {
                     logins += 1;
-                    let answered = login.answer(&challenge, token.as_deref()).await;
-                    answered.map_err(WireError::Login)?;
+                    let answered = login.respond_to_challenge(&challenge, token.as_deref()).await;
+                    answered.map_err(HttpTransportError::Authorization)?;
                 }
-                _ => return Err(challenge.into_fault()),
+                _ => return Err(challenge.into_error()),
             }
         }
     }
 }
 
-impl StreamableHttpClient for Wire {
-    type Error = WireError;
+impl StreamableHttpClient for HttpTransport {
+    type Error = HttpTransportError;
 
     async fn post_message(
         &self,
@@ -136,20 +136,20 @@ impl StreamableHttpClient for Wire {
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         _: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Fault> {
+        headers: ExtraHeaders,
+    ) -> Result<StreamableHttpPostResponse, StreamableError> {
         let body = bytes::Bytes::from(serde_json::to_vec(&message)?);
         let request = || {
             let request = self
                 .http
                 .post(&*url)
-                .header(ACCEPT, BOTH)
+                .header(ACCEPT, JSON_OR_EVENT_STREAM)
                 .header(CONTENT_TYPE, JSON);
-            with(request, session.as_deref(), &headers).body(body.clone())
+            with_session_headers(request, session.as_deref(), &headers).body(body.clone())
         };
         // A person may take longer than a handshake: who opens the connection asks then.
         let response = self.send(request, !is_handshake(&message)).await?;
-        self.answer(response, &message, session.is_some()).await
+        self.parse_response(response, &message, session.is_some()).await
     }
 
     async fn get_stream(
@@ -158,21 +158,21 @@ impl StreamableHttpClient for Wire {
         session: Option<Arc<str>>,
         last_event: Option<String>,
         _: Option<String>,
-        headers: Headers,
-    ) -> Result<Events, Fault> {
+        headers: ExtraHeaders,
+    ) -> Result<SseEvents, StreamableError> {
         let request = || {
-            let mut request = self.http.get(&*url).header(ACCEPT, BOTH);
+            let mut request = self.http.get(&*url).header(ACCEPT, JSON_OR_EVENT_STREAM);
             if let Some(last) = &last_event {
-                request = request.header(LAST_EVENT, last);
+                request = request.header(LAST_EVENT_HEADER, last);
             }
-            with(request, session.as_deref(), &headers)
+            with_session_headers(request, session.as_deref(), &headers)
         };
         let response = self.send(request, true).await?;
-        match (response.status(), kind(&response)) {
-            (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Fault::ServerDoesNotSupportSse),
-            (status, _) if !status.is_success() => Err(status_fault(&response)),
-            (_, Some(EVENTS)) => Ok(self.events(response)),
-            _ => Err(Fault::UnexpectedContentType(None)),
+        match (response.status(), content_type(&response)) {
+            (StatusCode::METHOD_NOT_ALLOWED, _) => Err(StreamableError::ServerDoesNotSupportSse),
+            (status, _) if !status.is_success() => Err(status_error(&response)),
+            (_, Some(EVENT_STREAM)) => Ok(self.sse_events(response)),
+            _ => Err(StreamableError::UnexpectedContentType(None)),
         }
     }
 
@@ -181,26 +181,26 @@ impl StreamableHttpClient for Wire {
         url: Arc<str>,
         session: Arc<str>,
         _: Option<String>,
-        headers: Headers,
-    ) -> Result<(), Fault> {
-        let request = || with(self.http.delete(&*url), Some(&session), &headers);
+        headers: ExtraHeaders,
+    ) -> Result<(), StreamableError> {
+        let request = || with_session_headers(self.http.delete(&*url), Some(&session), &headers);
         let response = self.send(request, false).await?;
         match response.status() {
             // Servers need not let go of their sessions.
             StatusCode::METHOD_NOT_ALLOWED => Ok(()),
             status if status.is_success() => Ok(()),
-            _ => Err(status_fault(&response)),
+            _ => Err(status_error(&response)),
         }
     }
 }
 
-fn with(request: RequestBuilder, session: Option<&str>, headers: &Headers) -> RequestBuilder {
+fn with_session_headers(request: RequestBuilder, session: Option<&str>, headers: &ExtraHeaders) -> RequestBuilder {
     let mut request = request;
     for (name, value) in headers {
         request = request.header(name, value);
     }
     match session {
-        Some(session) => request.header(SESSION, session),
+        Some(session) => request.header(SESSION_HEADER, session),
         None => request,
     }
 }
@@ -216,21 +216,21 @@ fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
 }
 
 /// The kind of a body, without its parameters.
-fn kind(response: &Response) -> Option<&str> {
+fn content_type(response: &Response) -> Option<&str> {
     let kind = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     kind.split(';').next().map(str::trim)
 }
 
-fn status_fault(response: &Response) -> Fault {
+fn status_error(response: &Response) -> StreamableError {
     let retry = response.headers().get("retry-after");
     let retry = retry
         .and_then(|after| after.to_str().ok())
         .map(str::to_owned);
-    Fault::HttpStatus(HttpStatusError::new(response.status().as_u16(), retry))
+    StreamableError::HttpStatus(HttpStatusError::new(response.status().as_u16(), retry))
 }
 
 /// Follows what keeps the message whole and stays with the same server: elsewhere, our secrets would be a stranger's.
-fn redirected(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+fn follow_same_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let whole = matches!(
         attempt.status(),
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -244,6 +244,6 @@ fn redirected(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 }
 
 /// Gives rustls its cryptography; whoever came first in this process decides which.
-fn secure() {
+fn install_crypto_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

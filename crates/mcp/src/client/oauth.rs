@@ -14,14 +14,14 @@ use toolwright_core::Secret;
 use url::Url;
 
 use super::http::Challenge;
-use crate::import::{chain, short};
+use crate::import::{error_chain, excerpt};
 
 /// Somebody who sends a person to a page where they authorize us: a terminal, a browser, a console.
 ///
 /// # Cancellation
 ///
 /// The future is dropped when nobody waits for the authorization any more.
-pub trait Authorize: Send + Sync {
+pub trait UserAuthorizer: Send + Sync {
     /// Shows `page` to a person, and returns the whole address that they were sent back to.
     ///
     /// That address is the redirect address of the [`OAuth`], with a query that holds the outcome.
@@ -34,43 +34,43 @@ pub trait Authorize: Send + Sync {
 
 /// How we are authorized with OAuth 2.1 where a server asks for it.
 #[derive(Clone)]
-pub struct OAuth {
-    grant: Grant,
+pub struct OAuthClient {
+    grant: GrantType,
     name: String,
-    metadata: Option<String>,
-    client: Option<(String, Option<Secret>)>,
+    client_metadata_url: Option<String>,
+    registered_client: Option<(String, Option<Secret>)>,
     scopes: Vec<String>,
 }
 
 #[derive(Clone)]
-enum Grant {
-    Person {
+enum GrantType {
+    AuthorizationCode {
         redirect: String,
-        authorize: Arc<dyn Authorize>,
+        authorize: Arc<dyn UserAuthorizer>,
     },
-    Ourselves,
+    ClientCredentials,
 }
 
-impl OAuth {
+impl OAuthClient {
     /// Lets a person authorize us; they are sent back to `redirect`, such as `http://127.0.0.1:8123/callback`.
-    pub fn new(redirect: impl Into<String>, authorize: Arc<dyn Authorize>) -> Self {
-        Self::of(Grant::Person {
+    pub fn new(redirect: impl Into<String>, authorize: Arc<dyn UserAuthorizer>) -> Self {
+        Self::with_grant(GrantType::AuthorizationCode {
             redirect: redirect.into(),
             authorize,
         })
     }
 
     /// Authorizes us by ourselves, with an id and a secret that the server's owner has given us.
-    pub fn credentials(id: impl Into<String>, secret: Secret) -> Self {
-        Self::of(Grant::Ourselves).client(id, Some(secret))
+    pub fn client_credentials(id: impl Into<String>, secret: Secret) -> Self {
+        Self::with_grant(GrantType::ClientCredentials).registered_client(id, Some(secret))
     }
 
-    fn of(grant: Grant) -> Self {
+    fn with_grant(grant: GrantType) -> Self {
         Self {
             grant,
             name: "Toolwright".to_owned(),
-            metadata: None,
-            client: None,
+            client_metadata_url: None,
+            registered_client: None,
             scopes: Vec::new(),
         }
     }
@@ -84,15 +84,15 @@ impl OAuth {
 
     /// Names the page that describes us, for authorization servers that read such pages.
     #[must_use]
-    pub fn metadata(mut self, url: impl Into<String>) -> Self {
-        self.metadata = Some(url.into());
+    pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
+        self.client_metadata_url = Some(url.into());
         self
     }
 
     /// Uses an id, and perhaps a secret, that was registered before.
     #[must_use]
-    pub fn client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
-        self.client = Some((id.into(), secret));
+    pub fn registered_client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
+        self.registered_client = Some((id.into(), secret));
         self
     }
 
@@ -104,7 +104,7 @@ impl OAuth {
     }
 }
 
-impl std::fmt::Debug for OAuth {
+impl std::fmt::Debug for OAuthClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OAuth")
             .field("name", &self.name)
@@ -114,62 +114,62 @@ impl std::fmt::Debug for OAuth {
 }
 
 /// The authorization of one server.
-pub(super) struct Login {
+pub(super) struct TokenSource {
     url: String,
-    oauth: OAuth,
+    oauth: OAuthClient,
     /// Locked while somebody is asked, so that one page is shown and not one per call.
-    held: Mutex<Held>,
+    state: Mutex<TokenState>,
 }
 
 #[derive(Default)]
-struct Held {
+struct TokenState {
     manager: Option<AuthorizationManager>,
     /// All scopes that were ever asked for.
-    asked: BTreeSet<String>,
+    requested_scopes: BTreeSet<String>,
 }
 
-impl Login {
-    pub(super) fn new(url: &Url, oauth: OAuth) -> Self {
+impl TokenSource {
+    pub(super) fn new(url: &Url, oauth: OAuthClient) -> Self {
         Self {
             url: url.to_string(),
             oauth,
-            held: Mutex::default(),
+            state: Mutex::default(),
         }
     }
 
     /// Returns the token to send, if there is one; it is refreshed where it has expired.
     pub(super) async fn token(&self) -> Option<String> {
-        self.held.lock().await.token().await
+        self.state.lock().await.token().await
     }
 
     /// Gets another token than the one that was refused.
-    pub(super) async fn answer(
+    pub(super) async fn respond_to_challenge(
         &self,
         challenge: &Challenge,
         refused: Option<&str>,
     ) -> Result<(), String> {
-        let mut held = self.held.lock().await;
+        let mut held = self.state.lock().await;
         let token = held.token().await;
         if token.is_some() && token.as_deref() != refused {
             return Ok(());
         }
-        if !challenge.wants_more && refused.is_some() && held.refresh(refused).await {
+        if !challenge.is_insufficient_scope && refused.is_some() && held.refresh(refused).await {
             return Ok(());
         }
-        let wanted = held.wanted(challenge, refused.is_some())?;
+        let wanted = held.scopes_to_request(challenge, refused.is_some())?;
         match &self.oauth.grant {
-            Grant::Person {
+            GrantType::AuthorizationCode {
                 redirect,
                 authorize,
             } => {
-                let asked = self.request(redirect, wanted, challenge);
-                held.ask(&self.url, asked, authorize.as_ref()).await
+                let asked = self.authorization_request(redirect, wanted, challenge);
+                held.authorize_user(&self.url, asked, authorize.as_ref()).await
             }
-            Grant::Ourselves => held.introduce(&self.url, &self.oauth).await,
+            GrantType::ClientCredentials => held.authorize_client(&self.url, &self.oauth).await,
         }
     }
 
-    fn request(
+    fn authorization_request(
         &self,
         redirect: &str,
         wanted: Vec<String>,
@@ -180,10 +180,10 @@ impl Login {
         if !challenge.header.is_empty() {
             request = request.with_challenge(&challenge.header);
         }
-        if let Some(metadata) = &oauth.metadata {
+        if let Some(metadata) = &oauth.client_metadata_url {
             request = request.with_client_metadata_url(metadata);
         }
-        if let Some((id, secret)) = &oauth.client {
+        if let Some((id, secret)) = &oauth.registered_client {
             request = request.with_preregistered_client(id);
             if let Some(secret) = secret {
                 request = request.with_client_secret(secret.expose());
@@ -198,7 +198,7 @@ impl Login {
     }
 }
 
-impl Held {
+impl TokenState {
     async fn token(&self) -> Option<String> {
         self.manager.as_ref()?.get_access_token().await.ok()
     }
@@ -213,41 +213,41 @@ impl Held {
     /// What to ask for where a token was refused: all that was asked for before, and what is missing.
     ///
     /// Asking again for the same would show the person the same page for ever.
-    fn wanted(&self, challenge: &Challenge, was_known: bool) -> Result<Vec<String>, String> {
+    fn scopes_to_request(&self, challenge: &Challenge, was_known: bool) -> Result<Vec<String>, String> {
         let missing = challenge.scope().unwrap_or_default();
         let missing: BTreeSet<String> = missing.split_whitespace().map(str::to_owned).collect();
-        if !challenge.wants_more || self.asked.is_empty() {
+        if !challenge.is_insufficient_scope || self.requested_scopes.is_empty() {
             return Ok(Vec::new());
         }
-        if was_known && missing.is_subset(&self.asked) {
+        if was_known && missing.is_subset(&self.requested_scopes) {
             return Err("the server wants what it was granted already".to_owned());
         }
-        Ok(self.asked.union(&missing).cloned().collect())
+        Ok(self.requested_scopes.union(&missing).cloned().collect())
     }
 
-    async fn ask(
+    async fn authorize_user(
         &mut self,
         url: &str,
         request: AuthorizationRequest,
-        authorize: &dyn Authorize,
+        authorize: &dyn UserAuthorizer,
     ) -> Result<(), String> {
-        let failed = |error| chain(&error);
+        let failed = |error| error_chain(&error);
         let mut state = OAuthState::new(url, None).await.map_err(failed)?;
         state.start_authorization(request).await.map_err(failed)?;
         let page = state.get_authorization_url().await.map_err(failed)?;
-        self.asked.extend(scopes(&page));
+        self.requested_scopes.extend(scopes_in_url(&page));
         let back = authorize
             .authorize(&page)
             .await
-            .map_err(|why| short(&why))?;
+            .map_err(|why| excerpt(&why))?;
         state.handle_callback_url(&back).await.map_err(failed)?;
         self.manager = state.into_authorization_manager();
         Ok(())
     }
 
-    async fn introduce(&mut self, url: &str, oauth: &OAuth) -> Result<(), String> {
-        let failed = |error| chain(&error);
-        let (id, secret) = oauth.client.clone().unzip();
+    async fn authorize_client(&mut self, url: &str, oauth: &OAuthClient) -> Result<(), String> {
+        let failed = |error| error_chain(&error);
+        let (id, secret) = oauth.registered_client.clone().unzip();
         let config = ClientCredentialsConfig::ClientSecret {
             client_id: id.unwrap_or_default(),
             client_secret: secret
@@ -266,7 +266,7 @@ impl Held {
 }
 
 /// The scopes that the address of a page asks for.
-fn scopes(page: &str) -> Vec<String> {
+fn scopes_in_url(page: &str) -> Vec<String> {
     let Ok(page) = Url::parse(page) else {
         return Vec::new();
     };

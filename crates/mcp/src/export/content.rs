@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 use toolwright_core::Content;
 
 use crate::server::Revision;
-use crate::server::reply::write_json;
+use crate::server::response::write_json;
 
 /// Writes one item.
-pub(crate) fn write(body: &mut Vec<u8>, item: &Content, revision: Revision) {
+pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revision) {
     match item {
         // Nearly every item is a text: it is written without a detour.
         Content::Text { text } => {
             body.extend_from_slice(br#"{"type":"text","text":"#);
-            super::text::write(body, text);
+            super::json_string::write_json_string(body, text);
             body.push(b'}');
         }
         Content::Audio { data, mime_type } if !revision.has_audio() => {
@@ -20,7 +20,7 @@ pub(crate) fn write(body: &mut Vec<u8>, item: &Content, revision: Revision) {
             let resource = json!({ "uri": uri, "mimeType": mime_type, "blob": data });
             write_json(body, &json!({ "type": "resource", "resource": resource }));
         }
-        Content::Link { uri, name, .. } if !revision.has_structure() => {
+        Content::Link { uri, name, .. } if !revision.has_structured_content() => {
             write_json(
                 body,
                 &json!({ "type": "text", "text": format!("{name}: {uri}") }),
@@ -31,7 +31,7 @@ pub(crate) fn write(body: &mut Vec<u8>, item: &Content, revision: Revision) {
 }
 
 /// Makes what `resources/read` returns of one item.
-pub(crate) fn as_resource(item: &Content, uri: &str, mime_type: Option<&str>) -> Value {
+pub(crate) fn resource_contents(item: &Content, uri: &str, mime_type: Option<&str>) -> Value {
     let mut contents = match item {
         Content::Text { text } => json!({ "uri": uri, "text": text }),
         Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {

@@ -5,17 +5,17 @@ use toolwright_core::{Prompt, Rendered};
 
 use super::content;
 use crate::server::Revision;
-use crate::server::reply::{set, write_json};
+use crate::server::response::{set_field, write_json};
 
 /// Writes out a prompt as the revision has it.
-pub(crate) fn prompt(prompt: &Prompt, revision: Revision) -> String {
+pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
     let arguments: Vec<Value> = prompt
         .params()
         .into_iter()
         .map(|param| {
             let mut argument = json!({ "name": param.name, "required": param.required });
             if let Some(description) = param.description {
-                set(&mut argument, "description", description);
+                set_field(&mut argument, "description", description);
             }
             argument
         })
@@ -25,18 +25,18 @@ pub(crate) fn prompt(prompt: &Prompt, revision: Revision) -> String {
         .spec()
         .title
         .as_deref()
-        .filter(|_| revision.has_structure())
+        .filter(|_| revision.has_structured_content())
     {
-        set(&mut entry, "title", title);
+        set_field(&mut entry, "title", title);
     }
     if !arguments.is_empty() {
-        set(&mut entry, "arguments", arguments);
+        set_field(&mut entry, "arguments", arguments);
     }
     entry.to_string()
 }
 
 /// Writes the result of `prompts/get`; `tail` is what every result of the revision ends with.
-pub(crate) fn write(body: &mut Vec<u8>, rendered: &Rendered, revision: Revision, tail: &str) {
+pub(crate) fn write_prompt_result(body: &mut Vec<u8>, rendered: &Rendered, revision: Revision, tail: &str) {
     body.extend_from_slice(br#"{"messages":["#);
     for (index, item) in rendered.content.iter().enumerate() {
         if index > 0 {
@@ -45,7 +45,7 @@ pub(crate) fn write(body: &mut Vec<u8>, rendered: &Rendered, revision: Revision,
         body.extend_from_slice(br#"{"role":"#);
         write_json(body, &rendered.role);
         body.extend_from_slice(br#","content":"#);
-        content::write(body, item, revision);
+        content::write_content(body, item, revision);
         body.push(b'}');
     }
     body.push(b']');

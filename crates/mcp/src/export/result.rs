@@ -6,7 +6,7 @@ use super::content;
 use crate::server::Revision;
 
 /// Writes the result; `declares_other` tells whether the tool's output schema is not of an object, `tail` is what every result of the revision ends with.
-pub(crate) fn write(
+pub(crate) fn write_tool_result(
     body: &mut Vec<u8>,
     result: &ToolResult,
     declares_other: impl FnOnce() -> bool,
@@ -18,17 +18,17 @@ pub(crate) fn write(
         if index > 0 {
             body.push(b',');
         }
-        content::write(body, item, revision);
+        content::write_content(body, item, revision);
     }
     body.push(b']');
     if let Some(structured) = result
         .structured
         .as_ref()
-        .filter(|_| revision.has_structure())
+        .filter(|_| revision.has_structured_content())
     {
         let text = structured.as_str();
         let wrap =
-            revision.wants_objects() && (!text.trim_start().starts_with('{') || declares_other());
+            revision.requires_object_output() && (!text.trim_start().starts_with('{') || declares_other());
         body.extend_from_slice(br#","structuredContent":"#);
         if wrap {
             body.extend_from_slice(br#"{"result":"#);

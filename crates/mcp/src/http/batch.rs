@@ -5,16 +5,16 @@ use axum::response::Response;
 use futures::future::join_all;
 use serde_json::value::RawValue;
 
-use super::answer::{self, refuse};
-use super::post::{Incoming, notified, silent};
-use crate::access::Visitor;
-use crate::server::reply::Reply;
-use crate::server::{Job, Kind, McpServer, Message, RpcError};
+use super::responses::{self, rpc_error};
+use super::post::{PostRequest, handle_notification, without_streaming};
+use crate::auth::Principal;
+use crate::server::response::RpcResponse;
+use crate::server::{Dispatch, MessageKind, McpServer, RpcMessage, RpcError};
 
 impl McpServer {
-    pub(super) async fn batch(&self, incoming: Incoming<'_>, bytes: &[u8]) -> Response {
-        let wrong = |message: &str| refuse(StatusCode::BAD_REQUEST, -32600, message);
-        let session = match self.session(incoming.headers, &incoming.visitor) {
+    pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {
+        let wrong = |message: &str| rpc_error(StatusCode::BAD_REQUEST, -32600, message);
+        let session = match self.find_session(incoming.headers, &incoming.principal) {
             Ok(session) => session,
             Err(_) => return wrong("send one message at a time"),
         };
@@ -22,33 +22,33 @@ impl McpServer {
             return wrong("send one message at a time: this revision has no batches");
         }
         let Ok(parts) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-            return refuse(StatusCode::BAD_REQUEST, -32700, "not JSON");
+            return rpc_error(StatusCode::BAD_REQUEST, -32700, "not JSON");
         };
-        if parts.is_empty() || parts.len() > self.0.limits.batch {
-            let most = self.0.limits.batch;
+        if parts.is_empty() || parts.len() > self.0.limits.max_batch {
+            let most = self.0.limits.max_batch;
             return wrong(&format!("a batch has 1 to {most} messages"));
         }
         let mut running = Vec::new();
         for part in parts {
-            match Message::read(part.get().as_bytes()) {
+            match RpcMessage::parse(part.get().as_bytes()) {
                 Err(it) => {
-                    let reply = Reply::error(it.id(), &it.error);
+                    let reply = RpcResponse::error(it.id(), &it.error);
                     running.push(Box::pin(std::future::ready(reply)) as _);
                 }
                 Ok(message) => match message.kind() {
-                    Kind::Response => session.answered(&message),
-                    Kind::Notification => notified(&session, &message),
-                    Kind::Request if message.method() == "initialize" => {
+                    MessageKind::Response => session.handle_response(&message),
+                    MessageKind::Notification => handle_notification(&session, &message),
+                    MessageKind::Request if message.method() == "initialize" => {
                         let error = RpcError::invalid_request("the handshake comes alone");
-                        let reply = Reply::error(message.id(), &error);
+                        let reply = RpcResponse::error(message.id(), &error);
                         running.push(Box::pin(std::future::ready(reply)) as _);
                     }
-                    Kind::Request => running.push(self.one(&session, &message, &incoming.visitor)),
+                    MessageKind::Request => running.push(self.run_batch_item(&session, &message, &incoming.principal)),
                 },
             }
         }
         if running.is_empty() {
-            return answer::accepted();
+            return responses::accepted();
         }
         let replies: Vec<Vec<u8>> = join_all(running)
             .await
@@ -58,19 +58,19 @@ impl McpServer {
         let mut body = vec![b'['];
         body.extend(replies.join(&b','));
         body.push(b']');
-        answer::json(StatusCode::OK, body)
+        responses::json(StatusCode::OK, body)
     }
 
-    fn one(
+    fn run_batch_item(
         &self,
         session: &std::sync::Arc<crate::server::Session>,
-        message: &Message<'_>,
-        visitor: &Visitor,
-    ) -> futures::future::BoxFuture<'static, Reply> {
-        let exchange = silent(self.within(session, message).of(visitor.clone()));
-        match self.job(message, &exchange) {
-            Job::Done(reply) => Box::pin(std::future::ready(reply)),
-            Job::Work(work) => Box::pin(work.run(self.clone(), exchange)),
+        message: &RpcMessage<'_>,
+        visitor: &Principal,
+    ) -> futures::future::BoxFuture<'static, RpcResponse> {
+        let exchange = without_streaming(self.session_context(session, message).with_principal(visitor.clone()));
+        match self.dispatch(message, &exchange) {
+            Dispatch::Response(reply) => Box::pin(std::future::ready(reply)),
+            Dispatch::Operation(work) => Box::pin(work.run(self.clone(), exchange)),
         }
     }
 }

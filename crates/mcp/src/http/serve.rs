@@ -17,17 +17,17 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::{answer, permits};
-use crate::server::{McpServer, ServeError};
+use super::{responses, semaphore};
+use crate::server::{McpServer, McpServeError};
 
 /// Where a server that listens by itself answers.
-const PATH: &str = "/mcp";
+const MCP_PATH: &str = "/mcp";
 /// How long to wait when no connection can be accepted.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A server that has its address, and has not answered yet.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundMcpServer {
     server: McpServer,
     listener: TcpListener,
     addr: SocketAddr,
@@ -39,7 +39,7 @@ impl McpServer {
     /// # Errors
     ///
     /// As [`bind`](McpServer::bind).
-    pub async fn serve(&self, addr: SocketAddr) -> Result<(), ServeError> {
+    pub async fn serve(&self, addr: SocketAddr) -> Result<(), McpServeError> {
         self.bind(addr).await?.run(pending()).await
     }
 
@@ -48,17 +48,17 @@ impl McpServer {
     /// # Errors
     ///
     /// When the address is taken, or is open to other machines and neither a token nor OAuth is set.
-    pub async fn bind(&self, addr: SocketAddr) -> Result<Bound, ServeError> {
-        if !addr.ip().is_loopback() && self.is_open() {
-            return Err(ServeError::Open { addr });
+    pub async fn bind(&self, addr: SocketAddr) -> Result<BoundMcpServer, McpServeError> {
+        if !addr.ip().is_loopback() && self.allows_anonymous() {
+            return Err(McpServeError::Unauthenticated { addr });
         }
-        let io = |source| ServeError::Io {
+        let io = |source| McpServeError::Io {
             action: "listen on the address",
             source,
         };
         let listener = TcpListener::bind(addr).await.map_err(io)?;
         let addr = listener.local_addr().map_err(io)?;
-        Ok(Bound {
+        Ok(BoundMcpServer {
             server: self.clone(),
             listener,
             addr,
@@ -66,7 +66,7 @@ impl McpServer {
     }
 }
 
-impl Bound {
+impl BoundMcpServer {
     /// Returns the address it has.
     pub fn addr(&self) -> SocketAddr {
         self.addr
@@ -74,7 +74,7 @@ impl Bound {
 
     /// Returns where clients find it.
     pub fn url(&self) -> String {
-        format!("http://{}{PATH}", self.addr)
+        format!("http://{}{MCP_PATH}", self.addr)
     }
 
     /// Answers until `shutdown` is done, then lets what is under way come to its end, for a while.
@@ -82,15 +82,15 @@ impl Bound {
     /// # Errors
     ///
     /// None yet: connections that fail are dropped.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServeError> {
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), McpServeError> {
         let Self {
             server, listener, ..
         } = self;
-        let connections = permits(server.0.limits.connections);
+        let connections = semaphore(server.0.limits.max_connections);
         let graceful = GracefulShutdown::new();
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
-            .header_read_timeout(server.0.limits.arrival);
+            .header_read_timeout(server.0.limits.read_timeout);
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {
@@ -101,15 +101,15 @@ impl Bound {
             let (accepted, room) = tokio::select! {
                 accepted = accept => accepted,
                 () = &mut shutdown => break,
-                () = server.0.ending.cancelled() => break,
+                () = server.0.shutdown.cancelled() => break,
             };
             let Ok((stream, peer)) = accepted else {
                 // Too many open files, most likely: it helps to wait until some are closed.
-                sleep(PAUSE).await;
+                sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             };
-            let service = answering(server.clone(), peer);
-            let connection = http.serve_connection(prepared(stream), service);
+            let service = connection_service(server.clone(), peer);
+            let connection = http.serve_connection(configure_stream(stream), service);
             let connection = graceful.watch(connection);
             tokio::spawn(async move {
                 // A connection that breaks is the client's business.
@@ -120,18 +120,18 @@ impl Bound {
         drop(listener);
         server.shut_down();
         // Whatever has not ended by then is cut off.
-        let _ = timeout(server.0.limits.grace, graceful.shutdown()).await;
+        let _ = timeout(server.0.limits.shutdown_grace, graceful.shutdown()).await;
         Ok(())
     }
 }
 
-fn prepared(stream: TcpStream) -> TokioIo<TcpStream> {
+fn configure_stream(stream: TcpStream) -> TokioIo<TcpStream> {
     // Answers are small and wanted at once; if the system cannot do this, they are only slower.
     let _ = stream.set_nodelay(true);
     TokioIo::new(stream)
 }
 
-fn answering(
+fn connection_service(
     server: McpServer,
     peer: SocketAddr,
 ) -> impl hyper::service::Service<
@@ -144,13 +144,13 @@ fn answering(
         let server = server.clone();
         request.extensions_mut().insert(ConnectInfo(peer));
         async move {
-            if request.uri().path() != PATH {
-                let known = server.metadata(request.method(), request.headers(), request.uri());
+            if request.uri().path() != MCP_PATH {
+                let known = server.metadata_response(request.method(), request.headers(), request.uri());
                 if let Some(found) = known {
                     return Ok(found);
                 }
-                let message = format!("the server answers at {PATH}");
-                return Ok(answer::refuse(StatusCode::NOT_FOUND, -32600, message));
+                let message = format!("the server answers at {MCP_PATH}");
+                return Ok(responses::rpc_error(StatusCode::NOT_FOUND, -32600, message));
             }
             Ok(server.handle(request).await)
         }

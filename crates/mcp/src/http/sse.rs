@@ -10,43 +10,43 @@ use futures::stream::{self, Stream as Events, StreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::server::{McpServer, Revision, Running, Session, Step, Stream};
+use crate::server::{McpServer, Revision, ResponseStream, Session, StreamItem, ReplayBuffer};
 
 /// A comment: clients skip it, and those in between see that somebody is there.
-const ALIVE: &[u8] = b":\n\n";
+const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Streams a request that nobody can come back to: when the stream is closed, it is cancelled.
-pub(super) fn of_running(
+pub(super) fn stream_request(
     server: &McpServer,
     first: Option<String>,
-    running: Running,
+    running: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let first = stream::iter(first.map(|message| event(None, message.as_bytes())));
-    let rest = rest(running, permit, server.0.limits.silence, true);
-    response(first.chain(rest))
+    let first = stream::iter(first.map(|message| encode_event(None, message.as_bytes())));
+    let rest = item_events(running, permit, server.0.limits.keep_alive_interval, true);
+    event_stream_response(first.chain(rest))
 }
 
 /// Streams changes, and no response at the end: nobody has asked for one.
-pub(super) fn of_listening(
+pub(super) fn stream_notifications(
     server: &McpServer,
-    running: Running,
+    running: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let open = stream::once(async { Bytes::from_static(ALIVE) });
-    let rest = rest(running, permit, server.0.limits.silence, false);
-    response(open.chain(rest))
+    let open = stream::once(async { Bytes::from_static(KEEP_ALIVE) });
+    let rest = item_events(running, permit, server.0.limits.keep_alive_interval, false);
+    event_stream_response(open.chain(rest))
 }
 
 /// Streams a request that goes on by itself, so that a client whose connection broke can come back to it.
-pub(super) fn of_session(
+pub(super) fn stream_resumable(
     server: &McpServer,
     session: &Session,
     first: Option<String>,
-    mut running: Running,
+    mut running: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let stream = session.streams.open(running.reach());
+    let stream = session.replay_buffers.create(running.scoped_tools());
     let into = Arc::clone(&stream);
     if let Some(first) = first {
         into.push(&first);
@@ -55,12 +55,12 @@ pub(super) fn of_session(
     tokio::spawn(async move {
         loop {
             match running.next().await {
-                Step::Message(message) => into.push(&message),
-                Step::Done(reply) => {
+                StreamItem::Message(message) => into.push(&message),
+                StreamItem::Response(reply) => {
                     into.push(&String::from_utf8_lossy(&reply.body));
                     break;
                 }
-                Step::Cancelled => break,
+                StreamItem::Cancelled => break,
             }
         }
         into.end();
@@ -68,20 +68,20 @@ pub(super) fn of_session(
     });
     let primed = session.revision >= Revision::V2025_11_25;
     match server.stream_permit() {
-        Ok(permit) => of_stream(server, stream, 0, primed, permit),
+        Ok(permit) => stream_replay(server, stream, 0, primed, permit),
         Err(refusal) => refusal,
     }
 }
 
 /// Streams what was kept of a request, from a place on.
-pub(super) fn of_stream(
+pub(super) fn stream_replay(
     server: &McpServer,
-    stream: Arc<Stream>,
+    stream: Arc<ReplayBuffer>,
     place: usize,
     primed: bool,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let silence = server.0.limits.silence;
+    let silence = server.0.limits.keep_alive_interval;
     // An event without a message: whoever loses the connection now knows where to go on.
     let opening = primed.then(|| {
         let id = stream.event_id(0);
@@ -90,22 +90,22 @@ pub(super) fn of_stream(
     let events = stream::unfold(
         (stream, place, permit),
         move |(stream, place, permit)| async move {
-            match timeout(silence, stream.at(place)).await {
+            match timeout(silence, stream.next_from(place)).await {
                 Ok(Some((place, message))) => {
                     let id = stream.event_id(place + 1);
-                    let event = event(Some(&id), message.as_bytes());
+                    let event = encode_event(Some(&id), message.as_bytes());
                     Some((event, (stream, place + 1, permit)))
                 }
                 Ok(None) => None,
-                Err(_) => Some((Bytes::from_static(ALIVE), (stream, place, permit))),
+                Err(_) => Some((Bytes::from_static(KEEP_ALIVE), (stream, place, permit))),
             }
         },
     );
-    response(stream::iter(opening).chain(events))
+    event_stream_response(stream::iter(opening).chain(events))
 }
 
-fn rest(
-    running: Running,
+fn item_events(
+    running: ResponseStream,
     permit: OwnedSemaphorePermit,
     silence: Duration,
     answers: bool,
@@ -114,18 +114,18 @@ fn rest(
     stream::unfold(state, move |state| async move {
         let (mut running, permit) = state?;
         match timeout(silence, running.next()).await {
-            Ok(Step::Message(message)) => {
-                Some((event(None, message.as_bytes()), Some((running, permit))))
+            Ok(StreamItem::Message(message)) => {
+                Some((encode_event(None, message.as_bytes()), Some((running, permit))))
             }
-            Ok(Step::Done(reply)) if answers => Some((event(None, &reply.body), None)),
-            Ok(Step::Done(_) | Step::Cancelled) => None,
-            Err(_) => Some((Bytes::from_static(ALIVE), Some((running, permit)))),
+            Ok(StreamItem::Response(reply)) if answers => Some((encode_event(None, &reply.body), None)),
+            Ok(StreamItem::Response(_) | StreamItem::Cancelled) => None,
+            Err(_) => Some((Bytes::from_static(KEEP_ALIVE), Some((running, permit)))),
         }
     })
 }
 
 /// Writes one event; a line break in JSON is only ever white space.
-fn event(id: Option<&str>, message: &[u8]) -> Bytes {
+fn encode_event(id: Option<&str>, message: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 32);
     if let Some(id) = id {
         event.extend_from_slice(b"id: ");
@@ -141,7 +141,7 @@ fn event(id: Option<&str>, message: &[u8]) -> Bytes {
     event.into()
 }
 
-fn response(events: impl Events<Item = Bytes> + Send + 'static) -> Response {
+fn event_stream_response(events: impl Events<Item = Bytes> + Send + 'static) -> Response {
     let body = Body::from_stream(events.map(Ok::<_, std::convert::Infallible>));
     let mut response = Response::new(body);
     let headers = response.headers_mut();

@@ -6,12 +6,12 @@ use toolwright_core::schema::{Schema, Tape};
 use toolwright_core::{Content, ToolResult};
 
 /// Turns a server's result into ours; `output` is what the tool declares.
-pub(crate) fn result(sent: CallToolResult, output: Option<&Schema>) -> ToolResult {
+pub(crate) fn convert_result(sent: CallToolResult, output: Option<&Schema>) -> ToolResult {
     let mut notes = Vec::new();
     let content: Vec<Content> = sent
         .content
         .iter()
-        .filter_map(|block| match content(block) {
+        .filter_map(|block| match convert_content(block) {
             Some(item) => Some(item),
             None => {
                 notes.push("an item of a kind we do not know is left out".to_owned());
@@ -19,7 +19,7 @@ pub(crate) fn result(sent: CallToolResult, output: Option<&Schema>) -> ToolResul
             }
         })
         .collect();
-    finish(
+    build_result(
         content,
         sent.structured_content,
         sent.is_error == Some(true),
@@ -29,7 +29,7 @@ pub(crate) fn result(sent: CallToolResult, output: Option<&Schema>) -> ToolResul
 }
 
 /// Reads a result that has items of kinds from the future; `None` if it is nothing like a result.
-pub(crate) fn unknown_result(sent: &Value, output: Option<&Schema>) -> Option<ToolResult> {
+pub(crate) fn convert_raw_result(sent: &Value, output: Option<&Schema>) -> Option<ToolResult> {
     let items = sent.get("content")?.as_array()?;
     let known: Vec<Content> = items
         .iter()
@@ -42,10 +42,10 @@ pub(crate) fn unknown_result(sent: &Value, output: Option<&Schema>) -> Option<To
     };
     let structured = sent.get("structuredContent").cloned();
     let failed = sent.get("isError").and_then(Value::as_bool) == Some(true);
-    Some(finish(known, structured, failed, output, notes))
+    Some(build_result(known, structured, failed, output, notes))
 }
 
-fn finish(
+fn build_result(
     mut content: Vec<Content>,
     structured: Option<Value>,
     failed: bool,
@@ -80,7 +80,7 @@ fn finish(
 }
 
 /// Our content has the shape that MCP gives it on the wire.
-pub(super) fn content(block: &ContentBlock) -> Option<Content> {
+pub(super) fn convert_content(block: &ContentBlock) -> Option<Content> {
     serde_json::from_value(serde_json::to_value(block).ok()?).ok()
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     fn read(sent: Value, output: Option<Value>) -> ToolResult {
         let output = output.map(|schema| Schema::check(schema).unwrap());
-        result(serde_json::from_value(sent).unwrap(), output.as_ref())
+        convert_result(serde_json::from_value(sent).unwrap(), output.as_ref())
     }
 
     #[test]
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn content_of_the_future_is_left_out_with_a_note() {
         let sent = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}]});
-        let result = unknown_result(&sent, None).unwrap();
+        let result = convert_raw_result(&sent, None).unwrap();
         assert_eq!((&*result.text(), result.notes.len()), ("x", 1));
-        assert!(unknown_result(&json!({"answer": 42}), None).is_none());
+        assert!(convert_raw_result(&json!({"answer": 42}), None).is_none());
     }
 }

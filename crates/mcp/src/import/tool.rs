@@ -4,16 +4,16 @@ use serde_json::{Map, Value};
 use toolwright_core::schema::Schema;
 use toolwright_core::{Hints, wire};
 
-use super::text::clean;
+use super::untrusted_text::sanitize;
 use crate::pin::Fingerprint;
 
 /// More is cut: a description is for reading.
-const DESCRIPTION: usize = 16 << 10;
-const TITLE: usize = 200;
-const NAME: usize = 1 << 10;
+const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
+const MAX_TITLE_BYTES: usize = 200;
+const MAX_NAME_BYTES: usize = 1 << 10;
 
 /// The part of a definition that counts for us.
-const KEYS: [&str; 6] = [
+const KNOWN_KEYS: [&str; 6] = [
     "name",
     "title",
     "description",
@@ -24,7 +24,7 @@ const KEYS: [&str; 6] = [
 
 /// A tool that a server offers.
 #[derive(Clone, Debug)]
-pub(crate) struct Offered {
+pub(crate) struct RemoteTool {
     /// The name its server knows it by.
     pub(crate) name: String,
     pub(crate) title: Option<String>,
@@ -37,20 +37,20 @@ pub(crate) struct Offered {
     pub(crate) notes: Vec<String>,
 }
 
-impl Offered {
+impl RemoteTool {
     /// Reads a definition; `Err` says in a sentence why it cannot be used.
-    pub(crate) fn read(raw: &Value) -> Result<Self, String> {
+    pub(crate) fn parse(raw: &Value) -> Result<Self, String> {
         let Value::Object(members) = raw else {
             return Err("a tool that is no object is left out".to_owned());
         };
         let fingerprint = Fingerprint::of(members);
         let mut known: Map<String, Value> = members
             .iter()
-            .filter(|(key, value)| KEYS.contains(&key.as_str()) && !value.is_null())
+            .filter(|(key, value)| KNOWN_KEYS.contains(&key.as_str()) && !value.is_null())
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         if let Some(Value::String(name)) = known.get("name")
-            && name.len() > NAME
+            && name.len() > MAX_NAME_BYTES
         {
             return Err(format!(
                 "a tool with a name of {} bytes is left out",
@@ -58,28 +58,28 @@ impl Offered {
             ));
         }
         for schema in ["inputSchema", "outputSchema"] {
-            known.get_mut(schema).into_iter().for_each(clean_schema);
+            known.get_mut(schema).into_iter().for_each(sanitize_schema);
         }
         let mut notes = Vec::new();
-        let mut read = define(&known);
+        let mut read = parse_definition(&known);
         if let Err(flaw) = &read
             && flaw.pointer.starts_with("/outputSchema")
         {
-            notes.push(format!("its output schema is left out: {}", flaw.told));
+            notes.push(format!("its output schema is left out: {}", flaw.message));
             known.shift_remove("outputSchema");
-            read = define(&known);
+            read = parse_definition(&known);
         }
         let definition = read.map_err(|flaw| {
             let name = flaw.name.as_deref().unwrap_or("without a name");
-            clean(&format!("tool `{name}` is left out: {}", flaw.told), 600)
+            sanitize(&format!("tool `{name}` is left out: {}", flaw.message), 600)
         })?;
         notes.extend(definition.notes.iter().map(ToString::to_string));
-        if definition.description.len() > DESCRIPTION {
-            notes.push(format!("its description is cut to {DESCRIPTION} bytes"));
+        if definition.description.len() > MAX_DESCRIPTION_BYTES {
+            notes.push(format!("its description is cut to {MAX_DESCRIPTION_BYTES} bytes"));
         }
         Ok(Self {
-            title: definition.title.map(|title| clean(&title, TITLE)),
-            description: clean(&definition.description, DESCRIPTION),
+            title: definition.title.map(|title| sanitize(&title, MAX_TITLE_BYTES)),
+            description: sanitize(&definition.description, MAX_DESCRIPTION_BYTES),
             name: definition.name,
             input: definition.input,
             output: definition.output,
@@ -91,63 +91,63 @@ impl Offered {
 }
 
 /// Why a definition cannot be used, and where it says so.
-struct Flaw {
+struct DefinitionError {
     name: Option<String>,
     pointer: String,
-    told: String,
+    message: String,
 }
 
-impl Flaw {
-    fn whole(error: impl ToString) -> Self {
+impl DefinitionError {
+    fn without_location(error: impl ToString) -> Self {
         Self {
             name: None,
             pointer: String::new(),
-            told: error.to_string(),
+            message: error.to_string(),
         }
     }
 }
 
-impl From<wire::Refused> for Flaw {
+impl From<wire::Refused> for DefinitionError {
     fn from(refused: wire::Refused) -> Self {
         Self {
-            told: refused.to_string(),
+            message: refused.to_string(),
             name: refused.name,
             pointer: refused.pointer,
         }
     }
 }
 
-fn define(members: &Map<String, Value>) -> Result<wire::Definition, Flaw> {
-    let text = serde_json::to_string(members).map_err(Flaw::whole)?;
-    let mut found = wire::read(&text).map_err(Flaw::whole)?;
+fn parse_definition(members: &Map<String, Value>) -> Result<wire::Definition, DefinitionError> {
+    let text = serde_json::to_string(members).map_err(DefinitionError::without_location)?;
+    let mut found = wire::read(&text).map_err(DefinitionError::without_location)?;
     match found.pop() {
         Some(read) if found.is_empty() => Ok(read?),
-        _ => Err(Flaw::whole("not one definition")),
+        _ => Err(DefinitionError::without_location("not one definition")),
     }
 }
 
 /// Cleans what a schema says in words: a model reads it as it reads the description.
-fn clean_schema(schema: &mut Value) {
+fn sanitize_schema(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             for (key, value) in members {
                 match value {
                     Value::String(text) if key == "description" || key == "title" => {
-                        *text = clean(text, DESCRIPTION);
+                        *text = sanitize(text, MAX_DESCRIPTION_BYTES);
                     }
                     // These hold values, not words.
                     _ if matches!(key.as_str(), "enum" | "const" | "default" | "examples") => {}
-                    _ => clean_schema(value),
+                    _ => sanitize_schema(value),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(clean_schema),
+        Value::Array(items) => items.iter_mut().for_each(sanitize_schema),
         _ => {}
     }
 }
 
 /// Keeps of a server's hints those that warn: what would reassure is not taken from a stranger.
-pub(crate) fn hints(claimed: Hints, believed: bool) -> Hints {
+pub(crate) fn trusted_hints(claimed: Hints, believed: bool) -> Hints {
     if believed {
         return claimed;
     }
@@ -169,7 +169,7 @@ mod tests {
     fn a_definition_is_read_with_notes_about_what_was_mended() {
         let raw = json!({"name": "files.read", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "str", "description": "Where.\u{e0041}"}}}, "_meta": {"x": 1}});
-        let tool = Offered::read(&raw).unwrap();
+        let tool = RemoteTool::parse(&raw).unwrap();
         assert_eq!(tool.name, "files.read");
         let path = &tool.input.as_value()["properties"]["path"];
         assert_eq!(path, &json!({"type": "string", "description": "Where."}));
@@ -190,20 +190,20 @@ mod tests {
     #[test]
     fn a_schema_that_cannot_be_used_says_where() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object", "properties": {"a": {"type": "strng"}}}});
-        let told = Offered::read(&raw).unwrap_err();
+        let told = RemoteTool::parse(&raw).unwrap_err();
         assert!(
             told.contains("`f`") && told.contains("/inputSchema/properties/a/type"),
             "{told}"
         );
-        assert!(Offered::read(&json!({"name": "f", "inputSchema": "all of it"})).is_err());
-        assert!(Offered::read(&json!({"inputSchema": {}})).is_err());
-        assert!(Offered::read(&json!("f")).is_err());
+        assert!(RemoteTool::parse(&json!({"name": "f", "inputSchema": "all of it"})).is_err());
+        assert!(RemoteTool::parse(&json!({"inputSchema": {}})).is_err());
+        assert!(RemoteTool::parse(&json!("f")).is_err());
     }
 
     #[test]
     fn an_output_schema_that_cannot_be_used_costs_only_itself() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object"}, "outputSchema": {"type": "objekt"}});
-        let tool = Offered::read(&raw).unwrap();
+        let tool = RemoteTool::parse(&raw).unwrap();
         assert!(tool.output.is_none());
         assert!(tool.notes[0].contains("output schema"), "{:?}", tool.notes);
     }
@@ -214,11 +214,11 @@ mod tests {
             serde_json::from_value(json!({"readOnlyHint": true, "destructiveHint": false,
             "idempotentHint": true, "openWorldHint": false}))
             .unwrap();
-        assert_eq!(hints(claimed, false), Hints::default());
-        assert_eq!(hints(claimed, true), claimed);
+        assert_eq!(trusted_hints(claimed, false), Hints::default());
+        assert_eq!(trusted_hints(claimed, true), claimed);
         let warned: Hints =
             serde_json::from_value(json!({"readOnlyHint": false, "destructiveHint": true}))
                 .unwrap();
-        assert_eq!(hints(warned, false), warned);
+        assert_eq!(trusted_hints(warned, false), warned);
     }
 }

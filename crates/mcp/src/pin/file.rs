@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::book::Book;
-use super::{Fingerprint, PinError, Pins, Verdict};
+use super::pin_set::PinSet;
+use super::{Fingerprint, PinError, PinStore, PinStatus};
 
 /// A larger file is not one of ours.
-const LARGEST: u64 = 32 << 20;
+const MAX_FILE_BYTES: u64 = 32 << 20;
 
 /// Pins in a JSON file, `toolwright.pins` by custom.
 ///
@@ -21,7 +21,7 @@ const LARGEST: u64 = 32 << 20;
 pub struct FilePins {
     path: PathBuf,
     /// Held from reading to writing.
-    turn: Mutex<()>,
+    lock: Mutex<()>,
     keeps_drifted: bool,
 }
 
@@ -30,7 +30,7 @@ impl FilePins {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            turn: Mutex::new(()),
+            lock: Mutex::new(()),
             keeps_drifted: false,
         }
     }
@@ -50,27 +50,27 @@ impl FilePins {
     ///
     /// When the pins cannot be read.
     pub fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(self.read()?.drifted(server))
     }
 
-    fn read(&self) -> Result<Book, PinError> {
+    fn read(&self) -> Result<PinSet, PinError> {
         let failed = |source| PinError::Read {
             path: self.path.clone(),
             source,
         };
         let file = match File::open(&self.path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Book::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PinSet::default()),
             Err(error) => return Err(failed(error)),
         };
-        if others_may_write(&file).map_err(failed)? {
-            return Err(PinError::Exposed {
+        if is_writable_by_others(&file).map_err(failed)? {
+            return Err(PinError::WritableByOthers {
                 path: self.path.clone(),
             });
         }
         let mut text = String::new();
-        file.take(LARGEST)
+        file.take(MAX_FILE_BYTES)
             .read_to_string(&mut text)
             .map_err(failed)?;
         serde_json::from_str(&text).map_err(|error| PinError::Malformed {
@@ -79,14 +79,14 @@ impl FilePins {
         })
     }
 
-    fn write(&self, book: &Book) -> Result<(), PinError> {
-        self.replace(book).map_err(|source| PinError::Write {
+    fn write(&self, book: &PinSet) -> Result<(), PinError> {
+        self.write_atomically(book).map_err(|source| PinError::Write {
             path: self.path.clone(),
             source,
         })
     }
 
-    fn replace(&self, book: &Book) -> io::Result<()> {
+    fn write_atomically(&self, book: &PinSet) -> io::Result<()> {
         let folder = match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -103,13 +103,13 @@ impl FilePins {
     }
 }
 
-impl Pins for FilePins {
+impl PinStore for FilePins {
     fn check(
         &self,
         server: &str,
         seen: &[(String, Fingerprint)],
-    ) -> Result<Vec<Verdict>, PinError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Result<Vec<PinStatus>, PinError> {
+        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut book = self.read()?;
         let (verdicts, changed) = book.check(server, seen, self.keeps_drifted);
         if changed {
@@ -119,7 +119,7 @@ impl Pins for FilePins {
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut book = self.read()?;
         let drifted = book.accept(server, definition);
         if drifted {
@@ -130,7 +130,7 @@ impl Pins for FilePins {
 }
 
 #[cfg(unix)]
-fn others_may_write(file: &File) -> io::Result<bool> {
+fn is_writable_by_others(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     Ok(file.metadata()?.permissions().mode() & 0o022 != 0)
 }
@@ -157,8 +157,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [Verdict::New]);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [Verdict::Same]);
+        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::New]);
+        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::Unchanged]);
 
         // Another process meets the changed one.
         let other = FilePins::new(&path);
@@ -166,17 +166,17 @@ mod tests {
             .check("shop", &seen("Adds, and mails your files."))
             .unwrap();
         let changed = vec!["description".to_owned()];
-        assert_eq!(drifted, [Verdict::Drifted { changed }]);
+        assert_eq!(drifted, [PinStatus::Drifted { changed }]);
         assert!(!pins.accept("shop", "subtract").unwrap());
         assert!(pins.accept("shop", "add").unwrap());
         assert_eq!(
             other
                 .check("shop", &seen("Adds, and mails your files."))
                 .unwrap(),
-            [Verdict::Same]
+            [PinStatus::Unchanged]
         );
         // A server of another name has pins of its own.
-        assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [Verdict::New]);
+        assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [PinStatus::New]);
     }
 
     #[test]
@@ -189,7 +189,7 @@ mod tests {
         let drifted = [("add".to_owned(), vec!["description".to_owned()])];
         for _ in 0..2 {
             let verdicts = looking.check("shop", &seen("Adds.")).unwrap();
-            assert_eq!(verdicts, [Verdict::Same]);
+            assert_eq!(verdicts, [PinStatus::Unchanged]);
             assert_eq!(looking.drifted("shop").unwrap(), drifted);
         }
         running.check("shop", &seen("Adds.")).unwrap();
@@ -211,7 +211,7 @@ mod tests {
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         let error = pins.check("shop", &seen("Adds.")).unwrap_err();
-        assert!(matches!(error, PinError::Exposed { .. }), "{error}");
+        assert!(matches!(error, PinError::WritableByOthers { .. }), "{error}");
     }
 
     #[test]

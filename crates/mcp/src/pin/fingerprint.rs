@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use toolwright_core::schema::canonical;
 
 /// What a model and whoever approves are told of a definition.
-const PARTS: [&str; 7] = [
+const DEFINITION_PARTS: [&str; 7] = [
     "name",
     "title",
     "description",
@@ -31,7 +31,7 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Digests a definition as its server wrote it; the order of keys does not matter.
     pub fn of(definition: &Map<String, Value>) -> Self {
-        let present = PARTS
+        let present = DEFINITION_PARTS
             .iter()
             .filter_map(|part| Some(((*part).to_owned(), definition.get(*part)?.clone())));
         let whole: Map<String, Value> = present.collect();
@@ -51,7 +51,7 @@ impl Fingerprint {
     }
 
     /// Returns the names of the parts that differ, or that only one of the two has.
-    pub fn changes(&self, other: &Self) -> Vec<String> {
+    pub fn changed_parts(&self, other: &Self) -> Vec<String> {
         let names = self.parts.keys().chain(other.parts.keys());
         let mut changed: Vec<String> = names
             .filter(|name| self.parts.get(*name) != other.parts.get(*name))
@@ -98,7 +98,7 @@ mod tests {
             json!({"name": "a", "description": "y", "inputSchema": {"type": "object"},
             "annotations": {"readOnlyHint": true}}),
         );
-        assert_eq!(before.changes(&after), ["annotations", "description"]);
+        assert_eq!(before.changed_parts(&after), ["annotations", "description"]);
         assert_ne!(before.as_str(), after.as_str());
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::book::Book;
-use super::{Fingerprint, PinError, Pins, Verdict};
+use super::pin_set::PinSet;
+use super::{Fingerprint, PinError, PinStore, PinStatus};
 
 /// Pins in memory: they tell what changes while the process runs, and nothing of before.
 #[derive(Debug, Default)]
-pub struct MemoryPins(Mutex<Book>);
+pub struct MemoryPins(Mutex<PinSet>);
 
 impl MemoryPins {
     /// Starts with no pins.
@@ -16,12 +16,12 @@ impl MemoryPins {
     }
 }
 
-impl Pins for MemoryPins {
+impl PinStore for MemoryPins {
     fn check(
         &self,
         server: &str,
         seen: &[(String, Fingerprint)],
-    ) -> Result<Vec<Verdict>, PinError> {
+    ) -> Result<Vec<PinStatus>, PinError> {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(book.check(server, seen, false).0)
     }

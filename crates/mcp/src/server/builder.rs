@@ -6,17 +6,17 @@ use serde_json::json;
 use tokio::sync::broadcast;
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
-use super::error::BuildError;
-use super::limits::Limits;
-use super::resource::Resource;
+use super::error::McpBuildError;
+use super::limits::McpLimits;
+use super::served_resource::ServedResource;
 use super::revision::Revision;
-use super::state::Seal;
-use super::tokens::Tokens;
-use super::{McpServer, Shared};
-use crate::access::{Door, Reach, ResourceServer};
+use super::request_state::RequestStateSigner;
+use super::configured_tokens::ConfiguredTokens;
+use super::{McpServer, ServerState};
+use crate::auth::{OAuthAuthenticator, ScopedTools, ResourceServer};
 
 /// How many changes of resources a slow listener may miss before it misses some.
-const UPDATES: usize = 256;
+const UPDATE_CAPACITY: usize = 256;
 
 /// A server under construction; mistakes are told by [`build`](McpServerBuilder::build).
 pub struct McpServerBuilder {
@@ -25,8 +25,8 @@ pub struct McpServerBuilder {
     title: Option<String>,
     version: String,
     instructions: Option<String>,
-    resources: Vec<Resource>,
-    limits: Limits,
+    resources: Vec<ServedResource>,
+    limits: McpLimits,
     /// Each of one caller, or shared by several people.
     tokens: Vec<(Option<String>, Secret)>,
     oauth: Option<ResourceServer>,
@@ -43,7 +43,7 @@ impl McpServerBuilder {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
             resources: Vec::new(),
-            limits: Limits::default(),
+            limits: McpLimits::default(),
             tokens: Vec::new(),
             oauth: None,
             hosts: Vec::new(),
@@ -81,7 +81,7 @@ impl McpServerBuilder {
 
     /// Adds something that clients read by its address.
     #[must_use]
-    pub fn resource(mut self, resource: Resource) -> Self {
+    pub fn resource(mut self, resource: ServedResource) -> Self {
         self.resources.push(resource);
         self
     }
@@ -98,7 +98,7 @@ impl McpServerBuilder {
     /// let server = McpServer::builder(invoker).limits(|limits| limits.message = 64 << 10).build();
     /// ```
     #[must_use]
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub fn limits(mut self, change: impl FnOnce(&mut McpLimits)) -> Self {
         change(&mut self.limits);
         self
     }
@@ -112,7 +112,7 @@ impl McpServerBuilder {
 
     /// Lets in over HTTP who brings this token, as the caller of this name; may be said again for others.
     #[must_use]
-    pub fn token_of(mut self, caller: impl Into<String>, token: Secret) -> Self {
+    pub fn token_for(mut self, caller: impl Into<String>, token: Secret) -> Self {
         self.tokens.push((Some(caller.into()), token));
         self
     }
@@ -150,10 +150,10 @@ impl McpServerBuilder {
     ///
     /// When a resource does not fit its tool, a token is blank, the protection by OAuth makes no sense, or there
     /// are no random numbers.
-    pub fn build(self) -> Result<McpServer, BuildError> {
+    pub fn build(self) -> Result<McpServer, McpBuildError> {
         let mut tools: Vec<Tool> = Vec::new();
         for resource in &self.resources {
-            resource.check()?;
+            resource.validate()?;
             if tools.iter().all(|tool| tool.name() != resource.tool.name()) {
                 tools.push(resource.tool.clone());
             }
@@ -161,20 +161,20 @@ impl McpServerBuilder {
         let reader = self
             .invoker
             .with_view(|_| Registry::new().all().with(tools))?;
-        let mut tokens = Tokens::default();
+        let mut tokens = ConfiguredTokens::default();
         for (caller, token) in &self.tokens {
             tokens.add(caller.as_deref(), token)?;
         }
-        let seal = Seal::new().map_err(|error| BuildError::NoRandomness {
+        let seal = RequestStateSigner::new().map_err(|error| McpBuildError::NoRandomness {
             message: error.to_string(),
         })?;
         if self.oauth.is_some() && !tokens.is_empty() {
-            return Err(BuildError::OAuth {
+            return Err(McpBuildError::OAuth {
                 message: "there are tokens as well: name them in a `TokenTable`, or leave them out"
                     .to_owned(),
             });
         }
-        let door = self.oauth.map(|oauth| Door::build(oauth, &self.invoker));
+        let door = self.oauth.map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
         let door = door.transpose()?;
         // Who is asked for a token may see other tools than the next.
         let shared_with = if tokens.is_empty() && door.is_none() {
@@ -182,32 +182,32 @@ impl McpServerBuilder {
         } else {
             "private"
         };
-        let fresh = self.limits.fresh.as_millis();
-        let mut server = Shared {
-            whole: Arc::new(Reach::whole(self.invoker)),
-            reader,
+        let fresh = self.limits.list_ttl.as_millis();
+        let mut server = ServerState {
+            all_tools: Arc::new(ScopedTools::unrestricted(self.invoker)),
+            resource_invoker: reader,
             resources: self.resources,
             name: self.name,
             title: self.title,
             version: self.version,
             instructions: self.instructions,
-            http: crate::http::Shared::new(&self.limits),
+            http: crate::http::HttpState::new(&self.limits),
             limits: self.limits,
             tokens,
-            door,
+            oauth: door,
             hosts: self.hosts,
             origins: self.origins,
-            mirrors: Default::default(),
-            seal,
+            header_arguments: Default::default(),
+            request_states: seal,
             tasks: Default::default(),
-            updates: broadcast::Sender::new(UPDATES),
-            ending: CancellationToken::new(),
-            tail: String::new(),
-            cached: format!(r#","ttlMs":{fresh},"cacheScope":"{shared_with}""#),
+            resource_updates: broadcast::Sender::new(UPDATE_CAPACITY),
+            shutdown: CancellationToken::new(),
+            result_suffix: String::new(),
+            cache_suffix: format!(r#","ttlMs":{fresh},"cacheScope":"{shared_with}""#),
         };
         let meta =
-            json!({ "io.modelcontextprotocol/serverInfo": server.info(Revision::V2026_07_28) });
-        server.tail = format!(r#","resultType":"complete","_meta":{meta}"#);
+            json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
+        server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);
         Ok(McpServer(Arc::new(server)))
     }
 }

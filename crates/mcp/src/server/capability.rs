@@ -6,10 +6,11 @@ use serde::de::{Deserializer, IgnoredAny};
 /// What a client can be asked for.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Capabilities {
+#[serde(rename = "Capabilities")]
+pub(crate) struct ClientCapabilities {
     elicitation: Option<Elicitation>,
-    sampling: Option<Present>,
-    roots: Option<Present>,
+    sampling: Option<PresenceFlag>,
+    roots: Option<PresenceFlag>,
     extensions: Option<Extensions>,
 }
 
@@ -17,21 +18,21 @@ pub(crate) struct Capabilities {
 #[serde(default)]
 struct Extensions {
     #[serde(rename = "io.modelcontextprotocol/tasks")]
-    tasks: Option<Present>,
+    tasks: Option<PresenceFlag>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Elicitation {
-    form: Option<Present>,
-    url: Option<Present>,
+    form: Option<PresenceFlag>,
+    url: Option<PresenceFlag>,
 }
 
 /// Whatever it is, it is there.
 #[derive(Clone, Copy, Debug)]
-struct Present;
+struct PresenceFlag;
 
-impl<'de> Deserialize<'de> for Present {
+impl<'de> Deserialize<'de> for PresenceFlag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer).map(|_| Self)
     }
@@ -40,7 +41,7 @@ impl<'de> Deserialize<'de> for Present {
 /// Something that only some clients can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Capability {
+pub enum ClientCapability {
     /// A form that a person fills in.
     Elicitation,
     /// An answer of the client's model.
@@ -51,7 +52,7 @@ pub enum Capability {
     Tasks,
 }
 
-impl Capability {
+impl ClientCapability {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Elicitation => "elicitation",
@@ -62,16 +63,16 @@ impl Capability {
     }
 }
 
-impl Capabilities {
-    pub(crate) fn has(&self, capability: Capability) -> bool {
+impl ClientCapabilities {
+    pub(crate) fn has(&self, capability: ClientCapability) -> bool {
         match capability {
             // A client that names no mode means forms, as before there were modes.
-            Capability::Elicitation => self
+            ClientCapability::Elicitation => self
                 .elicitation
                 .is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
-            Capability::Sampling => self.sampling.is_some(),
-            Capability::Roots => self.roots.is_some(),
-            Capability::Tasks => self.extensions.is_some_and(|it| it.tasks.is_some()),
+            ClientCapability::Sampling => self.sampling.is_some(),
+            ClientCapability::Roots => self.roots.is_some(),
+            ClientCapability::Tasks => self.extensions.is_some_and(|it| it.tasks.is_some()),
         }
     }
 }

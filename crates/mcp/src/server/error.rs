@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 use toolwright_core::{ConfigError, InvokerError, RegistryError};
 
-use super::capability::Capability;
+use super::capability::ClientCapability;
 use super::revision::Revision;
 
 /// The name of the extension that brings tasks.
-pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// An error as the wire has it.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl RpcError {
         Self::new(-32603, message)
     }
 
-    pub(crate) fn no_such_method(method: &str) -> Self {
+    pub(crate) fn method_not_found(method: &str) -> Self {
         Self::new(-32601, format!("there is no method `{method}` here")).status(404)
     }
 
@@ -55,11 +55,11 @@ impl RpcError {
         Self::new(-32020, message).status(400)
     }
 
-    pub(crate) fn missing_capability(missing: &[Capability]) -> Self {
+    pub(crate) fn missing_capability(missing: &[ClientCapability]) -> Self {
         let needed: serde_json::Map<String, Value> = missing
             .iter()
             .map(|capability| match capability {
-                Capability::Tasks => ("extensions".to_owned(), json!({ TASKS: {} })),
+                ClientCapability::Tasks => ("extensions".to_owned(), json!({ TASKS_EXTENSION: {} })),
                 other => (other.as_str().to_owned(), json!({})),
             })
             .collect();
@@ -79,7 +79,7 @@ impl RpcError {
     }
 
     /// Says which scope is missing; the challenge tells clients how to get it.
-    pub(crate) fn missing_scope(scope: &str, challenge: String) -> Self {
+    pub(crate) fn insufficient_scope(scope: &str, challenge: String) -> Self {
         let message = format!("your token lacks the scope `{scope}`");
         let mut error = Self::new(-32600, message)
             .status(403)
@@ -110,7 +110,7 @@ impl From<RegistryError> for RpcError {
 /// Why a server cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum McpBuildError {
     /// A resource cannot be read through its tool.
     #[error("resource `{uri}`: {message}")]
     Resource {
@@ -124,12 +124,12 @@ pub enum BuildError {
     Invoker(#[from] InvokerError),
     /// A token would let anybody in.
     #[error("a token is blank: give one of at least 16 letters, or none")]
-    BlankToken,
+    TokenTooShort,
     /// A caller has the name of those who share a token.
     #[error(
         "`token` is the name of callers who share a token: give the caller of `token_of` another one"
     )]
-    SharedName,
+    ReservedCallerName,
     /// The protection by OAuth makes no sense.
     #[error("OAuth: {message}")]
     OAuth {
@@ -150,12 +150,12 @@ pub enum BuildError {
 /// Why a server stopped, or did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
+pub enum McpServeError {
     /// The address is open to others, and everybody would be let in.
     #[error(
         "{addr} is open to other machines: set a token with `.token(…)`, or `.oauth(…)`, or listen on 127.0.0.1"
     )]
-    Open {
+    Unauthenticated {
         /// The address.
         addr: SocketAddr,
     },

@@ -5,54 +5,54 @@ use std::time::Duration;
 /// How much a server takes on; change what should differ with [`limits`](crate::McpServerBuilder::limits).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct McpLimits {
     /// The largest message, in bytes.
-    pub message: usize,
+    pub max_message_bytes: usize,
     /// How long the whole of a request may take to arrive.
-    pub arrival: Duration,
+    pub read_timeout: Duration,
     /// How many requests are answered at once.
-    pub requests: usize,
+    pub max_requests: usize,
     /// How many streams of changes are open at once.
-    pub streams: usize,
+    pub max_streams: usize,
     /// How many connections are open at once.
-    pub connections: usize,
+    pub max_connections: usize,
     /// How many sessions there are at once.
-    pub sessions: usize,
+    pub max_sessions: usize,
     /// How long a session is kept without a word from its client.
-    pub idle: Duration,
+    pub session_idle_timeout: Duration,
     /// How many tasks there are at once, those that are done and kept included.
-    pub tasks: usize,
+    pub max_tasks: usize,
     /// How long a task is kept.
-    pub task_life: Duration,
+    pub task_ttl: Duration,
     /// How many messages one batch may have.
-    pub batch: usize,
+    pub max_batch: usize,
     /// How many entries one page of a list has.
-    pub page: usize,
+    pub page_size: usize,
     /// How long clients may keep a list before they ask again.
-    pub fresh: Duration,
+    pub list_ttl: Duration,
     /// How long a stream is silent before a sign of life is sent.
-    pub silence: Duration,
+    pub keep_alive_interval: Duration,
     /// How long what is under way may go on when the server is to end.
-    pub grace: Duration,
+    pub shutdown_grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for McpLimits {
     fn default() -> Self {
         Self {
-            message: 4 << 20,
-            arrival: Duration::from_secs(30),
-            requests: 256,
-            streams: 256,
-            connections: 1024,
-            sessions: 1024,
-            idle: Duration::from_secs(30 * 60),
-            tasks: 1024,
-            task_life: Duration::from_secs(60 * 60),
-            batch: 32,
-            page: 1000,
-            fresh: Duration::from_secs(60),
-            silence: Duration::from_secs(15),
-            grace: Duration::from_secs(5),
+            max_message_bytes: 4 << 20,
+            read_timeout: Duration::from_secs(30),
+            max_requests: 256,
+            max_streams: 256,
+            max_connections: 1024,
+            max_sessions: 1024,
+            session_idle_timeout: Duration::from_secs(30 * 60),
+            max_tasks: 1024,
+            task_ttl: Duration::from_secs(60 * 60),
+            max_batch: 32,
+            page_size: 1000,
+            list_ttl: Duration::from_secs(60),
+            keep_alive_interval: Duration::from_secs(15),
+            shutdown_grace: Duration::from_secs(5),
         }
     }
 }

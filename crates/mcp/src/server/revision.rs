@@ -34,7 +34,7 @@ impl Revision {
     pub(crate) const NEWEST_WITH_SESSIONS: Self = V2025_11_25;
 
     /// Finds the revision of this date.
-    pub fn of(date: &str) -> Option<Self> {
+    pub fn from_date(date: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|revision| revision.as_str() == date)
@@ -61,7 +61,7 @@ impl Revision {
         self == V2025_03_26
     }
 
-    pub(crate) fn has_hints(self) -> bool {
+    pub(crate) fn has_annotations(self) -> bool {
         self >= V2025_03_26
     }
 
@@ -74,7 +74,7 @@ impl Revision {
     }
 
     /// Tells whether titles, output schemas, structured content and links are known.
-    pub(crate) fn has_structure(self) -> bool {
+    pub(crate) fn has_structured_content(self) -> bool {
         self >= V2025_06_18
     }
 
@@ -83,8 +83,8 @@ impl Revision {
     }
 
     /// Tells whether structured content has to be an object.
-    pub(crate) fn wants_objects(self) -> bool {
-        self.has_structure() && !self.is_stateless()
+    pub(crate) fn requires_object_output(self) -> bool {
+        self.has_structured_content() && !self.is_stateless()
     }
 
     pub(crate) fn has_icons(self) -> bool {
@@ -92,7 +92,7 @@ impl Revision {
     }
 
     /// Tells whether an elicitation says what mode it is of.
-    pub(crate) fn has_modes(self) -> bool {
+    pub(crate) fn has_elicitation_modes(self) -> bool {
         self >= V2025_11_25
     }
 }

@@ -8,40 +8,40 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
-use super::calls::Calls;
-use super::capability::Capabilities;
-use super::exchange::Exchange;
-use super::log::LogLevel;
-use super::message::Message;
+use super::in_flight::InFlightRequests;
+use super::capability::ClientCapabilities;
+use super::request_context::RequestContext;
+use super::log_level::LogLevel;
+use super::message::RpcMessage;
 use super::revision::Revision;
-use super::streams::Streams;
+use super::replay_buffer::ReplayBuffers;
 
 /// One session of a revision that has them.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) revision: Revision,
-    pub(crate) capabilities: Capabilities,
+    pub(crate) capabilities: ClientCapabilities,
     /// Whoever opened it: nobody else may use it, though they know its id.
     pub(crate) caller: Caller,
     pub(crate) ended: CancellationToken,
-    pub(crate) streams: Streams,
-    pub(crate) calls: Arc<Calls>,
-    held: Mutex<Held>,
-    next: AtomicU64,
+    pub(crate) replay_buffers: ReplayBuffers,
+    pub(crate) in_flight: Arc<InFlightRequests>,
+    state: Mutex<SessionState>,
+    next_request_id: AtomicU64,
 }
 
-struct Held {
-    level: LogLevel,
+struct SessionState {
+    log_level: LogLevel,
     /// Questions of ours that the client has not answered.
-    open: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
-    watched: HashSet<String>,
+    pending_requests: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
+    subscribed_uris: HashSet<String>,
 }
 
 impl Session {
     pub(crate) fn new(
         id: SessionId,
         revision: Revision,
-        capabilities: Capabilities,
+        capabilities: ClientCapabilities,
         caller: Caller,
     ) -> Self {
         Self {
@@ -50,48 +50,48 @@ impl Session {
             capabilities,
             caller,
             ended: CancellationToken::new(),
-            streams: Streams::default(),
-            calls: Arc::default(),
-            held: Mutex::new(Held {
-                level: LogLevel::Info,
-                open: HashMap::new(),
-                watched: HashSet::new(),
+            replay_buffers: ReplayBuffers::default(),
+            in_flight: Arc::default(),
+            state: Mutex::new(SessionState {
+                log_level: LogLevel::Info,
+                pending_requests: HashMap::new(),
+                subscribed_uris: HashSet::new(),
             }),
-            next: AtomicU64::new(1),
+            next_request_id: AtomicU64::new(1),
         }
     }
 
     pub(crate) fn log_level(&self) -> LogLevel {
-        self.held().level
+        self.state().log_level
     }
 
     pub(crate) fn set_log_level(&self, level: LogLevel) {
-        self.held().level = level;
+        self.state().log_level = level;
     }
 
-    pub(crate) fn watch(&self, uri: &str) {
-        self.held().watched.insert(uri.to_owned());
+    pub(crate) fn subscribe(&self, uri: &str) {
+        self.state().subscribed_uris.insert(uri.to_owned());
     }
 
-    pub(crate) fn unwatch(&self, uri: &str) {
-        self.held().watched.remove(uri);
+    pub(crate) fn unsubscribe(&self, uri: &str) {
+        self.state().subscribed_uris.remove(uri);
     }
 
-    pub(crate) fn watches(&self, uri: &str) -> bool {
-        self.held().watched.contains(uri)
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.state().subscribed_uris.contains(uri)
     }
 
     /// Hands an answer of the client's to whoever asked; an answer to nothing is dropped.
-    pub(crate) fn answered(&self, message: &Message<'_>) {
+    pub(crate) fn handle_response(&self, message: &RpcMessage<'_>) {
         let Ok(id) = message.id().parse::<u64>() else {
             return;
         };
-        let asked = self.held().open.remove(&id);
+        let asked = self.state().pending_requests.remove(&id);
         if let Some(asked) = asked {
             let answer = match (message.result, message.error) {
                 (Some(result), None) => serde_json::from_str(result.get())
                     .map_err(|_| "its answer cannot be read".to_owned()),
-                (_, error) => Err(why(error.map_or("null", |error| error.get()))),
+                (_, error) => Err(error_message(error.map_or("null", |error| error.get()))),
             };
             // Whoever asked may have given up.
             let _ = asked.send(answer);
@@ -99,16 +99,16 @@ impl Session {
     }
 
     /// Asks the client in the stream of one of its requests, and waits.
-    pub(crate) async fn ask(
+    pub(crate) async fn send_request(
         &self,
-        exchange: &Exchange,
+        exchange: &RequestContext,
         method: &str,
         params: &Value,
     ) -> Result<Value, ToolError> {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
-        self.held().open.insert(id, answer);
-        let _open = Open { session: self, id };
+        self.state().pending_requests.insert(id, answer);
+        let _open = PendingRequest { session: self, id };
         let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         exchange.send(question.to_string());
         tokio::select! {
@@ -121,26 +121,26 @@ impl Session {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, SessionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Takes the message out of an error.
-fn why(error: &str) -> String {
+fn error_message(error: &str) -> String {
     let error: Value = serde_json::from_str(error).unwrap_or_default();
     let message = error.get("message").and_then(Value::as_str);
     message.unwrap_or("it said neither yes nor no").to_owned()
 }
 
 /// A question that is forgotten when nobody waits for its answer.
-struct Open<'a> {
+struct PendingRequest<'a> {
     session: &'a Session,
     id: u64,
 }
 
-impl Drop for Open<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        self.session.held().open.remove(&self.id);
+        self.session.state().pending_requests.remove(&self.id);
     }
 }

@@ -9,191 +9,191 @@ use serde_json::{Map, Value, json};
 use toolwright_core::{CancellationToken, Outcome, ToolResult};
 
 use super::McpServer;
-use super::capability::Capability;
+use super::capability::ClientCapability;
 use super::error::RpcError;
-use super::exchange::Exchange;
-use super::message::Message;
-use super::reply::{Reply, set, write_json};
-use super::time::{millis, written};
-use super::work::{check_fatal, check_missing};
+use super::request_context::RequestContext;
+use super::message::RpcMessage;
+use super::response::{RpcResponse, set_field, write_json};
+use super::rfc3339::{whole_millis, format_rfc3339};
+use super::execute::{check_fatal, check_missing_capability};
 use crate::export;
 
 /// How often a client should ask, in milliseconds.
-const POLL: u64 = 500;
+const POLL_INTERVAL_MS: u64 = 500;
 
 /// The tasks there are.
 #[derive(Default)]
-pub(crate) struct Tasks(Mutex<HashMap<String, Arc<Task>>>);
+pub(crate) struct TaskStore(Mutex<HashMap<String, Arc<Task>>>);
 
 /// One call that goes on by itself.
 struct Task {
-    exchange: Arc<Exchange>,
-    begun: (Instant, SystemTime),
+    context: Arc<RequestContext>,
+    started: (Instant, SystemTime),
     cancel: CancellationToken,
-    state: Mutex<State>,
+    state: Mutex<TaskState>,
 }
 
-struct State {
-    changed: SystemTime,
-    end: Option<End>,
+struct TaskState {
+    updated_at: SystemTime,
+    outcome: Option<TaskOutcome>,
 }
 
 /// How a task ended.
-enum End {
+enum TaskOutcome {
     Completed(Value),
     Failed(Value),
     Cancelled,
 }
 
-impl Tasks {
-    fn held(&self) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
+impl TaskStore {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl McpServer {
     /// Goes on with a call as a task, and says so.
-    pub(super) fn begin_task(
+    pub(super) fn start_task(
         &self,
         id: &str,
         work: BoxFuture<'static, ToolResult>,
-        exchange: &Arc<Exchange>,
-    ) -> Result<Reply, RpcError> {
-        let name = super::state::random()
+        exchange: &Arc<RequestContext>,
+    ) -> Result<RpcResponse, RpcError> {
+        let name = super::request_state::random_hex()
             .map_err(|_| RpcError::internal("there are no random numbers for a task id"))?;
         let now = SystemTime::now();
         let task = Arc::new(Task {
-            exchange: Arc::clone(exchange),
-            begun: (Instant::now(), now),
-            cancel: self.0.ending.child_token(),
-            state: Mutex::new(State {
-                changed: now,
-                end: None,
+            context: Arc::clone(exchange),
+            started: (Instant::now(), now),
+            cancel: self.0.shutdown.child_token(),
+            state: Mutex::new(TaskState {
+                updated_at: now,
+                outcome: None,
             }),
         });
         {
-            let mut held = self.0.tasks.held();
-            let life = self.0.limits.task_life;
+            let mut held = self.0.tasks.lock();
+            let life = self.0.limits.task_ttl;
             held.retain(|_, task| {
-                let keep = task.begun.0.elapsed() < life;
+                let keep = task.started.0.elapsed() < life;
                 if !keep {
                     task.cancel.cancel();
                 }
                 keep
             });
-            if held.len() >= self.0.limits.tasks {
+            if held.len() >= self.0.limits.max_tasks {
                 return Err(RpcError::internal("too many tasks at once: try again"));
             }
             held.insert(name.clone(), Arc::clone(&task));
         }
-        let mut said = self.describe(&name, &task);
-        set(&mut said, "resultType", "task");
+        let mut said = self.task_json(&name, &task);
+        set_field(&mut said, "resultType", "task");
         let (server, running) = (self.clone(), Arc::clone(&task));
         tokio::spawn(async move {
             tokio::select! {
-                result = work => running.end(server.ended_with(&result, &running.exchange)),
-                () = running.cancel.cancelled() => running.end(End::Cancelled),
+                result = work => running.finish(server.task_outcome(&result, &running.context)),
+                () = running.cancel.cancelled() => running.finish(TaskOutcome::Cancelled),
             }
         });
-        Ok(Reply::result(id, |body| write_json(body, &said)))
+        Ok(RpcResponse::result(id, |body| write_json(body, &said)))
     }
 
     /// Answers what is asked about a task.
-    pub(super) fn about_task(
+    pub(super) fn handle_task_method(
         &self,
-        message: &Message<'_>,
-        exchange: &Exchange,
-    ) -> Result<Reply, RpcError> {
-        if !exchange.capabilities.has(Capability::Tasks) {
-            return Err(RpcError::missing_capability(&[Capability::Tasks]));
+        message: &RpcMessage<'_>,
+        exchange: &RequestContext,
+    ) -> Result<RpcResponse, RpcError> {
+        if !exchange.capabilities.has(ClientCapability::Tasks) {
+            return Err(RpcError::missing_capability(&[ClientCapability::Tasks]));
         }
         let name = message.params.task_id.as_deref().unwrap_or_default();
-        let task = self.0.tasks.held().get(name).cloned();
+        let task = self.0.tasks.lock().get(name).cloned();
         // Whoever guesses the name of another's task has guessed nothing.
         let task = task
-            .filter(|task| task.exchange.caller == exchange.caller)
+            .filter(|task| task.context.caller == exchange.caller)
             .filter(|task| {
-                let (mine, theirs) = (exchange.reach(&self.0.whole), &task.exchange);
-                mine.covers(theirs.reach(&self.0.whole))
+                let (mine, theirs) = (exchange.scoped_tools(&self.0.all_tools), &task.context);
+                mine.is_superset_of(theirs.scoped_tools(&self.0.all_tools))
             })
             .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{name}`")))?;
         let mut said = json!({});
         match message.method() {
-            "tasks/get" => said = self.describe(name, &task),
+            "tasks/get" => said = self.task_json(name, &task),
             "tasks/update" => {
                 let answers = message.params.input_responses.map_or("{}", |raw| raw.get());
                 let answers: Map<String, Value> = serde_json::from_str(answers)
                     .map_err(|why| RpcError::invalid_params(format!("`inputResponses`: {why}")))?;
-                task.exchange.bring_answers(answers);
-                task.touch();
+                task.context.add_answers(answers);
+                task.mark_updated();
             }
             _ => {
                 task.cancel.cancel();
-                task.end(End::Cancelled);
+                task.finish(TaskOutcome::Cancelled);
             }
         }
-        set(&mut said, "resultType", "complete");
-        Ok(Reply::result(message.id(), |body| write_json(body, &said)))
+        set_field(&mut said, "resultType", "complete");
+        Ok(RpcResponse::result(message.id(), |body| write_json(body, &said)))
     }
 
-    fn ended_with(&self, result: &ToolResult, exchange: &Exchange) -> End {
+    fn task_outcome(&self, result: &ToolResult, exchange: &RequestContext) -> TaskOutcome {
         if result.outcome == Outcome::Cancelled {
-            return End::Cancelled;
+            return TaskOutcome::Cancelled;
         }
-        if let Err(error) = check_missing(result, exchange).and_then(|()| check_fatal(result)) {
-            return End::Failed(json!({ "code": error.code, "message": error.message }));
+        if let Err(error) = check_missing_capability(result, exchange).and_then(|()| check_fatal(result)) {
+            return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
         }
         let mut body = Vec::new();
-        export::result::write(&mut body, result, || false, exchange.revision, "");
-        End::Completed(serde_json::from_slice(&body).unwrap_or_default())
+        export::result::write_tool_result(&mut body, result, || false, exchange.revision, "");
+        TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
     }
 
-    fn describe(&self, name: &str, task: &Task) -> Value {
+    fn task_json(&self, name: &str, task: &Task) -> Value {
         let state = task.state();
         let mut said = json!({
             "taskId": name,
-            "createdAt": written(task.begun.1),
-            "lastUpdatedAt": written(state.changed),
-            "ttlMs": millis(self.0.limits.task_life),
-            "pollIntervalMs": POLL,
+            "createdAt": format_rfc3339(task.started.1),
+            "lastUpdatedAt": format_rfc3339(state.updated_at),
+            "ttlMs": whole_millis(self.0.limits.task_ttl),
+            "pollIntervalMs": POLL_INTERVAL_MS,
         });
-        let open = task.exchange.open_questions();
-        let status = match &state.end {
-            Some(End::Completed(result)) => {
-                set(&mut said, "result", result.clone());
+        let open = task.context.pending_input_requests();
+        let status = match &state.outcome {
+            Some(TaskOutcome::Completed(result)) => {
+                set_field(&mut said, "result", result.clone());
                 "completed"
             }
-            Some(End::Failed(error)) => {
-                set(&mut said, "error", error.clone());
+            Some(TaskOutcome::Failed(error)) => {
+                set_field(&mut said, "error", error.clone());
                 "failed"
             }
-            Some(End::Cancelled) => "cancelled",
+            Some(TaskOutcome::Cancelled) => "cancelled",
             None if !open.is_empty() => {
-                set(&mut said, "inputRequests", open);
+                set_field(&mut said, "inputRequests", open);
                 "input_required"
             }
             None => "working",
         };
-        set(&mut said, "status", status);
+        set_field(&mut said, "status", status);
         said
     }
 }
 
 impl Task {
     /// Notes how the task ended; what has ended stays as it is.
-    fn end(&self, end: End) {
+    fn finish(&self, end: TaskOutcome) {
         let mut state = self.state();
-        if state.end.is_none() {
-            state.end = Some(end);
-            state.changed = SystemTime::now();
+        if state.outcome.is_none() {
+            state.outcome = Some(end);
+            state.updated_at = SystemTime::now();
         }
     }
 
-    fn touch(&self) {
-        self.state().changed = SystemTime::now();
+    fn mark_updated(&self) {
+        self.state().updated_at = SystemTime::now();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TaskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum LineRead {
     /// A line, without its end.
     Line,
     /// A line that was longer than allowed; it was skipped.
@@ -16,11 +16,11 @@ pub(super) enum Read {
 }
 
 /// Reads the next line into `line`; whoever drops the future gives up on the rest of it.
-pub(super) async fn next(
+pub(super) async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
     limit: usize,
-) -> io::Result<Read> {
+) -> io::Result<LineRead> {
     line.clear();
     let mut too_long = false;
     loop {
@@ -28,9 +28,9 @@ pub(super) async fn next(
         if available.is_empty() {
             // Half a line at the end is as good as a line: if it is no message, its sender is told.
             return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Read::TooLong,
-                (false, true) => Read::End,
-                (false, false) => Read::Line,
+                (true, _) => LineRead::TooLong,
+                (false, true) => LineRead::End,
+                (false, false) => LineRead::Line,
             });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
@@ -43,14 +43,14 @@ pub(super) async fn next(
         }
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
-            return Ok(if too_long { Read::TooLong } else { Read::Line });
+            return Ok(if too_long { LineRead::TooLong } else { LineRead::Line });
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Read, next};
+    use super::{LineRead, read_line};
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_skipped_and_the_next_is_read() {
@@ -58,17 +58,17 @@ mod tests {
         let mut line = Vec::new();
         let mut read = Vec::new();
         loop {
-            let what = next(&mut input, &mut line, 5).await.unwrap();
+            let what = read_line(&mut input, &mut line, 5).await.unwrap();
             read.push((String::from_utf8_lossy(&line).into_owned(), what));
-            if read.last().unwrap().1 == Read::End {
+            if read.last().unwrap().1 == LineRead::End {
                 break;
             }
         }
         let expected = [
-            ("one", Read::Line),
-            ("", Read::TooLong),
-            ("two", Read::Line),
-            ("", Read::End),
+            ("one", LineRead::Line),
+            ("", LineRead::TooLong),
+            ("two", LineRead::Line),
+            ("", LineRead::End),
         ];
         assert_eq!(read, expected.map(|(text, what)| (text.to_owned(), what)));
     }

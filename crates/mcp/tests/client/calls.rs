@@ -5,17 +5,17 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright_core::{CallEvent, CancellationToken, Outcome, Registry, Scope};
-use toolwright_mcp::{Answer, Attach, Elicit, Question, Trust, Wanted};
+use toolwright_mcp::{ElicitAnswer, RemoteServer, ElicitHandler, ElicitRequest, Trust, ElicitInput};
 
-use crate::scene::{call, call_in, hearing};
-use crate::scripted::scripted;
-use crate::site::{Reply, Site, said, tool};
+use crate::support::{call, call_in, scope_with_events};
+use crate::scripted::scripted_server;
+use crate::http_server::{ScriptedResponse, ScriptedHttpServer, text_result, tool};
 
 #[tokio::test]
 async fn progress_is_passed_on() {
     let registry = Registry::new();
-    let attached = scripted("shop", "").attach(&registry).await.unwrap();
-    let (scope, events) = hearing();
+    let attached = scripted_server("shop", "").attach(&registry).await.unwrap();
+    let (scope, events) = scope_with_events();
     let result = call_in(&registry, &scope, "shop_count", json!({})).await;
     assert_eq!(result.text(), "counted");
     attached.detach().await;
@@ -34,7 +34,7 @@ async fn progress_is_passed_on() {
 #[tokio::test]
 async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let registry = Registry::new();
-    let attached = scripted("shop", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("shop", "").attach(&registry).await.unwrap();
     let cancel = CancellationToken::new();
     let scope = Scope::new().cancel_on(cancel.clone());
     let hanging = call_in(&registry, &scope, "shop_hang", json!({}));
@@ -58,7 +58,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
 #[tokio::test]
 async fn a_refusal_of_the_server_is_a_failed_result() {
     let registry = Registry::new();
-    let attached = scripted("shop", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("shop", "").attach(&registry).await.unwrap();
     let result = call(&registry, "shop_refuse", json!({})).await;
     assert_eq!(result.outcome, Outcome::Failed);
     assert!(
@@ -71,13 +71,13 @@ async fn a_refusal_of_the_server_is_a_failed_result() {
 /// Answers with a name, and with nothing else.
 struct Ada;
 
-impl Elicit for Ada {
-    fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
+impl ElicitHandler for Ada {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
         Box::pin(async move {
             assert_eq!((question.server, question.message), ("shop", "Who?"));
-            match question.wanted {
-                Wanted::Form(_) => Answer::Accept(json!({"name": "Ada"})),
-                _ => Answer::Decline,
+            match question.input {
+                ElicitInput::Form(_) => ElicitAnswer::Accept(json!({"name": "Ada"})),
+                _ => ElicitAnswer::Decline,
             }
         })
     }
@@ -86,12 +86,12 @@ impl Elicit for Ada {
 #[tokio::test]
 async fn a_question_is_put_to_whoever_answers_and_else_declined() {
     let registry = Registry::new();
-    let attached = scripted("shop", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("shop", "").attach(&registry).await.unwrap();
     let declined = call(&registry, "shop_ask", json!({})).await;
     assert_eq!(declined.text(), r#"{"action": "decline"}"#);
     attached.detach().await;
 
-    let attached = scripted("shop", "")
+    let attached = scripted_server("shop", "")
         .elicit(Arc::new(Ada))
         .attach(&registry)
         .await
@@ -107,18 +107,18 @@ async fn a_question_is_put_to_whoever_answers_and_else_declined() {
 
 #[tokio::test]
 async fn rounds_of_questions_end() {
-    let site = Site::with_tools(json!([tool("greedy"), tool("model")]), |asked| {
+    let site = ScriptedHttpServer::with_tools(json!([tool("greedy"), tool("model")]), |asked| {
         let wants = match asked.message["params"]["name"].as_str() {
             Some("model") => json!({"m": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}}),
             _ => json!({"f": {"method": "elicitation/create", "params": {"mode": "form", "message": "More?",
                 "requestedSchema": {"type": "object", "properties": {}}}}}),
         };
-        Reply::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"],
+        ScriptedResponse::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"],
             "result": {"resultType": "input_required", "inputRequests": wants, "requestState": "x"}}))
     })
     .await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
         .await
@@ -132,16 +132,16 @@ async fn rounds_of_questions_end() {
 
 #[tokio::test]
 async fn headers_and_authorization_go_with_every_request() {
-    let site = Site::with_tools(json!([tool("good")]), |asked| asked.result(said("fine"))).await;
+    let site = ScriptedHttpServer::with_tools(json!([tool("good")]), |asked| asked.result(text_result("fine"))).await;
     let registry = Registry::new();
-    let attach = Attach::url("shop", &site.url)
+    let attach = RemoteServer::url("shop", &site.url)
         .header("X-Team", "blue")
         .authorization(toolwright_core::Secret::new("Basic abc"))
         .trust(Trust::Calls);
     let attached = attach.attach(&registry).await.unwrap();
     call(&registry, "shop_good", json!({})).await;
     attached.detach().await;
-    let asked = site.asked();
+    let asked = site.requests();
     assert!(asked.len() >= 3, "{asked:?}");
     for asked in asked {
         assert_eq!(

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright_core::{Outcome, Registry, Secret};
-use toolwright_mcp::{Attach, AttachError, Trust};
+use toolwright_mcp::{RemoteServer, AttachError, Trust};
 
-use crate::scene::{call, names};
-use crate::scripted::{hasty, narrow};
-use crate::site::{Asked, Reply, Site, discovered, listed, said, tool};
+use crate::support::{call, names};
+use crate::scripted::{short_timeout_limits, small_limits};
+use crate::http_server::{ReceivedRequest, ScriptedResponse, ScriptedHttpServer, discover_response, list_response, text_result, tool};
 
-fn at(site: &Site) -> Attach {
-    Attach::url("evil", &site.url)
+fn at(site: &ScriptedHttpServer) -> RemoteServer {
+    RemoteServer::url("evil", &site.url)
         .trust(Trust::Calls)
-        .limits(narrow())
+        .limits(small_limits())
 }
 
-async fn refused(site: &Site) -> AttachError {
+async fn refused(site: &ScriptedHttpServer) -> AttachError {
     let registry = Registry::new();
     let error = at(site).attach(&registry).await.expect_err("refused");
     assert!(names(&registry).is_empty(), "nothing is left of it");
@@ -24,7 +24,7 @@ async fn refused(site: &Site) -> AttachError {
 }
 
 /// Attaches a server with one good tool beside others, and sees that it works.
-async fn still_works(site: &Site) -> Registry {
+async fn still_works(site: &ScriptedHttpServer) -> Registry {
     let registry = Registry::new();
     let attached = at(site).attach(&registry).await.expect("attached");
     let result = call(&registry, "evil_good", json!({})).await;
@@ -33,19 +33,19 @@ async fn still_works(site: &Site) -> Registry {
     registry
 }
 
-fn fine(asked: &Asked) -> Reply {
-    asked.result(said("fine"))
+fn fine(asked: &ReceivedRequest) -> ScriptedResponse {
+    asked.result(text_result("fine"))
 }
 
 #[tokio::test]
 async fn more_tools_than_are_read_are_an_error() {
     let tools: Value = (0..51).map(|n| tool(&format!("t{n}"))).collect();
-    let site = Site::with_tools(tools, fine).await;
+    let site = ScriptedHttpServer::with_tools(tools, fine).await;
     let error = refused(&site).await;
     assert!(
         matches!(
             error,
-            AttachError::TooMuch {
+            AttachError::ListTooLarge {
                 what: "tools",
                 limit: 50,
                 ..
@@ -59,18 +59,18 @@ async fn more_tools_than_are_read_are_an_error() {
 async fn more_bytes_than_are_read_are_an_error() {
     let mut big = tool("big");
     big["description"] = json!("x".repeat(300 << 10));
-    let site = Site::with_tools(json!([big]), fine).await;
+    let site = ScriptedHttpServer::with_tools(json!([big]), fine).await;
     let error = refused(&site).await;
     assert!(
-        matches!(error, AttachError::TooMuch { what: "bytes", .. }),
+        matches!(error, AttachError::ListTooLarge { what: "bytes", .. }),
         "{error}"
     );
 }
 
 #[tokio::test]
 async fn pages_without_an_end_are_an_error() {
-    let site = Site::open(|asked| match asked.method() {
-        "server/discover" => discovered(asked),
+    let site = ScriptedHttpServer::open(|asked| match asked.method() {
+        "server/discover" => discover_response(asked),
         _ => {
             let page = asked.message["params"]["cursor"].as_str().unwrap_or("0").len();
             asked.result(json!({"tools": [], "nextCursor": "x".repeat(page + 1), "ttlMs": 0, "cacheScope": "private"}))
@@ -81,7 +81,7 @@ async fn pages_without_an_end_are_an_error() {
     assert!(
         matches!(
             error,
-            AttachError::TooMuch {
+            AttachError::ListTooLarge {
                 what: "pages",
                 limit: 10,
                 ..
@@ -93,9 +93,9 @@ async fn pages_without_an_end_are_an_error() {
 
 #[tokio::test]
 async fn an_endless_list_is_an_error() {
-    let site = Site::open(|asked| match asked.method() {
-        "server/discover" => discovered(asked),
-        _ => Reply::Endless(
+    let site = ScriptedHttpServer::open(|asked| match asked.method() {
+        "server/discover" => discover_response(asked),
+        _ => ScriptedResponse::Endless(
             "application/json",
             r#"{"jsonrpc":"2.0","id":1,"result":{"tools":["#,
             r#"{"name":"a"},"#,
@@ -136,7 +136,7 @@ async fn recursive_and_deep_schemas_cost_at_most_their_own_tool() {
         with("no_schema", json!("everything")),
         tool("good"),
     ]);
-    let site = Site::with_tools(tools, fine).await;
+    let site = ScriptedHttpServer::with_tools(tools, fine).await;
     let registry = Registry::new();
     let attached = at(&site).attach(&registry).await.expect("attached");
     let shown = names(&registry);
@@ -164,17 +164,17 @@ async fn recursive_and_deep_schemas_cost_at_most_their_own_tool() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_is_given_up() {
-    let site = Site::open(|_| Reply::Silence).await;
-    let attach = Attach::url("evil", &site.url).limits(hasty());
+    let site = ScriptedHttpServer::open(|_| ScriptedResponse::Silence).await;
+    let attach = RemoteServer::url("evil", &site.url).limits(short_timeout_limits());
     let error = attach.attach(&Registry::new()).await.expect_err("given up");
     assert!(matches!(error, AttachError::TimedOut { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_call_that_is_never_answered_times_out() {
-    let site = Site::with_tools(json!([tool("good"), tool("bad")]), |asked| {
+    let site = ScriptedHttpServer::with_tools(json!([tool("good"), tool("bad")]), |asked| {
         match asked.message["params"]["name"].as_str() {
-            Some("bad") => Reply::Silence,
+            Some("bad") => ScriptedResponse::Silence,
             _ => fine(asked),
         }
     })
@@ -203,9 +203,9 @@ async fn noise_instead_of_an_answer_is_an_error() {
         ("text/event-stream", "data: noise\n\n"),
         ("text/event-stream", ""),
     ] {
-        let site = Site::open(move |_| {
+        let site = ScriptedHttpServer::open(move |_| {
             let length = noise.len().to_string();
-            Reply::Raw(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{noise}"))
+            ScriptedResponse::Raw(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{noise}"))
         })
         .await;
         let error = refused(&site).await.to_string();
@@ -218,14 +218,14 @@ async fn noise_instead_of_an_answer_is_an_error() {
 
 #[tokio::test]
 async fn half_an_answer_is_an_error() {
-    let site = Site::open(|_| Reply::Half).await;
+    let site = ScriptedHttpServer::open(|_| ScriptedResponse::Half).await;
     let error = refused(&site).await;
     assert!(matches!(error, AttachError::Connect { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn noise_in_a_call_costs_that_call_only() {
-    let site = Site::with_tools(
+    let site = ScriptedHttpServer::with_tools(
         json!([
             tool("good"),
             tool("html"),
@@ -234,12 +234,12 @@ async fn noise_in_a_call_costs_that_call_only() {
             tool("status")
         ]),
         |asked| match asked.message["params"]["name"].as_str() {
-            Some("html") => Reply::Status(200, Vec::new(), "<html>".to_owned()),
-            Some("half") => Reply::Half,
+            Some("html") => ScriptedResponse::Status(200, Vec::new(), "<html>".to_owned()),
+            Some("half") => ScriptedResponse::Half,
             Some("json") => {
-                Reply::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": 42}))
+                ScriptedResponse::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": 42}))
             }
-            Some("status") => Reply::Status(500, Vec::new(), "password=hunter2".to_owned()),
+            Some("status") => ScriptedResponse::Status(500, Vec::new(), "password=hunter2".to_owned()),
             _ => fine(asked),
         },
     )
@@ -253,7 +253,7 @@ async fn noise_in_a_call_costs_that_call_only() {
             "{name}: {result:?}"
         );
         assert!(!result.text().contains("hunter2"), "{result:?}");
-        attached.wait_for(|status| status.is_connected).await;
+        attached.wait_for_status(|status| status.is_connected).await;
         assert_eq!(
             call(&registry, "evil_good", json!({})).await.text(),
             "fine",
@@ -265,16 +265,16 @@ async fn noise_in_a_call_costs_that_call_only() {
 
 #[tokio::test]
 async fn a_result_without_an_end_is_a_failed_call() {
-    let site = Site::with_tools(
+    let site = ScriptedHttpServer::with_tools(
         json!([tool("good"), tool("json"), tool("event"), tool("events")]),
         |asked| match asked.message["params"]["name"].as_str() {
-            Some("json") => Reply::Endless(
+            Some("json") => ScriptedResponse::Endless(
                 "application/json",
                 r#"{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":""#,
                 "x",
             ),
-            Some("event") => Reply::Endless("text/event-stream", "data: ", "x"),
-            Some("events") => Reply::Endless("text/event-stream", "", ": nothing\n\n"),
+            Some("event") => ScriptedResponse::Endless("text/event-stream", "data: ", "x"),
+            Some("events") => ScriptedResponse::Endless("text/event-stream", "", ": nothing\n\n"),
             _ => fine(asked),
         },
     )
@@ -288,7 +288,7 @@ async fn a_result_without_an_end_is_a_failed_call() {
     for name in ["json", "event", "events"] {
         let result = call(&registry, &format!("evil_{name}"), json!({})).await;
         assert!(result.is_error(), "{name}: {result:?}");
-        attached.wait_for(|status| status.is_connected).await;
+        attached.wait_for_status(|status| status.is_connected).await;
         assert_eq!(
             call(&registry, "evil_good", json!({})).await.text(),
             "fine",
@@ -300,9 +300,9 @@ async fn a_result_without_an_end_is_a_failed_call() {
 
 #[tokio::test]
 async fn what_a_server_says_went_wrong_is_bounded_and_without_secrets() {
-    let site = Site::with_tools(json!([tool("good")]), |asked| {
+    let site = ScriptedHttpServer::with_tools(json!([tool("good")]), |asked| {
         let message = format!("no\u{1b}[31m, password=hunter2 {}", "x".repeat(100_000));
-        Reply::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"], "error": {"code": -32000, "message": message}}))
+        ScriptedResponse::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"], "error": {"code": -32000, "message": message}}))
     })
     .await;
     let registry = Registry::new();
@@ -319,10 +319,10 @@ async fn what_a_server_says_went_wrong_is_bounded_and_without_secrets() {
 
 #[tokio::test]
 async fn authorization_is_not_taken_elsewhere() {
-    let elsewhere = Site::with_tools(json!([tool("good")]), fine).await;
+    let elsewhere = ScriptedHttpServer::with_tools(json!([tool("good")]), fine).await;
     let to = elsewhere.url.clone();
     let site =
-        Site::open(move |_| Reply::Status(307, vec![("location", to.clone())], String::new()))
+        ScriptedHttpServer::open(move |_| ScriptedResponse::Status(307, vec![("location", to.clone())], String::new()))
             .await;
     let registry = Registry::new();
     let attach = at(&site).authorization(Secret::new("Bearer hunter2"));
@@ -332,8 +332,8 @@ async fn authorization_is_not_taken_elsewhere() {
         .expect_err("not followed")
         .to_string();
     assert!(error.contains("307"), "{error}");
-    assert!(elsewhere.asked().is_empty());
-    let sent = site.asked();
+    assert!(elsewhere.requests().is_empty());
+    let sent = site.requests();
     assert!(
         sent.iter()
             .all(|asked| asked.headers["authorization"] == "Bearer hunter2")
@@ -342,9 +342,9 @@ async fn authorization_is_not_taken_elsewhere() {
 
 #[tokio::test]
 async fn a_server_that_wants_authorization_says_so() {
-    let site = Site::open(|_| {
+    let site = ScriptedHttpServer::open(|_| {
         let challenge = vec![("www-authenticate", "Bearer realm=\"x\"".to_owned())];
-        Reply::Status(401, challenge, String::new())
+        ScriptedResponse::Status(401, challenge, String::new())
     })
     .await;
     let error = refused(&site).await;
@@ -353,15 +353,15 @@ async fn a_server_that_wants_authorization_says_so() {
 
 #[tokio::test]
 async fn an_older_server_is_asked_in_the_older_way() {
-    let site = Site::open(|asked| match asked.method() {
-        "server/discover" => Reply::Status(400, Vec::new(), "what?".to_owned()),
+    let site = ScriptedHttpServer::open(|asked| match asked.method() {
+        "server/discover" => ScriptedResponse::Status(400, Vec::new(), "what?".to_owned()),
         "initialize" => asked.result(
             json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
             "serverInfo": {"name": "old", "version": "1"}}),
         ),
-        "tools/list" => listed(asked, &json!([tool("good")])),
+        "tools/list" => list_response(asked, &json!([tool("good")])),
         "tools/call" => fine(asked),
-        _ => Reply::Status(202, Vec::new(), String::new()),
+        _ => ScriptedResponse::Status(202, Vec::new(), String::new()),
     })
     .await;
     let registry = still_works(&site).await;

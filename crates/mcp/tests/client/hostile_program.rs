@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_core::{Outcome, Registry};
-use toolwright_mcp::{Attach, AttachError, FilePins};
+use toolwright_mcp::{RemoteServer, AttachError, FilePins};
 
-use crate::scene::{call, names};
-use crate::scripted::{hasty, narrow, scripted};
+use crate::support::{call, names};
+use crate::scripted::{short_timeout_limits, small_limits, scripted_server};
 
-async fn refused(attach: Attach) -> AttachError {
+async fn refused(attach: RemoteServer) -> AttachError {
     let registry = Registry::new();
     let error = attach.attach(&registry).await.expect_err("refused");
     assert!(names(&registry).is_empty(), "nothing is left of it");
@@ -18,7 +18,7 @@ async fn refused(attach: Attach) -> AttachError {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let error = refused(Attach::command("gone", "no-such-program-anywhere", [""; 0])).await;
+    let error = refused(RemoteServer::command("gone", "no-such-program-anywhere", [""; 0])).await;
     assert!(
         matches!(&error, AttachError::Start { program, .. } if program == "no-such-program-anywhere"),
         "{error}"
@@ -27,13 +27,13 @@ async fn a_program_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_program_that_says_nothing_is_given_up() {
-    let error = refused(scripted("evil", "mute").limits(hasty())).await;
+    let error = refused(scripted_server("evil", "mute").limits(short_timeout_limits())).await;
     assert!(matches!(error, AttachError::TimedOut { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_program_that_makes_noise_is_given_up_and_quoted() {
-    let error = refused(scripted("evil", "noise").limits(hasty()))
+    let error = refused(scripted_server("evil", "noise").limits(short_timeout_limits()))
         .await
         .to_string();
     assert!(error.contains("`this is no JSON`"), "{error}");
@@ -41,7 +41,7 @@ async fn a_program_that_makes_noise_is_given_up_and_quoted() {
 
 #[tokio::test]
 async fn a_program_that_leaves_is_quoted_without_its_secrets() {
-    let error = refused(scripted("evil", "leave")).await.to_string();
+    let error = refused(scripted_server("evil", "leave")).await.to_string();
     assert!(
         error.contains("closed the connection") && error.contains("no license"),
         "{error}"
@@ -51,7 +51,7 @@ async fn a_program_that_leaves_is_quoted_without_its_secrets() {
 
 #[tokio::test]
 async fn a_line_without_an_end_is_given_up() {
-    let error = refused(scripted("evil", "swell").limits(narrow()))
+    let error = refused(scripted_server("evil", "swell").limits(small_limits()))
         .await
         .to_string();
     assert!(error.contains("more than 1048576 bytes"), "{error}");
@@ -60,11 +60,11 @@ async fn a_line_without_an_end_is_given_up() {
 #[tokio::test]
 async fn a_result_without_an_end_is_a_failed_call_and_the_server_comes_back() {
     let registry = Registry::new();
-    let attached = scripted("evil", "").limits(narrow());
+    let attached = scripted_server("evil", "").limits(small_limits());
     let attached = attached.attach(&registry).await.unwrap();
     let result = call(&registry, "evil_flood", json!({})).await;
     assert_eq!(result.outcome, Outcome::OutcomeUnknown, "{result:?}");
-    attached.wait_for(|status| status.is_connected).await;
+    attached.wait_for_status(|status| status.is_connected).await;
     let sum = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.text(), "5", "{sum:?}");
     attached.detach().await;
@@ -73,19 +73,19 @@ async fn a_result_without_an_end_is_a_failed_call_and_the_server_comes_back() {
 #[tokio::test]
 async fn a_program_that_ends_in_the_middle_of_a_call_is_started_again() {
     let registry = Registry::new();
-    let attached = scripted("evil", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("evil", "").attach(&registry).await.unwrap();
     let result = call(&registry, "evil_crash", json!({})).await;
     assert_eq!(result.outcome, Outcome::OutcomeUnknown, "{result:?}");
     assert!(result.text().contains("not known"), "{result:?}");
     let down = attached
-        .wait_for(|status| !status.is_connected || status.trouble.is_none())
+        .wait_for_status(|status| !status.is_connected || status.error.is_none())
         .await;
     assert_eq!(
         names(&registry).len(),
-        down.listed.len(),
+        down.items.len(),
         "its tools stay listed"
     );
-    attached.wait_for(|status| status.is_connected).await;
+    attached.wait_for_status(|status| status.is_connected).await;
     let sum = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.text(), "5", "{sum:?}");
     attached.detach().await;
@@ -94,7 +94,7 @@ async fn a_program_that_ends_in_the_middle_of_a_call_is_started_again() {
 #[tokio::test]
 async fn noise_between_answers_is_passed_over() {
     let registry = Registry::new();
-    let attached = scripted("evil", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("evil", "").attach(&registry).await.unwrap();
     let result = call(&registry, "evil_garble", json!({})).await;
     assert_eq!(result.text(), "after the noise", "{result:?}");
     attached.detach().await;
@@ -105,19 +105,19 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Arc::new(FilePins::new(folder.path().join("toolwright.pins")));
     let registry = Registry::new();
-    let attached = scripted("evil", "")
+    let attached = scripted_server("evil", "")
         .pins(pins.clone())
         .attach(&registry)
         .await
         .unwrap();
     call(&registry, "evil_betray", json!({})).await;
     let is_hidden =
-        |listed: &toolwright_mcp::Listed| listed.remote == "add" && listed.hidden.is_some();
+        |listed: &toolwright_mcp::RemoteItem| listed.remote_name == "add" && listed.hidden.is_some();
     let status = attached
-        .wait_for(|status| status.listed.iter().any(is_hidden))
+        .wait_for_status(|status| status.items.iter().any(is_hidden))
         .await;
     let note = status
-        .listed
+        .items
         .iter()
         .find_map(|listed| listed.hidden.clone())
         .unwrap();
@@ -128,10 +128,10 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
     assert_eq!(result.outcome, Outcome::UnknownTool);
 
     assert!(matches!(
-        attached.accept("heard"),
+        attached.accept_change("heard"),
         Err(AttachError::NotChanged { .. })
     ));
-    attached.accept("add").unwrap();
+    attached.accept_change("add").unwrap();
     let result = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(result.text(), "5");
     assert!(
@@ -145,7 +145,7 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
     attached.detach().await;
 
     // The pins outlive the attachment: the tool as it was first is the changed one now.
-    let attached = scripted("evil", "")
+    let attached = scripted_server("evil", "")
         .pins(pins)
         .attach(&registry)
         .await
@@ -157,7 +157,7 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
 #[tokio::test]
 async fn a_server_that_says_again_and_again_that_it_has_changed_is_not_asked_as_often() {
     let registry = Registry::new();
-    let attached = scripted("evil", "").attach(&registry).await.unwrap();
+    let attached = scripted_server("evil", "").attach(&registry).await.unwrap();
     call(&registry, "evil_gossip", json!({})).await;
     let lists = call(&registry, "evil_lists", json!({})).await;
     assert!(lists.text().parse::<u32>().unwrap() < 100, "{lists:?}");

@@ -10,14 +10,14 @@
 
 #[path = "../../../../tests/support/real.rs"]
 mod installed;
-mod scene;
+mod support;
 mod scripted;
-mod site;
+mod http_server;
 
 mod calls;
 mod hostile;
 mod hostile_program;
-mod life;
+mod lifecycle;
 mod names;
 mod npm;
 mod real;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::json;
 use toolwright_core::{Registry, Tool, ToolName};
-use toolwright_mcp::{Attach, Trust};
+use toolwright_mcp::{RemoteServer, Trust};
 
-use crate::scene::{call, names};
-use crate::site::{Site, said, tool};
+use crate::support::{call, names};
+use crate::http_server::{ScriptedHttpServer, text_result, tool};
 
 #[tokio::test]
 async fn every_name_fits_every_provider_and_leads_to_its_tool() {
@@ -21,15 +21,15 @@ async fn every_name_fits_every_provider_and_leads_to_its_tool() {
         long.as_str(),
     ];
     let tools: serde_json::Value = remote.iter().map(|name| tool(name)).collect();
-    let site = Site::with_tools(tools, |asked| {
+    let site = ScriptedHttpServer::with_tools(tools, |asked| {
         let name = asked.message["params"]["name"].as_str().unwrap_or_default();
-        asked.result(said(name))
+        asked.result(text_result(name))
     })
     .await;
     let registry = Registry::new();
-    let attach = Attach::url("My shop", &site.url).trust(Trust::Calls);
+    let attach = RemoteServer::url("My shop", &site.url).trust(Trust::Calls);
     let attached = attach.attach(&registry).await.unwrap();
-    let listed = attached.status().listed;
+    let listed = attached.status().items;
     assert_eq!(listed.len(), remote.len());
     assert!(
         listed.iter().all(|it| ToolName::is_valid(&it.name)),
@@ -45,7 +45,7 @@ async fn every_name_fits_every_provider_and_leads_to_its_tool() {
     );
     assert_eq!(listed[0].name, "My_shop_add");
     for it in &listed {
-        assert_eq!(call(&registry, &it.name, json!({})).await.text(), it.remote);
+        assert_eq!(call(&registry, &it.name, json!({})).await.text(), it.remote_name);
     }
     attached.detach().await;
 }
@@ -57,13 +57,13 @@ async fn a_name_that_is_taken_is_left_to_who_has_it() {
         .run(|_, _| "ours")
         .unwrap();
     registry.add(ours).unwrap();
-    let site = Site::with_tools(json!([tool("add")]), |asked| asked.result(said("theirs"))).await;
-    let attached = Attach::url("shop", &site.url)
+    let site = ScriptedHttpServer::with_tools(json!([tool("add")]), |asked| asked.result(text_result("theirs"))).await;
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
         .await
         .unwrap();
-    let theirs = &attached.status().listed[0].name;
+    let theirs = &attached.status().items[0].name;
     assert!(theirs.starts_with("shop_add_"), "{theirs}");
     assert_eq!(call(&registry, "shop_add", json!({})).await.text(), "ours");
     assert_eq!(call(&registry, theirs, json!({})).await.text(), "theirs");
@@ -79,9 +79,9 @@ async fn what_is_lacking_or_doubled_is_noted() {
         tool("twin"),
         {"inputSchema": {"type": "object"}},
     ]);
-    let site = Site::with_tools(tools, |asked| asked.result(said("fine"))).await;
+    let site = ScriptedHttpServer::with_tools(tools, |asked| asked.result(text_result("fine"))).await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
         .await

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 use toolwright_core::{Invoker, Outcome, Registry};
-use toolwright_mcp::{Attach, Trust};
+use toolwright_mcp::{RemoteServer, Trust};
 
 use crate::installed::{is_installed, root};
-use crate::scene::{call, call_in, hearing, names};
+use crate::support::{call, call_in, scope_with_events, names};
 
 fn packages() -> PathBuf {
     root().join("target/real/node/node_modules")
@@ -54,7 +54,7 @@ impl Drop for Site {
 }
 
 /// Visits the shop with everything that it offers.
-async fn visit(attach: Attach, revision: &str) {
+async fn visit(attach: RemoteServer, revision: &str) {
     let registry = Registry::new();
     let attach = attach.trust(Trust::Calls).revision(revision);
     let shop = attach.attach(&registry).await.unwrap();
@@ -69,7 +69,7 @@ async fn visit(attach: Attach, revision: &str) {
     assert_eq!(sum.structured.unwrap().to_value(), json!({"result": 5}));
     let missing = call(&registry, "shop_add", json!({"a": 2})).await;
     assert_eq!(missing.outcome, Outcome::InvalidArguments);
-    let (scope, events) = hearing();
+    let (scope, events) = scope_with_events();
     let packed = call_in(&registry, &scope, "shop_pack", json!({"items": 3})).await;
     assert_eq!(packed.text(), "packed 3", "{packed:?}");
     assert_eq!(events.try_iter().count(), 3);
@@ -93,7 +93,7 @@ async fn a_typescript_server_is_called_over_lines() {
     }
     let (node, script) = (node(), script());
     for revision in ["2025-11-25", "2026-07-28"] {
-        let attach = Attach::command("shop", &node, [script.as_os_str(), "stdio".as_ref()]);
+        let attach = RemoteServer::command("shop", &node, [script.as_os_str(), "stdio".as_ref()]);
         let attach = attach.env("NODE_PATH", packages().to_str().unwrap());
         visit(attach, revision).await;
     }
@@ -106,6 +106,6 @@ async fn a_typescript_server_is_called_over_http() {
     }
     let site = Site::open();
     for revision in ["2025-11-25", "2026-07-28"] {
-        visit(Attach::url("shop", &site.url), revision).await;
+        visit(RemoteServer::url("shop", &site.url), revision).await;
     }
 }

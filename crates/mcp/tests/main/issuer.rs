@@ -123,7 +123,7 @@ impl Issuer {
     }
 }
 
-fn said(value: &Value) -> Response<Body> {
+fn json_response(value: &Value) -> Response<Body> {
     let json = (header::CONTENT_TYPE, "application/json");
     let response = Response::builder().header(json.0, json.1);
     response.body(Body::from(value.to_string())).unwrap()
@@ -135,7 +135,7 @@ fn fields(form: &[u8]) -> HashMap<String, String> {
 
 async fn metadata(State(issuer): State<Arc<Issuer>>) -> Response<Body> {
     let at = |path: &str| format!("{}{path}", issuer.url);
-    said(&json!({
+    json_response(&json!({
         "issuer": issuer.url,
         "authorization_endpoint": at("/authorize"),
         "token_endpoint": at("/token"),
@@ -153,14 +153,14 @@ async fn keys(State(issuer): State<Arc<Issuer>>) -> Response<Body> {
     issuer.fetched.fetch_add(1, Ordering::SeqCst);
     let keys = issuer.keys.lock().unwrap();
     let keys: Vec<Value> = keys.iter().map(|key| key.published()).collect();
-    said(&json!({ "keys": keys }))
+    json_response(&json!({ "keys": keys }))
 }
 
 async fn register(body: Bytes) -> Response<Body> {
     let mut client: Value = serde_json::from_slice(&body).unwrap();
     client["client_id"] = json!("client-1");
     client["token_endpoint_auth_method"] = json!("none");
-    let mut response = said(&client);
+    let mut response = json_response(&client);
     *response.status_mut() = StatusCode::CREATED;
     response
 }
@@ -196,7 +196,7 @@ async fn token(State(issuer): State<Arc<Issuer>>, body: Bytes) -> Response<Body>
     let scope = asked.get("scope").map_or("", String::as_str);
     let claims = claims(&issuer.url, &sent["resource"], "ada", scope);
     let token = issuer.key().sign(&claims);
-    said(&json!({
+    json_response(&json!({
         "access_token": token, "token_type": "Bearer", "expires_in": 300, "scope": scope,
     }))
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright::{Authorise, Invoker, Registry, Secret, Tool, ToolError};
 use toolwright_mcp::{McpServer, Revision};
 
-use crate::support::{modern, open, post, request, send, serve, written};
+use crate::support::{stateless_request, open_session, post, request, send, serve, http_request};
 use crate::tools::{kit, server};
 
 fn numbered(count: usize) -> Registry {
@@ -22,7 +22,7 @@ fn numbered(count: usize) -> Registry {
 
 async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-    let said = send(addr, modern(1, "tools/list", params)).await.json();
+    let said = send(addr, stateless_request(1, "tools/list", params)).await.json();
     let tools = said["result"]["tools"]
         .as_array()
         .unwrap_or_else(|| panic!("{said}"));
@@ -37,7 +37,7 @@ async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>,
 async fn pages_together_are_the_list_and_stay_so_while_it_changes() {
     let registry = numbered(10);
     let server = McpServer::builder(Invoker::new(&registry).unwrap());
-    let server = server.limits(|limits| limits.page = 4).build().unwrap();
+    let server = server.limits(|limits| limits.page_size = 4).build().unwrap();
     let served = serve(&server).await;
     let (first, cursor) = page(served.addr, None).await;
     assert_eq!(first, ["tool_0000", "tool_0001", "tool_0002", "tool_0003"]);
@@ -49,7 +49,7 @@ async fn pages_together_are_the_list_and_stay_so_while_it_changes() {
     assert_eq!((third.len(), end), (2, None));
     let wrong = send(
         served.addr,
-        modern(1, "tools/list", json!({ "cursor": "?" })),
+        stateless_request(1, "tools/list", json!({ "cursor": "?" })),
     )
     .await;
     assert_eq!(wrong.code(), -32602);
@@ -62,18 +62,18 @@ async fn a_caller_sees_and_calls_only_what_is_theirs() {
         caller.name() == Some("ada") || tool.name == "tool_0000"
     }));
     let server = McpServer::builder(Invoker::new(view).unwrap())
-        .token_of("ada", Secret::new("a token of ada's own"))
-        .token_of("bob", Secret::new("a token of bob's own"))
+        .token_for("ada", Secret::new("a token of ada's own"))
+        .token_for("bob", Secret::new("a token of bob's own"))
         .build()
         .unwrap();
     let served = serve(&server).await;
     for (token, count) in [("a token of ada's own", 2), ("a token of bob's own", 1)] {
-        let list = modern(1, "tools/list", json!({}));
+        let list = stateless_request(1, "tools/list", json!({}));
         let list = list.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1);
         let said = send(served.addr, list).await.json();
         assert_eq!(said["result"]["tools"].as_array().unwrap().len(), count);
         assert_eq!(said["result"]["cacheScope"], "private");
-        let call = modern(1, "tools/call", json!({ "name": "tool_0001" }));
+        let call = stateless_request(1, "tools/call", json!({ "name": "tool_0001" }));
         let call = call.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1);
         let answer = send(served.addr, call).await;
         let refused = answer.json()["result"]["isError"] == true;
@@ -87,9 +87,9 @@ async fn each_revision_lists_what_it_knows() {
     let served = serve(&server(&kit).build().unwrap()).await;
     for revision in Revision::ALL {
         let said = if revision.is_stateless() {
-            send(served.addr, modern(1, "tools/list", json!({}))).await
+            send(served.addr, stateless_request(1, "tools/list", json!({}))).await
         } else {
-            let session = open(served.addr, revision.as_str(), json!({})).await;
+            let session = open_session(served.addr, revision.as_str(), json!({})).await;
             let list = request(1, "tools/list", json!({}));
             post(served.addr, &[("Mcp-Session-Id", &session)], &list).await
         };
@@ -159,19 +159,19 @@ async fn arguments_are_completed_from_what_their_schema_counts() {
     };
     let said = send(
         served.addr,
-        modern(1, "completion/complete", complete("say", "F")),
+        stateless_request(1, "completion/complete", complete("say", "F")),
     )
     .await;
     let values: Value = said.json()["result"]["completion"]["values"].clone();
     assert_eq!(values, json!(["formal", "friendly"]));
     let said = send(
         served.addr,
-        modern(1, "completion/complete", complete("sing", "")),
+        stateless_request(1, "completion/complete", complete("sing", "")),
     )
     .await;
     assert_eq!(said.code(), -32602);
     let params = json!({ "name": "say", "arguments": { "tone": "rude" } });
-    let said = send(served.addr, modern(1, "prompts/get", params))
+    let said = send(served.addr, stateless_request(1, "prompts/get", params))
         .await
         .json();
     let message = json!({ "role": "assistant", "content": { "type": "text", "text": "What?" } });
@@ -185,13 +185,13 @@ async fn who_brings_no_token_is_told_how() {
         .build()
         .unwrap();
     let served = serve(&server).await;
-    let list = modern(1, "tools/list", json!({}));
+    let list = stateless_request(1, "tools/list", json!({}));
     let answer = send(served.addr, &list).await;
     assert_eq!(
         (answer.status, answer.header("www-authenticate")),
         (401, Some("Bearer"))
     );
-    let wrong = written(
+    let wrong = http_request(
         "POST",
         &[("Authorization", "Bearer sixteen letters?")],
         "{}",

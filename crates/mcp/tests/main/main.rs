@@ -14,10 +14,10 @@ mod fixture;
 mod hostile;
 mod issuer;
 mod lists;
-mod meeting;
+mod client_to_server;
 mod npm;
 mod oauth;
-mod owners;
+mod session_owners;
 #[path = "../../../../tests/support/real.rs"]
 mod real;
 mod resources;

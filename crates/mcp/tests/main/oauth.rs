@@ -6,10 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use toolwright::Secret;
-use toolwright_mcp::{Claims, Jwks, Opens, ResourceServer, TokenTable, Unverified};
+use toolwright_mcp::{Claims, Jwks, ScopeRule, ResourceServer, StaticTokens, VerifyError};
 
 use crate::issuer::{Issuer, Key, claims, now, unsigned};
-use crate::support::{Answer, Served, modern, post, send, serve, written};
+use crate::support::{HttpAnswer, RunningServer, stateless_request, post, send, serve, http_request};
 use crate::tools::{kit, server};
 
 pub(crate) const HERE: &str = "https://tools.example/mcp";
@@ -23,11 +23,11 @@ pub(crate) fn with(token: &str, text: &str) -> String {
 }
 
 /// A server that takes tokens of this key, needs `read` and opens everything with it.
-async fn protected(key: &Key) -> Served {
-    let jwks = Jwks::fixed(ISSUER, &json!({ "keys": [key.published()] })).unwrap();
+async fn protected(key: &Key) -> RunningServer {
+    let jwks = Jwks::from_key_set(ISSUER, &json!({ "keys": [key.published()] })).unwrap();
     let oauth = ResourceServer::new(HERE, jwks)
-        .scope("read", Opens::all())
-        .needs(["read"]);
+        .scope("read", ScopeRule::all())
+        .required_scopes(["read"]);
     serve(&server(&kit()).oauth(oauth).build().unwrap()).await
 }
 
@@ -35,12 +35,12 @@ fn good() -> Value {
     claims(ISSUER, HERE, "ada", "read")
 }
 
-async fn list(served: &Served, token: &str) -> Answer {
-    let text = with(token, &modern(1, "tools/list", json!({})));
+async fn list(served: &RunningServer, token: &str) -> HttpAnswer {
+    let text = with(token, &stateless_request(1, "tools/list", json!({})));
     send(served.addr, text).await
 }
 
-fn challenge(answer: &Answer) -> &str {
+fn challenge(answer: &HttpAnswer) -> &str {
     answer.header("www-authenticate").unwrap_or_default()
 }
 
@@ -71,14 +71,14 @@ async fn a_good_token_is_let_in_whatever_the_revision() {
 #[tokio::test]
 async fn who_brings_no_token_is_told_where_to_get_one() {
     let served = protected(&Key::new("k")).await;
-    let list = modern(1, "tools/list", json!({}));
+    let list = stateless_request(1, "tools/list", json!({}));
     let told = format!(r#"Bearer scope="read", resource_metadata="{METADATA}""#);
     let other = list.replacen("\r\n", "\r\nAuthorization: Basic YWRhOnB3\r\n", 1);
     for text in [
         list,
         other,
-        written("GET", &[], ""),
-        written("DELETE", &[], ""),
+        http_request("GET", &[], ""),
+        http_request("DELETE", &[], ""),
     ] {
         let answer = send(served.addr, text).await;
         assert_eq!(
@@ -94,7 +94,7 @@ async fn a_header_that_is_garbled_and_a_token_in_the_address_are_bad_requests() 
     let key = Key::new("k");
     let served = protected(&key).await;
     let token = key.sign(&good());
-    let list = modern(1, "tools/list", json!({}));
+    let list = stateless_request(1, "tools/list", json!({}));
     let query = |text: &str| text.replacen("/mcp", &format!("/mcp?x=1&access_token={token}"), 1);
     for text in [
         with("", &list),
@@ -226,7 +226,7 @@ async fn who_lacks_a_scope_that_all_need_is_told_which() {
 async fn the_document_says_who_makes_tokens() {
     let served = protected(&Key::new("k")).await;
     let at =
-        |path: &str| written("GET", &[("Host", "tools.example")], "").replacen("/mcp", path, 1);
+        |path: &str| http_request("GET", &[("Host", "tools.example")], "").replacen("/mcp", path, 1);
     let root = "/.well-known/oauth-protected-resource";
     for path in [root, &format!("{root}/mcp")] {
         let answer = send(served.addr, at(path)).await;
@@ -242,7 +242,7 @@ async fn the_document_says_who_makes_tokens() {
         send(served.addr, at(&format!("{root}/other"))).await.status,
         404
     );
-    let posted = written("POST", &[], "{}").replacen("/mcp", root, 1);
+    let posted = http_request("POST", &[], "{}").replacen("/mcp", root, 1);
     assert_eq!(send(served.addr, posted).await.status, 405);
     let elsewhere = at(root).replacen("tools.example", "evil.example", 1);
     assert_eq!(send(served.addr, elsewhere).await.status, 403);
@@ -286,8 +286,8 @@ async fn while_keys_cannot_be_had_nobody_is_let_in() {
     let issuer = Issuer::open().await;
     let key = issuer.key();
     for jwks in [
-        Jwks::at(issuer.url.clone(), &format!("{}/nowhere", issuer.url)),
-        Jwks::at(issuer.url.clone(), &format!("{}/register", issuer.url)),
+        Jwks::with_keys_url(issuer.url.clone(), &format!("{}/nowhere", issuer.url)),
+        Jwks::with_keys_url(issuer.url.clone(), &format!("{}/register", issuer.url)),
         Jwks::new(format!("{}/realm", issuer.url)),
         Jwks::new(issuer.url.replace("127.0.0.1", "localhost")),
     ] {
@@ -303,7 +303,7 @@ async fn while_keys_cannot_be_had_nobody_is_let_in() {
 async fn tokens_of_a_table_and_of_a_closure_are_checked_alike() {
     let ours = Claims::new("ada", [HERE]);
     let theirs = Claims::new("ada", ["https://other.example/mcp"]);
-    let table = TokenTable::new()
+    let table = StaticTokens::new()
         .token(&Secret::new("opaque-1"), ours.clone())
         .token(&Secret::new("opaque-2"), theirs);
     let table = ResourceServer::new(HERE, table).authorization_server(ISSUER);
@@ -313,8 +313,8 @@ async fn tokens_of_a_table_and_of_a_closure_are_checked_alike() {
             match token.expose() {
                 "opaque-1" => Ok(ours),
                 "opaque-2" => Ok(ours.expires(std::time::UNIX_EPOCH)),
-                "opaque-3" => Err(Unverified::unavailable("down")),
-                _ => Err(Unverified::refused("who \"is\"\r\nthat?")),
+                "opaque-3" => Err(VerifyError::unavailable("down")),
+                _ => Err(VerifyError::invalid_token("who \"is\"\r\nthat?")),
             }
         }
     });
@@ -335,7 +335,7 @@ async fn tokens_of_a_table_and_of_a_closure_are_checked_alike() {
 
 #[test]
 fn a_protection_that_makes_no_sense_is_not_built() {
-    let table = TokenTable::new;
+    let table = StaticTokens::new;
     let here = || ResourceServer::new(HERE, table()).authorization_server(ISSUER);
     for (oauth, told) in [
         (ResourceServer::new("tools", table()), "resource"),
@@ -345,8 +345,8 @@ fn a_protection_that_makes_no_sense_is_not_built() {
         ),
         (ResourceServer::new(HERE, table()), "authorization_server"),
         (here().authorization_server("login"), "authorization server"),
-        (here().scope("two words", Opens::all()), "two words"),
-        (here().needs(["a\"b"]), "a\"b"),
+        (here().scope("two words", ScopeRule::all()), "two words"),
+        (here().required_scopes(["a\"b"]), "a\"b"),
     ] {
         let error = server(&kit()).oauth(oauth).build().unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
@@ -357,7 +357,7 @@ fn a_protection_that_makes_no_sense_is_not_built() {
     let careful = kit
         .invoker
         .adjusted(|_, policy| policy.approval = toolwright::Approval::Always);
-    let scoped = here().scope("read", Opens::all());
+    let scoped = here().scope("read", ScopeRule::all());
     let builder = toolwright_mcp::McpServer::builder(careful.unwrap()).oauth(scoped);
     assert!(builder.build().unwrap_err().to_string().contains("adjust"));
 }

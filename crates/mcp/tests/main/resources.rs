@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use toolwright::{Content, Tool, ToolError, tool};
-use toolwright_mcp::{McpServer, Resource};
+use toolwright_mcp::{McpServer, ServedResource};
 
-use crate::support::{Wire, modern, modern_body, open, post, request, send, serve, written};
+use crate::support::{RawConnection, stateless_request, stateless_body, open_session, post, request, send, serve, http_request};
 use crate::tools::{kit, server};
 
 /// What was written on a day.
@@ -20,18 +20,18 @@ fn notes(day: String) -> Result<Vec<Content>, ToolError> {
 }
 
 fn with_notes(tool: Tool) -> McpServer {
-    let resource = Resource::new("notes://{day}", tool).mime_type("text/plain");
+    let resource = ServedResource::new("notes://{day}", tool).mime_type("text/plain");
     server(&kit()).resource(resource).build().unwrap()
 }
 
 fn read(uri: &str) -> String {
-    let body = modern_body(1, "resources/read", json!({ "uri": uri }), json!({}));
+    let body = stateless_body(1, "resources/read", json!({ "uri": uri }), json!({}));
     let headers = [
         ("MCP-Protocol-Version", "2026-07-28"),
         ("Mcp-Method", "resources/read"),
         ("Mcp-Name", uri),
     ];
-    written("POST", &headers, &body.to_string())
+    http_request("POST", &headers, &body.to_string())
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
     let served = serve(&with_notes(notes::tool())).await;
     let said = send(
         served.addr,
-        modern(1, "resources/templates/list", json!({})),
+        stateless_request(1, "resources/templates/list", json!({})),
     )
     .await
     .json();
@@ -48,7 +48,7 @@ async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
         (&listed["uriTemplate"], &listed["name"]),
         (&json!("notes://{day}"), &json!("notes"))
     );
-    let said = send(served.addr, modern(1, "tools/list", json!({}))).await;
+    let said = send(served.addr, stateless_request(1, "tools/list", json!({}))).await;
     assert!(!said.body.contains("notes"), "{said:?}");
     let said = send(served.addr, read("notes://monday")).await.json();
     let contents = json!([
@@ -67,12 +67,12 @@ async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
 async fn whoever_watches_a_resource_hears_that_it_has_changed() {
     let server = with_notes(notes::tool());
     let served = serve(&server).await;
-    let mut wire = Wire::open(served.addr).await;
+    let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "resourceSubscriptions": ["notes://monday"] } });
-    wire.send(modern(1, "subscriptions/listen", filter)).await;
+    wire.send(stateless_request(1, "subscriptions/listen", filter)).await;
     wire.until("acknowledged").await;
     wire.until("}\n\n").await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let watch = request(
         1,
@@ -83,8 +83,8 @@ async fn whoever_watches_a_resource_hears_that_it_has_changed() {
         post(served.addr, &headers, &watch).await.json()["result"],
         json!({})
     );
-    let mut standing = Wire::open(served.addr).await;
-    standing.send(written("GET", &headers, "")).await;
+    let mut standing = RawConnection::open(served.addr).await;
+    standing.send(http_request("GET", &headers, "")).await;
     standing.until(":\n\n").await;
     server.resource_updated("notes://tuesday");
     server.resource_updated("notes://monday");

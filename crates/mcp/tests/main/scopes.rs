@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 use toolwright::{Caller, Secret, prompt, tool};
-use toolwright_mcp::{Claims, Client, McpServer, Opens, Resource, ResourceServer, TokenTable};
+use toolwright_mcp::{Claims, ClientPeer, McpServer, ScopeRule, ServedResource, ResourceServer, StaticTokens};
 
 use crate::oauth::{HERE, ISSUER, with};
-use crate::support::{Answer, Served, Wire, modern, send, serve, written};
+use crate::support::{HttpAnswer, RunningServer, RawConnection, stateless_request, send, serve, http_request};
 use crate::tools::{Kit, kit, server, text};
 
 /// Says who calls, and what they were granted.
 #[tool(read_only)]
-fn whoami(caller: Caller, client: Client) -> String {
+fn whoami(caller: Caller, client: ClientPeer) -> String {
     let scopes: Vec<&str> = client.scopes().collect();
     format!("{} {}", caller.name().unwrap_or("-"), scopes.join(","))
 }
@@ -40,7 +40,7 @@ fn greeting() -> &'static str {
 }
 
 /// Tokens are the names of their callers and scopes: `ada.read.write`.
-fn table() -> TokenTable {
+fn table() -> StaticTokens {
     let all = [
         "ada",
         "ada.read",
@@ -49,7 +49,7 @@ fn table() -> TokenTable {
         "ada.all",
         "ada.read.unknown",
     ];
-    all.iter().fold(TokenTable::new(), |table, token| {
+    all.iter().fold(StaticTokens::new(), |table, token| {
         let mut parts = token.split('.');
         let claims = Claims::new(parts.next().unwrap_or_default(), [HERE]).scopes(parts);
         table.token(&Secret::new(*token), claims)
@@ -63,23 +63,23 @@ pub(crate) fn scoped(kit: &Kit) -> McpServer {
         .unwrap();
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
-        .scope("all", Opens::when(|spec| spec.name != *"format_disk"))
-        .scope("read", Opens::read_only())
-        .scope("write", Opens::names(["fail", "erase", "ledger", "wait"]))
+        .scope("all", ScopeRule::matching(|spec| spec.name != *"format_disk"))
+        .scope("read", ScopeRule::read_only())
+        .scope("write", ScopeRule::names(["fail", "erase", "ledger", "wait"]))
         .implies("all", ["read"]);
     server(kit)
         .oauth(oauth)
-        .resource(Resource::new("shop://notes", notes::tool()))
-        .resource(Resource::new("shop://ledger", ledger::tool()))
+        .resource(ServedResource::new("shop://notes", notes::tool()))
+        .resource(ServedResource::new("shop://ledger", ledger::tool()))
         .build()
         .unwrap()
 }
 
-async fn ask(served: &Served, token: &str, method: &str, params: Value) -> Answer {
-    send(served.addr, with(token, &modern(1, method, params))).await
+async fn ask(served: &RunningServer, token: &str, method: &str, params: Value) -> HttpAnswer {
+    send(served.addr, with(token, &stateless_request(1, method, params))).await
 }
 
-fn names(answer: &Answer, list: &str) -> Vec<String> {
+fn names(answer: &HttpAnswer, list: &str) -> Vec<String> {
     let result = answer.json()["result"][list].clone();
     let all = result.as_array().unwrap_or_else(|| panic!("{answer:?}"));
     let name = |it: &Value| it["name"].as_str().unwrap().to_owned();
@@ -143,7 +143,7 @@ async fn what_is_not_listed_is_not_callable_either() {
     let closed = call("ada.all", "format_disk").await;
     let unknown = call("ada.all", "format_dish").await;
     assert_eq!((closed.status, closed.code()), (200, -32602));
-    let said = |answer: &Answer| answer.json()["error"]["message"].to_string();
+    let said = |answer: &HttpAnswer| answer.json()["error"]["message"].to_string();
     assert_eq!(said(&closed).replace("disk", "dish"), said(&unknown));
     let near = call("ada.read", "fial").await;
     assert!(
@@ -185,7 +185,7 @@ async fn prompts_and_resources_are_opened_likewise() {
     assert_eq!(answer.status, 403, "{answer:?}");
     let read = |token, uri: &str| {
         let body =
-            crate::support::modern_body(1, "resources/read", json!({ "uri": uri }), json!({}));
+            crate::support::stateless_body(1, "resources/read", json!({ "uri": uri }), json!({}));
         let headers = [
             ("MCP-Protocol-Version", "2026-07-28"),
             ("Mcp-Method", "resources/read"),
@@ -193,7 +193,7 @@ async fn prompts_and_resources_are_opened_likewise() {
         ];
         send(
             served.addr,
-            with(token, &written("POST", &headers, &body.to_string())),
+            with(token, &http_request("POST", &headers, &body.to_string())),
         )
     };
     assert_eq!(read("ada.read", "shop://notes").await.status, 200);
@@ -212,8 +212,8 @@ async fn who_listens_hears_of_what_they_see() {
     let kit = kit();
     let served = serve(&scoped(&kit)).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
-    let mut wire = Wire::open(served.addr).await;
-    wire.send(with("ada.read", &modern(7, "subscriptions/listen", listen)))
+    let mut wire = RawConnection::open(served.addr).await;
+    wire.send(with("ada.read", &stateless_request(7, "subscriptions/listen", listen)))
         .await;
     wire.until("acknowledged").await;
     // Nobody with `read` sees this one go: what they hear of next is what they saw.
@@ -232,8 +232,8 @@ async fn cursors_lead_through_what_is_open() {
     kit.registry.add(whoami::tool()).unwrap();
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
-        .scope("read", Opens::read_only());
-    let server = server(&kit).oauth(oauth).limits(|limits| limits.page = 4);
+        .scope("read", ScopeRule::read_only());
+    let server = server(&kit).oauth(oauth).limits(|limits| limits.page_size = 4);
     let served = serve(&server.build().unwrap()).await;
     let first = ask(&served, "ada.read", "tools/list", json!({})).await;
     assert_eq!(names(&first, "tools"), READ[..4]);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright_mcp::Revision;
 
-use crate::support::{Wire, assert_well, initialize, open, post, request, send, serve, written};
+use crate::support::{RawConnection, assert_healthy, initialize, open_session, post, request, send, serve, http_request};
 use crate::tools::{kit, server, text};
 
 fn call(id: u32, name: &str, arguments: Value) -> Value {
@@ -21,7 +21,7 @@ fn call(id: u32, name: &str, arguments: Value) -> Value {
 async fn every_revision_with_sessions_is_spoken_and_any_other_is_answered_with_the_newest() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     for revision in Revision::ALL.into_iter().filter(|it| !it.is_stateless()) {
-        let session = open(served.addr, revision.as_str(), json!({})).await;
+        let session = open_session(served.addr, revision.as_str(), json!({})).await;
         let answer = post(
             served.addr,
             &[
@@ -42,7 +42,7 @@ async fn every_revision_with_sessions_is_spoken_and_any_other_is_answered_with_t
 #[tokio::test]
 async fn outputs_that_are_no_objects_are_wrapped() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let session = open(served.addr, "2025-06-18", json!({})).await;
+    let session = open_session(served.addr, "2025-06-18", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let said = post(served.addr, &headers, &call(1, "below", json!({ "n": 2 })))
         .await
@@ -59,7 +59,7 @@ async fn outputs_that_are_no_objects_are_wrapped() {
     .await
     .json();
     assert_eq!(said["result"]["structuredContent"], json!({ "total": 4 }));
-    let old = open(served.addr, "2024-11-05", json!({})).await;
+    let old = open_session(served.addr, "2024-11-05", json!({})).await;
     let headers = [("Mcp-Session-Id", old.as_str())];
     let said = post(served.addr, &headers, &call(1, "mixed", json!({})))
         .await
@@ -72,7 +72,7 @@ async fn outputs_that_are_no_objects_are_wrapped() {
 #[tokio::test]
 async fn a_tool_knows_its_session() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let said = post(served.addr, &headers, &call(1, "session", json!({})))
         .await
@@ -85,25 +85,25 @@ async fn a_session_is_needed_and_ends_when_its_client_says_so() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let list = request(1, "tools/list", json!({}));
     assert_eq!(post(served.addr, &[], &list).await.status, 400);
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     assert_eq!(post(served.addr, &headers, &list).await.status, 200);
     let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(post(served.addr, &headers, &told).await.status, 202);
-    let ended = send(served.addr, written("DELETE", &headers, "")).await;
+    let ended = send(served.addr, http_request("DELETE", &headers, "")).await;
     assert_eq!(ended.status, 204);
     assert_eq!(post(served.addr, &headers, &list).await.status, 404);
     assert_eq!(
-        send(served.addr, written("GET", &headers, "")).await.status,
+        send(served.addr, http_request("GET", &headers, "")).await.status,
         404
     );
 }
 
 #[tokio::test]
 async fn a_session_that_nobody_uses_is_forgotten() {
-    let server = server(&kit()).limits(|limits| limits.idle = Duration::ZERO);
+    let server = server(&kit()).limits(|limits| limits.session_idle_timeout = Duration::ZERO);
     let served = serve(&server.build().unwrap()).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let answer = post(served.addr, &headers, &request(1, "ping", json!({}))).await;
     assert_eq!(answer.status, 404, "{answer:?}");
@@ -112,8 +112,8 @@ async fn a_session_that_nobody_uses_is_forgotten() {
 #[tokio::test]
 async fn a_session_belongs_to_whoever_opened_it() {
     let server = server(&kit())
-        .token_of("ada", Secret::new("a token of ada's own"))
-        .token_of("bob", Secret::new("a token of bob's own"));
+        .token_for("ada", Secret::new("a token of ada's own"))
+        .token_for("bob", Secret::new("a token of bob's own"));
     let served = serve(&server.build().unwrap()).await;
     let (ada, bob) = ("Bearer a token of ada's own", "Bearer a token of bob's own");
     let hello = initialize("2025-11-25", json!({}));
@@ -128,10 +128,10 @@ async fn a_session_belongs_to_whoever_opened_it() {
 
 #[tokio::test]
 async fn there_are_only_so_many_sessions() {
-    let server = server(&kit()).limits(|limits| limits.sessions = 2);
+    let server = server(&kit()).limits(|limits| limits.max_sessions = 2);
     let served = serve(&server.build().unwrap()).await;
-    open(served.addr, "2025-11-25", json!({})).await;
-    open(served.addr, "2025-11-25", json!({})).await;
+    open_session(served.addr, "2025-11-25", json!({})).await;
+    open_session(served.addr, "2025-11-25", json!({})).await;
     let answer = post(served.addr, &[], &initialize("2025-11-25", json!({}))).await;
     assert_eq!(
         (answer.status, answer.header("retry-after")),
@@ -143,11 +143,11 @@ async fn there_are_only_so_many_sessions() {
 async fn a_cancelled_call_reaches_its_tool_and_has_no_answer() {
     let mut kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let mut wire = Wire::open(served.addr).await;
+    let mut wire = RawConnection::open(served.addr).await;
     let waiting = call(9, "wait", json!({})).to_string();
-    wire.send(written("POST", &headers, &waiting)).await;
+    wire.send(http_request("POST", &headers, &waiting)).await;
     assert_eq!(kit.heard.recv().await, Some("started"));
     let params = json!({ "requestId": 9, "reason": "bored" });
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
@@ -155,24 +155,24 @@ async fn a_cancelled_call_reaches_its_tool_and_has_no_answer() {
     assert_eq!(kit.heard.recv().await, Some("dropped"));
     let answer = wire.rest().await;
     assert!(!answer.body.contains(r#""id":9"#), "{answer:?}");
-    assert_well(served.addr).await;
+    assert_healthy(served.addr).await;
 }
 
 #[tokio::test]
 async fn a_broken_stream_is_read_on_from_where_it_broke() {
     let kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let params = json!({ "name": "steps", "_meta": { "progressToken": 1 } });
     let steps = request(3, "tools/call", params).to_string();
-    let mut wire = Wire::open(served.addr).await;
-    wire.send(written("POST", &headers, &steps)).await;
+    let mut wire = RawConnection::open(served.addr).await;
+    wire.send(http_request("POST", &headers, &steps)).await;
     let read = wire.until("half").await;
     assert!(read.contains("id: 0-0\n"), "{read}");
     drop(wire);
     let on = [headers[0], ("Last-Event-ID", "0-1")];
-    let answer = send(served.addr, written("GET", &on, "")).await;
+    let answer = send(served.addr, http_request("GET", &on, "")).await;
     assert!(!answer.body.contains("half"), "{answer:?}");
     assert!(answer.body.contains(r#""text":"done""#), "{answer:?}");
 }
@@ -181,13 +181,13 @@ async fn a_broken_stream_is_read_on_from_where_it_broke() {
 async fn a_standing_stream_hears_of_new_tools_and_a_second_one_replaces_it() {
     let kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
-    let session = open(served.addr, "2025-06-18", json!({})).await;
+    let session = open_session(served.addr, "2025-06-18", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let mut first = Wire::open(served.addr).await;
-    first.send(written("GET", &headers, "")).await;
+    let mut first = RawConnection::open(served.addr).await;
+    first.send(http_request("GET", &headers, "")).await;
     first.until(":\n\n").await;
-    let mut second = Wire::open(served.addr).await;
-    second.send(written("GET", &headers, "")).await;
+    let mut second = RawConnection::open(served.addr).await;
+    second.send(http_request("GET", &headers, "")).await;
     second.until(":\n\n").await;
     assert_eq!(first.rest().await.status, 0, "it has only ended");
     kit.registry.remove("fail").unwrap();
@@ -198,7 +198,7 @@ async fn a_standing_stream_hears_of_new_tools_and_a_second_one_replaces_it() {
 async fn batches_are_for_the_revision_that_had_them() {
     let served = serve(
         &server(&kit())
-            .limits(|limits| limits.batch = 3)
+            .limits(|limits| limits.max_batch = 3)
             .build()
             .unwrap(),
     )
@@ -208,7 +208,7 @@ async fn batches_are_for_the_revision_that_had_them() {
         { "jsonrpc": "2.0", "method": "notifications/initialized" },
         call(2, "add", json!({ "a": 1, "b": 1 })),
     ]);
-    let session = open(served.addr, "2025-03-26", json!({})).await;
+    let session = open_session(served.addr, "2025-03-26", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let said = post(served.addr, &headers, &batch).await.json();
     assert_eq!((&said[0]["id"], &said[1]["id"]), (&json!(1), &json!(2)));
@@ -216,7 +216,7 @@ async fn batches_are_for_the_revision_that_had_them() {
     let bomb = Value::from(vec![request(1, "ping", json!({})); 4]);
     let answer = post(served.addr, &headers, &bomb).await;
     assert_eq!((answer.status, answer.code()), (400, -32600));
-    let newer = open(served.addr, "2025-06-18", json!({})).await;
+    let newer = open_session(served.addr, "2025-06-18", json!({})).await;
     let answer = post(served.addr, &[("Mcp-Session-Id", &newer)], &batch).await;
     assert_eq!((answer.status, answer.code()), (400, -32600));
 }

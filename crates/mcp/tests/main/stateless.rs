@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::{
-    Wire, assert_well, call, modern, modern_body, modern_with, send, serve, written,
+    RawConnection, assert_healthy, call, stateless_request, stateless_body, stateless_request_with, send, serve, http_request,
 };
 use crate::tools::{self, kit, server, text};
 
@@ -11,7 +11,7 @@ use crate::tools::{self, kit, server, text};
 async fn a_call_is_answered_at_once_as_json() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
-    let answer = send(served.addr, modern(7, "tools/call", params)).await;
+    let answer = send(served.addr, stateless_request(7, "tools/call", params)).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
     let said = answer.json();
     assert_eq!(said["id"], 7);
@@ -29,7 +29,7 @@ async fn a_call_is_answered_at_once_as_json() {
 async fn headers_repeat_what_the_body_says() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
-    let body = modern_body(1, "tools/call", params, json!({})).to_string();
+    let body = stateless_body(1, "tools/call", params, json!({})).to_string();
     let version = ("MCP-Protocol-Version", "2026-07-28");
     let (method, name) = (("Mcp-Method", "tools/call"), ("Mcp-Name", "add"));
     for wrong in [
@@ -43,12 +43,12 @@ async fn headers_repeat_what_the_body_says() {
         vec![version, method, name, name],
         vec![version, method, ("Mcp-Name", "=?base64?YWRk!?=")],
     ] {
-        let answer = send(served.addr, written("POST", &wrong, &body)).await;
+        let answer = send(served.addr, http_request("POST", &wrong, &body)).await;
         assert_eq!((answer.status, answer.code()), (400, -32020), "{wrong:?}");
         assert_eq!(answer.json()["id"], 1);
     }
     let right = [version, method, ("Mcp-Name", "=?base64?YWRk?=")];
-    let answer = send(served.addr, written("POST", &right, &body)).await;
+    let answer = send(served.addr, http_request("POST", &right, &body)).await;
     assert_eq!(answer.status, 200);
 }
 
@@ -65,7 +65,7 @@ async fn a_request_says_all_about_itself() {
         json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
     ] {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
-        let answer = send(served.addr, written("POST", &headers, &body.to_string())).await;
+        let answer = send(served.addr, http_request("POST", &headers, &body.to_string())).await;
         assert_eq!((answer.status, answer.code()), (400, -32602), "{answer:?}");
     }
 }
@@ -73,7 +73,7 @@ async fn a_request_says_all_about_itself() {
 #[tokio::test]
 async fn an_unknown_version_is_refused_with_those_that_are_spoken() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let text = modern(1, "tools/list", json!({})).replace("2026-07-28", "2031-01-01");
+    let text = stateless_request(1, "tools/list", json!({})).replace("2026-07-28", "2031-01-01");
     let answer = send(served.addr, text).await;
     assert_eq!((answer.status, answer.code()), (400, -32022));
     let data = &answer.json()["error"]["data"];
@@ -91,12 +91,12 @@ async fn an_unknown_method_is_not_found_and_a_notification_is_accepted() {
         "resources/list",
         "no/such",
     ] {
-        let answer = send(served.addr, modern(1, method, json!({}))).await;
+        let answer = send(served.addr, stateless_request(1, method, json!({}))).await;
         assert_eq!((answer.status, answer.code()), (404, -32601), "{method}");
     }
     let headers = [("MCP-Protocol-Version", "2026-07-28")];
     let told = json!({ "jsonrpc": "2.0", "method": "notifications/whatever" }).to_string();
-    let answer = send(served.addr, written("POST", &headers, &told)).await;
+    let answer = send(served.addr, http_request("POST", &headers, &told)).await;
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
 }
 
@@ -105,7 +105,7 @@ async fn an_unknown_tool_is_an_error_of_the_protocol_and_bad_arguments_are_a_res
     let served = serve(&server(&kit()).build().unwrap()).await;
     let answer = send(
         served.addr,
-        modern(1, "tools/call", json!({ "name": "ad_d" })),
+        stateless_request(1, "tools/call", json!({ "name": "ad_d" })),
     )
     .await;
     assert_eq!(answer.code(), -32602, "{answer:?}");
@@ -130,11 +130,11 @@ async fn structured_content_may_be_of_any_type() {
 #[tokio::test]
 async fn progress_and_log_messages_come_only_where_they_were_asked_for() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let quiet = modern(1, "tools/call", json!({ "name": "steps" }));
+    let quiet = stateless_request(1, "tools/call", json!({ "name": "steps" }));
     let answer = send(served.addr, quiet).await;
     assert_eq!(text(&answer.json()["result"]), "done");
     let meta = json!({ "progressToken": "p", "io.modelcontextprotocol/logLevel": "warning" });
-    let asked = modern(1, "tools/call", json!({ "name": "steps", "_meta": meta }));
+    let asked = stateless_request(1, "tools/call", json!({ "name": "steps", "_meta": meta }));
     let answer = send(served.addr, asked).await;
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     assert_eq!(answer.header("x-accel-buffering"), Some("no"));
@@ -157,7 +157,7 @@ async fn progress_and_log_messages_come_only_where_they_were_asked_for() {
     assert_eq!(methods, expected);
     let params = json!({ "progress": 1.0, "total": 2.0, "message": "half", "progressToken": "p" });
     assert_eq!(events[0]["params"], params);
-    let loud = modern(
+    let loud = stateless_request(
         1,
         "tools/call",
         json!({ "name": "steps", "_meta": { "io.modelcontextprotocol/logLevel": "loud" } }),
@@ -173,8 +173,8 @@ async fn closing_the_connection_cancels_the_call() {
         json!({}),
         json!({ "io.modelcontextprotocol/logLevel": "error" }),
     ] {
-        let mut wire = Wire::open(served.addr).await;
-        wire.send(modern(
+        let mut wire = RawConnection::open(served.addr).await;
+        wire.send(stateless_request(
             1,
             "tools/call",
             json!({ "name": "wait", "_meta": meta }),
@@ -184,25 +184,25 @@ async fn closing_the_connection_cancels_the_call() {
         drop(wire);
         assert_eq!(kit.heard.recv().await, Some("dropped"));
     }
-    assert_well(served.addr).await;
+    assert_healthy(served.addr).await;
 }
 
 #[tokio::test]
 async fn a_subscription_hears_what_it_asked_for() {
     let kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
-    let mut wire = Wire::open(served.addr).await;
+    let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "toolsListChanged": true } });
-    wire.send(modern(5, "subscriptions/listen", filter)).await;
+    wire.send(stateless_request(5, "subscriptions/listen", filter)).await;
     let first = wire.until("}\n\n").await;
     assert!(
         first.contains("notifications/subscriptions/acknowledged"),
         "{first}"
     );
-    let mut prompts = Wire::open(served.addr).await;
+    let mut prompts = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "promptsListChanged": true } });
     prompts
-        .send(modern(6, "subscriptions/listen", filter))
+        .send(stateless_request(6, "subscriptions/listen", filter))
         .await;
     prompts.until("}\n\n").await;
     kit.registry.remove("fail").unwrap();
@@ -234,8 +234,8 @@ async fn a_subscription_hears_what_it_asked_for() {
 async fn a_server_that_ends_ends_its_subscriptions_politely() {
     let kit = kit();
     let mut served = serve(&server(&kit).build().unwrap()).await;
-    let mut wire = Wire::open(served.addr).await;
-    wire.send(modern(
+    let mut wire = RawConnection::open(served.addr).await;
+    wire.send(stateless_request(
         5,
         "subscriptions/listen",
         json!({ "notifications": {} }),
@@ -254,7 +254,7 @@ async fn discovery_says_who_is_there() {
     let served = serve(&server(&kit).instructions("Count.").build().unwrap()).await;
     let said = send(
         served.addr,
-        modern_with(1, "server/discover", json!({}), json!({})),
+        stateless_request_with(1, "server/discover", json!({}), json!({})),
     )
     .await
     .json();

@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
-use toolwright_mcp::{McpServer, ServeError};
+use toolwright_mcp::{McpServer, McpServeError};
 
 use crate::fixture::example;
-use crate::support::{initialize, modern_body, request};
+use crate::support::{initialize, stateless_body, request};
 use crate::tools::{kit, server, text};
 
 /// A client at the other end.
 pub(crate) struct Peer {
     input: DuplexStream,
     output: Lines<BufReader<DuplexStream>>,
-    pub(crate) serving: JoinHandle<Result<(), ServeError>>,
+    pub(crate) serving: JoinHandle<Result<(), McpServeError>>,
 }
 
 pub(crate) fn peer(server: &McpServer) -> Peer {
@@ -81,7 +81,7 @@ async fn both_eras_are_spoken_on_one_line_and_the_end_of_input_is_the_end() {
     let said = peer.ask(request(1, "tools/list", json!({}))).await;
     assert_eq!(said["error"]["code"], -32602, "{said}");
     let said = peer
-        .ask(modern_body(2, "tools/call", add(2), json!({})))
+        .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     assert_eq!(text(&said["result"]), "5");
     let said = peer.ask(initialize("2025-06-18", json!({}))).await;
@@ -101,15 +101,15 @@ async fn requests_run_side_by_side_and_a_cancelled_one_is_never_answered() {
     let mut kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
     let wait = json!({ "name": "wait" });
-    peer.say(modern_body(1, "tools/call", wait.clone(), json!({})))
+    peer.say(stateless_body(1, "tools/call", wait.clone(), json!({})))
         .await;
     assert_eq!(kit.heard.recv().await, Some("started"));
     let said = peer
-        .ask(modern_body(2, "tools/call", add(2), json!({})))
+        .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     assert_eq!(text(&said["result"]), "5");
     let said = peer
-        .ask(modern_body(1, "tools/call", wait, json!({})))
+        .ask(stateless_body(1, "tools/call", wait, json!({})))
         .await;
     assert_eq!(said["error"]["code"], -32600, "the id is taken");
     let params = json!({ "requestId": 1 });
@@ -117,7 +117,7 @@ async fn requests_run_side_by_side_and_a_cancelled_one_is_never_answered() {
         .await;
     assert_eq!(kit.heard.recv().await, Some("dropped"));
     let said = peer
-        .ask(modern_body(3, "tools/call", add(3), json!({})))
+        .ask(stateless_body(3, "tools/call", add(3), json!({})))
         .await;
     assert_eq!(text(&said["result"]), "5");
     peer.close().await;
@@ -128,7 +128,7 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
     let kit = kit();
     let mut peer = peer(
         &server(&kit)
-            .limits(|limits| limits.message = 1000)
+            .limits(|limits| limits.max_message_bytes = 1000)
             .build()
             .unwrap(),
     );
@@ -144,7 +144,7 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
         assert_eq!(said["error"]["code"], code, "{line}: {said}");
     }
     let said = peer
-        .ask(modern_body(2, "tools/call", add(2), json!({})))
+        .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     assert_eq!(text(&said["result"]), "5");
     peer.close().await;
@@ -154,9 +154,9 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
 async fn what_was_asked_before_the_end_of_input_is_answered() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    peer.say(modern_body(1, "subscriptions/listen", json!({}), json!({})))
+    peer.say(stateless_body(1, "subscriptions/listen", json!({}), json!({})))
         .await;
-    peer.say(modern_body(2, "tools/call", add(2), json!({})))
+    peer.say(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     let Peer {
         input,
@@ -198,7 +198,7 @@ fn what_tools_print_is_not_mistaken_for_the_protocol() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let line = modern_body(1, "tools/call", params, json!({}));
+    let line = stateless_body(1, "tools/call", params, json!({}));
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "{line}").unwrap();
     drop(input);

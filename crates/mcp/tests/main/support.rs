@@ -10,13 +10,13 @@ use tokio::task::JoinHandle;
 use toolwright_mcp::McpServer;
 
 /// A server on a port of the system's choice; ended when it is dropped.
-pub(crate) struct Served {
+pub(crate) struct RunningServer {
     pub(crate) addr: SocketAddr,
     pub(crate) end: Option<oneshot::Sender<()>>,
     pub(crate) running: Option<JoinHandle<()>>,
 }
 
-pub(crate) async fn serve(server: &McpServer) -> Served {
+pub(crate) async fn serve(server: &McpServer) -> RunningServer {
     let bound = server.bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let (end, ended) = oneshot::channel::<()>();
     let addr = bound.addr();
@@ -28,7 +28,7 @@ pub(crate) async fn serve(server: &McpServer) -> Served {
             .await
             .unwrap();
     });
-    Served {
+    RunningServer {
         addr,
         end: Some(end),
         running: Some(running),
@@ -37,13 +37,13 @@ pub(crate) async fn serve(server: &McpServer) -> Served {
 
 /// What came back.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
@@ -60,12 +60,12 @@ impl Answer {
 }
 
 /// A connection on which nothing happens unasked.
-pub(crate) struct Wire {
+pub(crate) struct RawConnection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-impl Wire {
+impl RawConnection {
     pub(crate) async fn open(addr: SocketAddr) -> Self {
         let stream = TcpStream::connect(addr).await.unwrap();
         Self {
@@ -93,24 +93,24 @@ impl Wire {
     }
 
     /// Reads to the end.
-    pub(crate) async fn rest(mut self) -> Answer {
+    pub(crate) async fn rest(mut self) -> HttpAnswer {
         let _ = self.stream.read_to_end(&mut self.read).await;
         let text = String::from_utf8_lossy(&self.read).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
         let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
-        Answer {
+        HttpAnswer {
             status: status.unwrap_or_default(),
             head: head.to_owned(),
             body: match chunked {
-                true => unchunked(body),
+                true => decode_chunked(body),
                 false => body.to_owned(),
             },
         }
     }
 }
 
-fn unchunked(mut body: &str) -> String {
+fn decode_chunked(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {
         let size = usize::from_str_radix(size, 16).unwrap();
@@ -121,7 +121,7 @@ fn unchunked(mut body: &str) -> String {
 }
 
 /// Writes a request whole.
-pub(crate) fn written(method: &str, headers: &[(&str, &str)], body: &str) -> String {
+pub(crate) fn http_request(method: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\n");
     let said = |name: &str| {
         headers
@@ -146,23 +146,23 @@ pub(crate) fn written(method: &str, headers: &[(&str, &str)], body: &str) -> Str
     format!("{text}\r\n{body}")
 }
 
-pub(crate) async fn send(addr: SocketAddr, text: impl AsRef<[u8]>) -> Answer {
-    let mut wire = Wire::open(addr).await;
+pub(crate) async fn send(addr: SocketAddr, text: impl AsRef<[u8]>) -> HttpAnswer {
+    let mut wire = RawConnection::open(addr).await;
     wire.send(text).await;
     wire.rest().await
 }
 
-pub(crate) async fn post(addr: SocketAddr, headers: &[(&str, &str)], body: &Value) -> Answer {
-    send(addr, written("POST", headers, &body.to_string())).await
+pub(crate) async fn post(addr: SocketAddr, headers: &[(&str, &str)], body: &Value) -> HttpAnswer {
+    send(addr, http_request("POST", headers, &body.to_string())).await
 }
 
 /// A request of 2026-07-28, with the headers that belong to it.
-pub(crate) fn modern(id: u32, method: &str, params: Value) -> String {
-    modern_with(id, method, params, json!({}))
+pub(crate) fn stateless_request(id: u32, method: &str, params: Value) -> String {
+    stateless_request_with(id, method, params, json!({}))
 }
 
-pub(crate) fn modern_with(id: u32, method: &str, params: Value, capabilities: Value) -> String {
-    let body = modern_body(id, method, params, capabilities);
+pub(crate) fn stateless_request_with(id: u32, method: &str, params: Value, capabilities: Value) -> String {
+    let body = stateless_body(id, method, params, capabilities);
     let name = body["params"]["name"]
         .as_str()
         .unwrap_or_default()
@@ -174,10 +174,10 @@ pub(crate) fn modern_with(id: u32, method: &str, params: Value, capabilities: Va
     if !name.is_empty() {
         headers.push(("Mcp-Name", &name));
     }
-    written("POST", &headers, &body.to_string())
+    http_request("POST", &headers, &body.to_string())
 }
 
-pub(crate) fn modern_body(id: u32, method: &str, mut params: Value, capabilities: Value) -> Value {
+pub(crate) fn stateless_body(id: u32, method: &str, mut params: Value, capabilities: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
@@ -195,7 +195,7 @@ pub(crate) fn initialize(version: &str, capabilities: Value) -> Value {
 }
 
 /// Opens a session, and returns its id.
-pub(crate) async fn open(addr: SocketAddr, version: &str, capabilities: Value) -> String {
+pub(crate) async fn open_session(addr: SocketAddr, version: &str, capabilities: Value) -> String {
     let answer = post(addr, &[], &initialize(version, capabilities)).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.json()["result"]["protocolVersion"], version);
@@ -205,13 +205,13 @@ pub(crate) async fn open(addr: SocketAddr, version: &str, capabilities: Value) -
 /// Calls a tool without a session.
 pub(crate) async fn call(addr: SocketAddr, name: &str, arguments: Value) -> Value {
     let params = json!({ "name": name, "arguments": arguments });
-    let answer = send(addr, modern(1, "tools/call", params)).await;
+    let answer = send(addr, stateless_request(1, "tools/call", params)).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()["result"].clone()
 }
 
 /// Sees that the server is well.
-pub(crate) async fn assert_well(addr: SocketAddr) {
+pub(crate) async fn assert_healthy(addr: SocketAddr) {
     let result = call(addr, "add", json!({ "a": 2, "b": 3 })).await;
     assert_eq!(result["content"][0]["text"], "5");
 }

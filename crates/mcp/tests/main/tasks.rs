@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 use toolwright::{Secret, State, tool};
-use toolwright_mcp::{Client, McpServer};
+use toolwright_mcp::{ClientPeer, McpServer};
 
-use crate::support::{Served, modern_with, send, serve};
+use crate::support::{RunningServer, stateless_request_with, send, serve};
 use crate::tools::{Heard, kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]
-async fn forever(client: Client, heard: State<Heard>) -> String {
-    client.detach();
+async fn forever(client: ClientPeer, heard: State<Heard>) -> String {
+    client.run_as_task();
     heard.send("started").unwrap();
     std::future::pending().await
 }
 
-async fn ask(served: &Served, token: &str, method: &str, params: Value) -> Value {
+async fn ask(served: &RunningServer, token: &str, method: &str, params: Value) -> Value {
     let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    let mut text = modern_with(1, method, params.clone(), tasks);
+    let mut text = stateless_request_with(1, method, params.clone(), tasks);
     if let Some(task) = params["taskId"].as_str() {
         text = text.replacen("\r\n", &format!("\r\nMcp-Name: {task}\r\n"), 1);
     }
@@ -27,8 +27,8 @@ async fn ask(served: &Served, token: &str, method: &str, params: Value) -> Value
 
 fn guarded(server: toolwright_mcp::McpServerBuilder) -> McpServer {
     server
-        .token_of("ada", Secret::new("a token of ada's own"))
-        .token_of("bob", Secret::new("a token of bob's own"))
+        .token_for("ada", Secret::new("a token of ada's own"))
+        .token_for("bob", Secret::new("a token of bob's own"))
         .build()
         .unwrap()
 }
@@ -61,7 +61,7 @@ async fn a_task_is_its_callers_own_and_ends_when_it_is_cancelled() {
 async fn a_call_that_is_done_at_once_is_no_task_and_there_are_only_so_many() {
     let kit = kit();
     kit.registry.add(forever::tool()).unwrap();
-    let served = serve(&guarded(server(&kit).limits(|limits| limits.tasks = 1))).await;
+    let served = serve(&guarded(server(&kit).limits(|limits| limits.max_tasks = 1))).await;
     let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
     let said = ask(&served, ADA, "tools/call", params).await;
     assert_eq!(text(&said["result"]), "5");

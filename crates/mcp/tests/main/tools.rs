@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use toolwright::{
     Content, Invoker, Json, JsonSchema, Progress, Registry, SessionId, State, Tool, ToolError, tool,
 };
-use toolwright_mcp::{Client, LogLevel, McpServer, McpServerBuilder};
+use toolwright_mcp::{ClientPeer, LogLevel, McpServer, McpServerBuilder};
 
 /// Adds two numbers.
 #[tool(read_only)]
@@ -61,7 +61,7 @@ pub(crate) fn session(session: SessionId) -> String {
 
 /// Says how far it is.
 #[tool]
-pub(crate) fn steps(progress: Progress, client: Client) -> &'static str {
+pub(crate) fn steps(progress: Progress, client: ClientPeer) -> &'static str {
     progress.report(1.0, 2.0, "half");
     progress.report(1.0, 2.0, "still half");
     client.log(LogLevel::Warning, "test", "odd");
@@ -89,7 +89,7 @@ impl Drop for Waiting {
 
 /// Waits for ever.
 #[tool]
-async fn wait(heard: State<Heard>, client: Client) -> String {
+async fn wait(heard: State<Heard>, client: ClientPeer) -> String {
     let waiting = Waiting(heard.0.as_ref().clone());
     client.log(LogLevel::Error, "test", "waiting");
     heard.send("started").unwrap();

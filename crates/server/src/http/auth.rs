@@ -58,7 +58,7 @@ async fn authenticate_and_run(
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let admitted = app.mcp.admit(&head).await;
+    let admitted = app.mcp.authenticate_request(&head).await;
     let mut request = Request::from_parts(head, body);
     let (method, path) = (request.method(), request.uri().path());
     let refused = admitted.as_ref().err().map(AccessDenied::status);

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use toolwright::{Invoker, Registry, Secret, Tool, ToolError};
-use toolwright_mcp::{Claims, Opens, ResourceServer, Unverified};
+use toolwright_mcp::{Claims, ScopeRule, ResourceServer, VerifyError};
 use toolwright_server::ServerBuilder;
 
 use crate::owners::{HERE, names_tools, token};
@@ -24,13 +24,13 @@ fn verified_by(claims: &Arc<Mutex<Option<Claims>>>) -> ResourceServer {
     let claims = Arc::clone(claims);
     let verifier = move |_: Secret| {
         let claims = claims.lock().unwrap().clone();
-        async move { claims.ok_or_else(|| Unverified::refused("the token was revoked")) }
+        async move { claims.ok_or_else(|| VerifyError::invalid_token("the token was revoked")) }
     };
     ResourceServer::new(HERE, verifier)
         .authorization_server("https://login.example")
-        .skew(Duration::ZERO)
-        .scope("look", Opens::read_only())
-        .scope("all", Opens::all())
+        .clock_skew(Duration::ZERO)
+        .scope("look", ScopeRule::read_only())
+        .scope("all", ScopeRule::all())
 }
 
 fn ada() -> Claims {
@@ -164,7 +164,7 @@ async fn a_verifier_that_is_away_for_a_while_ends_no_connection() {
             let away = *away.lock().unwrap();
             async move {
                 match away {
-                    true => Err(Unverified::unavailable("it is away")),
+                    true => Err(VerifyError::unavailable("it is away")),
                     false => Ok(ada()),
                 }
             }
@@ -172,7 +172,7 @@ async fn a_verifier_that_is_away_for_a_while_ends_no_connection() {
     };
     let oauth = ResourceServer::new(HERE, verifier)
         .authorization_server("https://login.example")
-        .scope("look", Opens::read_only());
+        .scope("look", ScopeRule::read_only());
     let server = ServerBuilder::new(invoker(tool("look", true)), names_tools());
     let server = serve(server.configure_auth(|guard| guard.oauth(oauth))).await;
     let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;

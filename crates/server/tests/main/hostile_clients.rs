@@ -10,7 +10,7 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use toolwright::Secret;
 use toolwright::chat::testing::FnModel;
-use toolwright_mcp::{Claims, TokenTable};
+use toolwright_mcp::{Claims, StaticTokens};
 use toolwright_server::{Endpoint, ListenError, ServerBuilder};
 
 use crate::owners::{HERE, resource_server, token};
@@ -453,7 +453,7 @@ async fn guesses_that_come_all_at_once_are_counted_too() {
 async fn a_subject_that_signs_in_again_and_again_ends_only_its_own_sessions() {
     let table = ["ada", "bob"]
         .iter()
-        .fold(TokenTable::new(), |table, subject| {
+        .fold(StaticTokens::new(), |table, subject| {
             table.token(&Secret::new(token(subject)), Claims::new(*subject, [HERE]))
         });
     let oauth = resource_server(table);

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright::chat::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
-use toolwright_mcp::{Claims, Opens, ResourceServer, TokenTable};
+use toolwright_mcp::{Claims, ScopeRule, ResourceServer, StaticTokens};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{Payments, payment_tool};
@@ -14,11 +14,11 @@ const TOKEN: &str = "a-token-that-may-only-look";
 
 fn oauth() -> ResourceServer {
     let claims = Claims::new("ada", [HERE]).scopes(["look"]);
-    let table = TokenTable::new().token(&Secret::new(TOKEN), claims);
+    let table = StaticTokens::new().token(&Secret::new(TOKEN), claims);
     ResourceServer::new(HERE, table)
         .authorization_server("https://login.example")
-        .scope("look", Opens::read_only())
-        .scope("all", Opens::all())
+        .scope("look", ScopeRule::read_only())
+        .scope("all", ScopeRule::all())
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, EntryBody};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
-use toolwright_mcp::{Claims, Client, Opens, ResourceServer, TokenTable};
+use toolwright_mcp::{Claims, ClientPeer, ScopeRule, ResourceServer, StaticTokens};
 use toolwright_server::{Endpoint, ServerBuilder};
 
 use crate::approvals::{Payments, paying_model, payment_tool};
@@ -21,7 +21,7 @@ pub(crate) fn token(subject: &str) -> String {
     format!("the-long-token-of-{subject}")
 }
 
-pub(crate) fn resource_server(table: TokenTable) -> ResourceServer {
+pub(crate) fn resource_server(table: StaticTokens) -> ResourceServer {
     ResourceServer::new(HERE, table).authorization_server("https://login.example")
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn resource_server(table: TokenTable) -> ResourceServer {
 fn oauth() -> ResourceServer {
     let table = ["ada", "bob", "eve"]
         .into_iter()
-        .fold(TokenTable::new(), |table, subject| {
+        .fold(StaticTokens::new(), |table, subject| {
             let claims = Claims::new(subject, [HERE]);
             table.token(&Secret::new(token(subject)), claims)
         });
@@ -84,8 +84,8 @@ impl TestServer {
 
 /// Runs until it is cancelled, as an MCP task.
 #[tool]
-async fn work(client: Client) -> String {
-    client.detach();
+async fn work(client: ClientPeer) -> String {
+    client.run_as_task();
     std::future::pending().await
 }
 
@@ -477,7 +477,7 @@ async fn a_subject_named_operator_is_not_the_operator() {
     before.post_and_collect("/api/conversations/old", "From before.").await;
     before.end().await;
     let claims = Claims::new("operator", [HERE]);
-    let table = TokenTable::new().token(&Secret::new(token("operator")), claims);
+    let table = StaticTokens::new().token(&Secret::new(token("operator")), claims);
     let guarded = server(model()).configure_auth(|guard| guard.oauth(resource_server(table)));
     let guarded = serve(guarded).await;
     let seen = guarded
@@ -537,13 +537,13 @@ fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> ServerBui
         tool.run(|_, _| Ok::<_, ToolError>("done")).unwrap()
     };
     let bob = Claims::new("bob", [HERE]).scopes(["all"]);
-    let table = TokenTable::new()
+    let table = StaticTokens::new()
         .token(&Secret::new(token("ada")), ada)
         .token(&Secret::new(token("bob")), bob);
     let oauth = resource_server(table)
-        .skew(Duration::ZERO)
-        .scope("look", Opens::read_only())
-        .scope("all", Opens::all());
+        .clock_skew(Duration::ZERO)
+        .scope("look", ScopeRule::read_only())
+        .scope("all", ScopeRule::all());
     ServerBuilder::new(invoker(vec![tool("look", true), tool("pay", false)]), model)
         .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))
         .store(Arc::clone(store) as Arc<dyn Store>, "memory")
@@ -629,8 +629,8 @@ async fn an_interrupted_turn_resumes_within_the_rules_of_today() {
     let tool = Tool::builder("look", "Looks.").read_only(true);
     let tool = tool.run(|_, _| Ok::<_, ToolError>("seen")).unwrap();
     let bob = Claims::new("bob", [HERE]).scopes(["all"]);
-    let table = TokenTable::new().token(&Secret::new(token("bob")), bob);
-    let oauth = resource_server(table).scope("all", Opens::all());
+    let table = StaticTokens::new().token(&Secret::new(token("bob")), bob);
+    let oauth = resource_server(table).scope("all", ScopeRule::all());
     let model = FnModel::new(|request| format!("{} tools", request.tools.len()));
     let server = ServerBuilder::new(invoker(tool), model)
         .endpoint(Endpoint::new("/room/{name}").memory(true).broadcast(true))

@@ -6,14 +6,14 @@ use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt as _, future, stream};
 use reqwest::Response;
 
-use super::WireError;
+use super::HttpTransportError;
 
 /// Reads a body whole.
-pub(super) async fn read(mut response: Response, most: usize) -> Result<Bytes, WireError> {
+pub(super) async fn read_body(mut response: Response, most: usize) -> Result<Bytes, HttpTransportError> {
     let mut body = BytesMut::new();
-    while let Some(piece) = response.chunk().await.map_err(WireError::http)? {
+    while let Some(piece) = response.chunk().await.map_err(HttpTransportError::from_reqwest)? {
         if body.len() + piece.len() > most {
-            return Err(WireError::TooLarge(most));
+            return Err(HttpTransportError::TooLarge(most));
         }
         body.extend_from_slice(&piece);
     }
@@ -28,14 +28,14 @@ pub(super) fn bounded_events<S>(
 where
     S: Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
 {
-    let bytes = bytes.map(|piece| piece.map_err(|error| io::Error::other(WireError::http(error))));
+    let bytes = bytes.map(|piece| piece.map_err(|error| io::Error::other(HttpTransportError::from_reqwest(error))));
     bytes
-        .scan(Some(Events::default()), move |state, piece| {
+        .scan(Some(EventSizes::default()), move |state, piece| {
             let Some(events) = state else {
                 return future::ready(None);
             };
-            let piece = piece.and_then(|piece| match events.largest(&piece) > most {
-                true => Err(io::Error::other(WireError::TooLarge(most))),
+            let piece = piece.and_then(|piece| match events.largest_event(&piece) > most {
+                true => Err(io::Error::other(HttpTransportError::TooLarge(most))),
                 false => Ok(piece),
             });
             if piece.is_err() {
@@ -48,25 +48,25 @@ where
 
 /// How far into an event, and into a line of it, the stream is.
 #[derive(Default)]
-struct Events {
-    event: usize,
-    line: usize,
+struct EventSizes {
+    event_bytes: usize,
+    line_bytes: usize,
 }
 
-impl Events {
+impl EventSizes {
     /// Reads on, and returns how large the largest event has become.
-    fn largest(&mut self, piece: &[u8]) -> usize {
+    fn largest_event(&mut self, piece: &[u8]) -> usize {
         let mut largest = 0;
         for byte in piece {
-            self.event += 1;
+            self.event_bytes += 1;
             match byte {
                 // An empty line ends an event.
-                b'\n' if self.line == 0 => self.event = 0,
-                b'\n' => self.line = 0,
+                b'\n' if self.line_bytes == 0 => self.event_bytes = 0,
+                b'\n' => self.line_bytes = 0,
                 b'\r' => {}
-                _ => self.line += 1,
+                _ => self.line_bytes += 1,
             }
-            largest = largest.max(self.event);
+            largest = largest.max(self.event_bytes);
         }
         largest
     }
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn only_what_lies_between_empty_lines_counts() {
-        let mut events = Events::default();
-        assert_eq!(events.largest(b"data: 1\r\n\r\ndata: 22\n\n"), 10);
-        assert_eq!(events.largest(b"data: 333"), 9);
-        assert_eq!(events.largest(b"333333333333"), 21);
+        let mut events = EventSizes::default();
+        assert_eq!(events.largest_event(b"data: 1\r\n\r\ndata: 22\n\n"), 10);
+        assert_eq!(events.largest_event(b"data: 333"), 9);
+        assert_eq!(events.largest_event(b"333333333333"), 21);
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use reqwest::header::WWW_AUTHENTICATE;
 use reqwest::{Response, StatusCode};
 use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
 
-use super::Fault;
+use super::StreamableError;
 
 /// A server's demand for authorization.
 #[derive(Clone, Debug)]
@@ -12,40 +12,40 @@ pub(in crate::client) struct Challenge {
     /// The `WWW-Authenticate` header; empty where there is none.
     pub(in crate::client) header: String,
     /// Whether we are known, but not allowed enough.
-    pub(in crate::client) wants_more: bool,
+    pub(in crate::client) is_insufficient_scope: bool,
 }
 
 impl Challenge {
-    pub(super) fn of(response: &Response) -> Option<Self> {
+    pub(super) fn from_response(response: &Response) -> Option<Self> {
         let header = response.headers().get(WWW_AUTHENTICATE);
         let header = header.and_then(|header| header.to_str().ok());
         match (response.status(), header) {
             (StatusCode::UNAUTHORIZED, header) => Some(Self {
                 header: header.unwrap_or_default().to_owned(),
-                wants_more: false,
+                is_insufficient_scope: false,
             }),
             (StatusCode::FORBIDDEN, Some(header)) => Some(Self {
                 header: header.to_owned(),
-                wants_more: true,
+                is_insufficient_scope: true,
             }),
             _ => None,
         }
     }
 
     /// Makes a challenge of what rmcp tells of a failed handshake.
-    pub(in crate::client) fn told(header: &str) -> Self {
+    pub(in crate::client) fn from_header(header: &str) -> Self {
         Self {
             header: header.to_owned(),
-            wants_more: header.contains("insufficient_scope"),
+            is_insufficient_scope: header.contains("insufficient_scope"),
         }
     }
 
-    pub(super) fn into_fault(self) -> Fault {
-        match self.wants_more {
-            false => Fault::AuthRequired(AuthRequiredError::new(self.header)),
+    pub(super) fn into_error(self) -> StreamableError {
+        match self.is_insufficient_scope {
+            false => StreamableError::AuthRequired(AuthRequiredError::new(self.header)),
             true => {
                 let scope = self.scope();
-                Fault::InsufficientScope(InsufficientScopeError::new(self.header, scope))
+                StreamableError::InsufficientScope(InsufficientScopeError::new(self.header, scope))
             }
         }
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_scopes_that_are_asked_for_are_found() {
-        let scope = |header: &str| Challenge::told(header).scope();
+        let scope = |header: &str| Challenge::from_header(header).scope();
         let quoted = r#"Bearer error="insufficient_scope", scope="a:read b:write", x="y""#;
         assert_eq!(scope(quoted).as_deref(), Some("a:read b:write"));
         assert_eq!(scope("Bearer scope=a, error=x").as_deref(), Some("a"));

@@ -1,0 +1,58 @@
+//! Which prefix of a registry belongs to which server.
+
+use std::sync::{Mutex, PoisonError};
+
+use toolwright_core::Registry;
+
+use super::error::AttachError;
+
+/// All prefixes of this process; a registry does not know who adds to it.
+static RESERVED_PREFIXES: Mutex<Vec<ReservedPrefix>> = Mutex::new(Vec::new());
+
+struct ReservedPrefix {
+    registry: Registry,
+    prefix: String,
+    server: String,
+}
+
+/// A prefix that nobody else can have until this is dropped.
+pub(super) struct PrefixReservation {
+    registry: Registry,
+    prefix: String,
+}
+
+impl PrefixReservation {
+    pub(super) fn reserve(
+        registry: &Registry,
+        prefix: &str,
+        server: &str,
+    ) -> Result<Self, AttachError> {
+        let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = claims
+            .iter()
+            .find(|held| held.registry.is(registry) && held.prefix == prefix);
+        if let Some(held) = held {
+            return Err(AttachError::PrefixTaken {
+                server: server.to_owned(),
+                prefix: prefix.to_owned(),
+                holder: held.server.clone(),
+            });
+        }
+        claims.push(ReservedPrefix {
+            registry: registry.clone(),
+            prefix: prefix.to_owned(),
+            server: server.to_owned(),
+        });
+        Ok(Self {
+            registry: registry.clone(),
+            prefix: prefix.to_owned(),
+        })
+    }
+}
+
+impl Drop for PrefixReservation {
+    fn drop(&mut self) {
+        let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.retain(|held| !(held.registry.is(&self.registry) && held.prefix == self.prefix));
+    }
+}

@@ -1,0 +1,66 @@
+//! Replies and refusals in, HTTP responses out.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use super::bearer_auth::add_challenge;
+use super::empty_response;
+use crate::server::RpcError;
+use crate::server::response::RpcResponse;
+
+/// Makes the response of a request, with the status its reply says.
+pub(super) fn from_rpc(reply: RpcResponse) -> Response {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
+    match reply.challenge {
+        Some(challenge) => add_challenge(json(status, reply.body), &challenge),
+        None => json(status, reply.body),
+    }
+}
+
+/// Makes the response of a request in a revision where every reply is a success of HTTP, but for a challenge.
+pub(super) fn from_rpc_with_ok_status(mut reply: RpcResponse) -> Response {
+    if reply.challenge.is_none() {
+        reply.status = 200;
+    }
+    self::from_rpc(reply)
+}
+
+pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// Refuses a request, in words that a client can show.
+pub(super) fn rpc_error(status: StatusCode, code: i32, message: impl Into<String>) -> Response {
+    json(
+        status,
+        RpcResponse::error("null", &RpcError::new(code, message)).body,
+    )
+}
+
+pub(super) fn accepted() -> Response {
+    empty_response(StatusCode::ACCEPTED)
+}
+
+pub(super) fn method_not_allowed() -> Response {
+    let mut response = rpc_error(
+        StatusCode::METHOD_NOT_ALLOWED,
+        -32600,
+        "only POST is answered here; GET and DELETE need a session",
+    );
+    let allowed = HeaderValue::from_static("POST, GET, DELETE");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}
+
+/// Asks to come back later.
+pub(super) fn service_unavailable(message: &str) -> Response {
+    let mut response = rpc_error(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
+    let later = HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, later);
+    response
+}

@@ -1,0 +1,58 @@
+//! What a request is about in, an error out if its scopes do not open it.
+//!
+//! What some scope opens is refused with the scope that is missing, so that clients can ask for it. What no scope opens
+//! is not there: whoever looks for it is answered as if it did not exist.
+
+use toolwright_core::ToolSpec;
+
+use super::McpServer;
+use super::error::RpcError;
+use super::request_context::RequestContext;
+
+impl McpServer {
+    /// Checks that a tool is open, if there is one of this name.
+    pub(super) fn check_tool_scope(&self, name: &str, exchange: &RequestContext) -> Result<(), RpcError> {
+        if self.0.oauth.is_none() {
+            return Ok(());
+        }
+        let snapshot = self.0.all_tools.invoker.snapshot()?;
+        match snapshot.find(name) {
+            Some(entry) => self.check_scope(entry.spec(), exchange),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a prompt is open, if there is one of this name.
+    pub(super) fn check_prompt_scope(&self, name: &str, exchange: &RequestContext) -> Result<(), RpcError> {
+        if self.0.oauth.is_none() {
+            return Ok(());
+        }
+        let snapshot = self.0.all_tools.invoker.snapshot()?;
+        match snapshot.prompt(name) {
+            Some(prompt) => self.check_scope(prompt.spec(), exchange),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what a scope would open that is missing.
+    pub(super) fn check_scope(&self, spec: &ToolSpec, exchange: &RequestContext) -> Result<(), RpcError> {
+        let Some(door) = &self.0.oauth else {
+            return Ok(());
+        };
+        let snapshot = self.0.all_tools.invoker.snapshot()?;
+        match exchange.scoped_tools(&self.0.all_tools).missing_scope(spec, &snapshot) {
+            Some(scope) => Err(RpcError::insufficient_scope(scope, door.insufficient_scope_challenge(scope))),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells whether the resource at an address is open.
+    pub(super) fn is_resource_visible(&self, uri: &str, exchange: &RequestContext) -> bool {
+        let reach = exchange.scoped_tools(&self.0.all_tools);
+        let all = self.0.resources.iter();
+        let mut there = all
+            .filter(|resource| resource.match_uri(uri).is_some())
+            .peekable();
+        there.peek().is_none() || there.any(|resource| reach.allows(resource.tool.spec()))
+    }
+}
