@@ -13,7 +13,7 @@ use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{Chat, ChatError, ChatEvent, TurnEnd, Model, ModelErrorKind};
-use toolwright::models::{Patience, Vendor};
+use toolwright::models::{Timeouts, Vendor};
 use toolwright::{ApprovalRequest, Approve, Decision, Invoker, Outcome, Registry, Secret};
 
 use assistant_tools as _;
@@ -78,11 +78,11 @@ fn chat(model: impl Model) -> Chat {
 }
 
 fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
-    let vendor = Vendor::named(vendor).unwrap();
+    let vendor = Vendor::by_name(vendor).unwrap();
     let base = format!("http://{}{path}", mock.address);
-    let model = vendor.model("test-model").key(Secret::new("made-up"));
-    let patience = Patience::default();
-    model.base(base).patience(patience).build().unwrap()
+    let model = vendor.model("test-model").api_key(Secret::new("made-up"));
+    let patience = Timeouts::default();
+    model.base_url(base).timeouts(patience).build().unwrap()
 }
 
 async fn talk(who: &str, model: impl Model) {

@@ -28,9 +28,9 @@ impl Line {
 
     /// The model at its other end.
     pub(crate) fn model(&self, vendor: &str, name: &str) -> Arc<dyn Model> {
-        let vendor = Vendor::named(vendor).unwrap();
-        let base = vendor.base.unwrap_or("https://resource.example");
-        let model = vendor.model(name).key(Secret::new("made-up")).base(base);
+        let vendor = Vendor::by_name(vendor).unwrap();
+        let base = vendor.base_url.unwrap_or("https://resource.example");
+        let model = vendor.model(name).api_key(Secret::new("made-up")).base_url(base);
         model.transport(self.clone()).build().unwrap()
     }
 

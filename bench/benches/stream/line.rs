@@ -24,8 +24,8 @@ pub(crate) fn model(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
         answers,
         asked: AtomicUsize::new(0),
     };
-    let connect = Vendor::named(vendor).unwrap().model("m");
-    let connect = connect.key(Secret::new("a key")).transport(line);
+    let connect = Vendor::by_name(vendor).unwrap().model("m");
+    let connect = connect.api_key(Secret::new("a key")).transport(line);
     connect.build().unwrap()
 }
 

@@ -129,7 +129,7 @@ fn default_dialects(config: &Config) -> Vec<Dialect> {
     let is_named = |vendor: &&'static Vendor| {
         let section = format!("models.{}.", vendor.name);
         vendor.name == chosen
-            || vendor.has_key(config)
+            || vendor.has_api_key(config)
             || entries.iter().any(|entry| entry.key.starts_with(&section))
     };
     let named: Vec<Dialect> = VENDORS

@@ -88,7 +88,7 @@ pub(crate) fn vendors() -> impl Iterator<Item = &'static str> {
 }
 
 fn vendor_named(name: &str) -> Result<&'static Vendor, String> {
-    Vendor::named(name).map_err(|_| {
+    Vendor::by_name(name).map_err(|_| {
         let near = nearest(name, vendors(), 1);
         let meant = near
             .first()
@@ -130,8 +130,8 @@ fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
 /// The models that need nothing more to be asked: those of vendors whose key is set, and the demo.
 pub(crate) fn at_hand(config: &Config) -> Vec<String> {
     let keyed = DEFAULTS.iter().filter_map(|(vendor, _)| {
-        let row = Vendor::named(vendor).ok()?;
-        let name = row.has_key(config).then(|| default_name(row, config));
+        let row = Vendor::by_name(vendor).ok()?;
+        let name = row.has_api_key(config).then(|| default_name(row, config));
         Some(format!("{vendor}:{}", name?.ok()?))
     });
     keyed.chain([DEMO.to_owned()]).collect()
@@ -139,12 +139,12 @@ pub(crate) fn at_hand(config: &Config) -> Vec<String> {
 
 fn automatic(config: &Config) -> Result<Chosen, Failure> {
     for (vendor, _) in DEFAULTS {
-        let Ok(row) = Vendor::named(vendor) else {
+        let Ok(row) = Vendor::by_name(vendor) else {
             continue;
         };
-        if row.has_key(config) {
-            let set = match config.variable(row.key_variable) {
-                Some(_) => row.key_variable.to_owned(),
+        if row.has_api_key(config) {
+            let set = match config.variable(row.api_key_variable) {
+                Some(_) => row.api_key_variable.to_owned(),
                 None => format!("models.{vendor}.key"),
             };
             let why = format!("{set} is set; --model chooses another");

@@ -6,8 +6,8 @@
 mod block;
 mod content;
 mod error;
-mod message;
-mod model;
+mod messages;
+mod model_traits;
 mod request;
 mod stream;
 mod wire;
@@ -23,12 +23,12 @@ use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::protocol::{Protocol, Reader};
+use crate::protocol::{Protocol, ResponseParser};
 
 /// The value of the `anthropic-version` header, which every request needs.
 ///
 /// There is a newer one, `2026-10-21`, but it refuses `temperature` and `top_p` even for the models that still take them.
-pub(crate) const VERSION: &str = "2023-06-01";
+pub(crate) const API_VERSION: &str = "2023-06-01";
 
 /// What `anthropic-beta` must say for MCP servers that the vendor calls.
 const MCP_BETA: &str = "mcp-client-2025-11-20";
@@ -37,12 +37,12 @@ const MCP_BETA: &str = "mcp-client-2025-11-20";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Anthropic {
     /// Whether the vendor is asked to keep tools and system prompt for the next request.
-    pub(crate) cache: bool,
+    pub(crate) prompt_caching: bool,
 }
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Self { cache: true }
+        Self { prompt_caching: true }
     }
 }
 
@@ -53,12 +53,12 @@ impl Protocol for Anthropic {
         Dialect::ANTHROPIC
     }
 
-    fn shape(&self) -> Shape {
+    fn tool_shape(&self) -> Shape {
         Shape::Anthropic
     }
 
     fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
-        match betas(request).as_slice() {
+        match beta_features(request).as_slice() {
             [] => Vec::new(),
             betas => vec![("anthropic-beta", betas.join(","))],
         }
@@ -69,39 +69,39 @@ impl Protocol for Anthropic {
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-        request::body(request, tools, model, self.cache)
+        request::request_body(request, tools, model, self.prompt_caching)
     }
 
-    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::answer_dialect(schema)
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::response_format_dialect(schema)
     }
 
-    fn hosts(&self, hosted: &HostedTool) -> bool {
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         matches!(hosted, HostedTool::WebSearch(_) | HostedTool::Mcp(_))
     }
 
-    fn error(&self, status: u16, body: &str) -> ModelError {
-        error::error(status, body)
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
     }
 
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
-        Box::new(stream::Stream::new(tools))
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
     }
 }
 
 /// What the `anthropic-beta` header of a request must name, joined with commas; no header where there is nothing.
-pub(crate) fn betas(request: &ModelRequest) -> Vec<&'static str> {
+pub(crate) fn beta_features(request: &ModelRequest) -> Vec<&'static str> {
     let mut asked = request.hosted_tools.iter();
     let mcp = asked.any(|tool| matches!(tool, HostedTool::Mcp(_)));
     // Blocks of the past need it as well, even when the server is no longer attached.
-    if mcp || request.messages.iter().any(speaks_mcp) {
+    if mcp || request.messages.iter().any(contains_mcp_blocks) {
         vec![MCP_BETA]
     } else {
         Vec::new()
     }
 }
 
-fn speaks_mcp(message: &Message) -> bool {
+fn contains_mcp_blocks(message: &Message) -> bool {
     #[derive(Deserialize)]
     struct Block<'a> {
         #[serde(borrow, rename = "type")]

@@ -7,36 +7,36 @@ use std::borrow::Cow;
 use toolwright_core::schema::redact;
 
 /// The longest excerpt of a text that is not in the protocol, in bytes.
-const LONGEST_EXCERPT: usize = 200;
+const MAX_EXCERPT_BYTES: usize = 200;
 
 /// The most of a text that is searched for secrets, in bytes: a frame may have megabytes, and little of it is shown.
-const MOST_SEARCHED: usize = 64 << 10;
+const MAX_REDACTED_BYTES: usize = 64 << 10;
 
 /// Redacts a text that is not in the protocol, and truncates it to 200 bytes.
 pub(crate) fn excerpt(text: &str) -> String {
     let text = text.trim();
-    let (redacted, is_cut) = redacted_start(text);
-    let end = redacted.floor_char_boundary(LONGEST_EXCERPT);
-    ellipsis(&redacted, end, is_cut)
+    let (redacted, is_cut) = redact_prefix(text);
+    let end = redacted.floor_char_boundary(MAX_EXCERPT_BYTES);
+    truncate_with_ellipsis(&redacted, end, is_cut)
 }
 
 /// Does the same to the start of a text whose rest was not kept.
-pub(crate) fn excerpt_of_start(text: &str) -> String {
+pub(crate) fn excerpt_of_prefix(text: &str) -> String {
     let redacted = redact(without_last_word(text).trim());
-    let end = redacted.floor_char_boundary(LONGEST_EXCERPT);
-    ellipsis(&redacted, end, true)
+    let end = redacted.floor_char_boundary(MAX_EXCERPT_BYTES);
+    truncate_with_ellipsis(&redacted, end, true)
 }
 
 /// Redacts a text, and truncates it to a number of characters.
-pub(crate) fn truncated(text: &str, longest: usize) -> String {
-    let (redacted, is_cut) = redacted_start(text);
+pub(crate) fn redact_and_truncate(text: &str, longest: usize) -> String {
+    let (redacted, is_cut) = redact_prefix(text);
     let end = redacted.char_indices().nth(longest);
     let end = end.map_or(redacted.len(), |(end, _)| end);
-    ellipsis(&redacted, end, is_cut)
+    truncate_with_ellipsis(&redacted, end, is_cut)
 }
 
 /// Describes an error whose body has no message: its status, and an excerpt of the body.
-pub(crate) fn refused(status: u16, body: &str) -> String {
+pub(crate) fn describe_error_status(status: u16, body: &str) -> String {
     match excerpt(body) {
         excerpt if excerpt.is_empty() => format!("the request was refused with status {status}"),
         excerpt => format!("the request was refused with status {status}: {excerpt}"),
@@ -53,16 +53,16 @@ pub(crate) fn without_last_word(cut: &str) -> &str {
 }
 
 /// Redacts a text as far as it is searched; returns true if there is more.
-fn redacted_start(text: &str) -> (Cow<'_, str>, bool) {
-    if text.len() <= MOST_SEARCHED {
+fn redact_prefix(text: &str) -> (Cow<'_, str>, bool) {
+    if text.len() <= MAX_REDACTED_BYTES {
         return (redact(text), false);
     }
-    let end = text.floor_char_boundary(MOST_SEARCHED);
+    let end = text.floor_char_boundary(MAX_REDACTED_BYTES);
     let start = text.get(..end).unwrap_or_default();
     (redact(without_last_word(start)), true)
 }
 
-fn ellipsis(text: &str, end: usize, is_cut: bool) -> String {
+fn truncate_with_ellipsis(text: &str, end: usize, is_cut: bool) -> String {
     let more = if is_cut || end < text.len() {
         "…"
     } else {

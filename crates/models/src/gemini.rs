@@ -10,7 +10,7 @@ use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::protocol::{Protocol, Reader};
+use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
 mod error;
@@ -33,53 +33,53 @@ impl Protocol for Gemini {
         Dialect::GEMINI
     }
 
-    fn shape(&self) -> Shape {
+    fn tool_shape(&self) -> Shape {
         Shape::Gemini
     }
 
     fn path(&self, model: &str) -> String {
-        format!("{}:streamGenerateContent?alt=sse", resource(model))
+        format!("{}:streamGenerateContent?alt=sse", model_path(model))
     }
 
-    fn whole_path(&self, model: &str) -> String {
-        format!("{}:generateContent", resource(model))
+    fn non_streaming_path(&self, model: &str) -> String {
+        format!("{}:generateContent", model_path(model))
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-        request::body(request, tools, model)
+        request::request_body(request, tools, model)
     }
 
     // The path alone says it here.
-    fn unstream(&self, _: &mut Map<String, Value>) {}
+    fn disable_streaming(&self, _: &mut Map<String, Value>) {}
 
-    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::answer_dialect(schema)
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::response_format_dialect(schema)
     }
 
-    fn hosts(&self, hosted: &HostedTool) -> bool {
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         matches!(hosted, HostedTool::WebSearch(_))
     }
 
-    fn error(&self, status: u16, body: &str) -> ModelError {
-        error::error(status, body)
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
     }
 
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
-        Box::new(stream::Answer::new(tools))
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
     }
 }
 
 /// Where a model is; a name may say its collection itself.
-fn resource(model: &str) -> String {
+fn model_path(model: &str) -> String {
     let named = ["models/", "tunedModels/"]
         .iter()
         .any(|name| model.starts_with(name));
     let collection = if named { "" } else { "models/" };
-    format!("/v1beta/{collection}{}", escaped(model))
+    format!("/v1beta/{collection}{}", escape_path(model))
 }
 
 /// A model's name as part of an address, which it cannot leave.
-fn escaped(model: &str) -> String {
+fn escape_path(model: &str) -> String {
     let mut out = String::with_capacity(model.len());
     let steps = model.split('/');
     for step in steps.filter(|step| !matches!(*step, "" | "." | "..")) {
@@ -99,23 +99,23 @@ fn escaped(model: &str) -> String {
 
 /// What a model can do, as far as it decides how a request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Generation {
+enum ModelGeneration {
     /// Thinks within a budget of tokens.
-    Budget,
+    ThinkingBudget,
     /// Thinks on a level, refuses calls without a signature, and sees pictures in results.
-    Level,
+    ThinkingLevel,
     /// Neither is known of it.
-    Plain,
+    WithoutThinking,
 }
 
-impl Generation {
-    fn of(model: &str) -> Self {
+impl ModelGeneration {
+    fn for_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         match name.strip_prefix("gemini-") {
-            Some(version) if version.starts_with("2.5") => Self::Budget,
-            Some(version) if version.starts_with(['1', '2']) => Self::Plain,
-            Some(_) => Self::Level,
-            None => Self::Plain,
+            Some(version) if version.starts_with("2.5") => Self::ThinkingBudget,
+            Some(version) if version.starts_with(['1', '2']) => Self::WithoutThinking,
+            Some(_) => Self::ThinkingLevel,
+            None => Self::WithoutThinking,
         }
     }
 }

@@ -24,7 +24,7 @@ where
 /// The same JSON with whole letters only: half of one, escaped by itself, becomes the mark of what cannot be read.
 ///
 /// Who cuts a text by its UTF-16 sends such halves. JSON may hold them; a text here may not, and would be lost.
-pub(crate) fn whole_letters(json: &str) -> Cow<'_, str> {
+pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     let unit = |at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
@@ -53,10 +53,10 @@ pub(crate) fn whole_letters(json: &str) -> Cow<'_, str> {
 }
 
 /// Adds fields as they are: to objects that are there already, else in place of what is there.
-pub(crate) fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
     for (name, value) in extra {
         match (into.get_mut(name), value) {
-            (Some(Value::Object(into)), Value::Object(extra)) => merge(into, extra),
+            (Some(Value::Object(into)), Value::Object(extra)) => merge_objects(into, extra),
             _ => {
                 into.insert(name.clone(), value.clone());
             }
@@ -65,13 +65,13 @@ pub(crate) fn merge(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
 }
 
 /// A number as it was written: 0.7, not the 0.699999988 that is nearest to it in half the bits.
-pub(crate) fn number(number: f32) -> Option<Value> {
+pub(crate) fn number_from_f32(number: f32) -> Option<Value> {
     let wide: f64 = number.to_string().parse().ok()?;
     wide.is_finite().then(|| wide.into())
 }
 
 /// Arguments of the past as the object that an API takes them for.
-pub(crate) fn object(arguments: &str) -> Value {
+pub(crate) fn arguments_object(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
     }
@@ -89,7 +89,7 @@ pub(crate) fn object(arguments: &str) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{number, object, whole_letters};
+    use super::{number_from_f32, arguments_object, replace_lone_surrogates};
 
     #[test]
     fn half_a_letter_becomes_the_mark_of_one() {
@@ -107,22 +107,22 @@ mod tests {
             (r#""\ud8"#, r#""\ud8"#),
             (r"\é\", r"\é\"),
         ] {
-            assert_eq!(whole_letters(json), whole);
+            assert_eq!(replace_lone_surrogates(json), whole);
         }
     }
 
     #[test]
     fn numbers_are_written_as_they_were_meant() {
-        assert_eq!(number(0.7), Some(json!(0.7)));
-        assert_eq!(number(f32::NAN), None);
-        assert_eq!(number(f32::INFINITY), None);
+        assert_eq!(number_from_f32(0.7), Some(json!(0.7)));
+        assert_eq!(number_from_f32(f32::NAN), None);
+        assert_eq!(number_from_f32(f32::INFINITY), None);
     }
 
     #[test]
     fn arguments_become_an_object_whatever_they_are() {
-        assert_eq!(object(" "), json!({}));
-        assert_eq!(object("{'a': 1,}"), json!({"a": 1}));
-        assert_eq!(object("[1]"), json!({"malformed": "[1]"}));
-        assert_eq!(object("{\"a\": "), json!({"malformed": "{\"a\": "}));
+        assert_eq!(arguments_object(" "), json!({}));
+        assert_eq!(arguments_object("{'a': 1,}"), json!({"a": 1}));
+        assert_eq!(arguments_object("[1]"), json!({"malformed": "[1]"}));
+        assert_eq!(arguments_object("{\"a\": "), json!({"malformed": "{\"a\": "}));
     }
 }

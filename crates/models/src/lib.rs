@@ -25,8 +25,8 @@
 //! # Ok(()) }
 //! ```
 
-mod bounds;
-mod called;
+mod limits;
+mod call_identifiers;
 mod excerpt;
 mod json;
 mod vendor_errors;
@@ -39,21 +39,21 @@ mod ollama;
 mod openai_chat;
 mod openai_responses;
 
-mod assemble;
-mod sse;
+mod call_assembler;
+mod framing;
 
 mod transport;
 
-mod live;
+mod client;
 
 mod vendor;
 
 pub use bytes::Bytes;
-pub use live::Patience;
+pub use client::Timeouts;
 #[cfg(feature = "http")]
-pub use transport::Http;
+pub use transport::HttpTransport;
 pub use transport::{
-    Recorder, Recording, Replay, Transport, WireHeader, WireRequest, WireResponse,
+    Recorder, Recording, Replayer, Transport, WireHeader, WireRequest, WireResponse,
     forbid_live_requests,
 };
-pub use vendor::{Connect, VENDORS, Vendor};
+pub use vendor::{ModelBuilder, VENDORS, Vendor};

@@ -9,8 +9,8 @@ use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::protocol::{Protocol, Reader};
-use crate::sse::Framing;
+use crate::protocol::{Protocol, ResponseParser};
+use crate::framing::Framing;
 
 mod content;
 mod error;
@@ -32,7 +32,7 @@ impl Protocol for Ollama {
         Dialect::OLLAMA
     }
 
-    fn shape(&self) -> Shape {
+    fn tool_shape(&self) -> Shape {
         Shape::Ollama
     }
 
@@ -41,23 +41,23 @@ impl Protocol for Ollama {
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-        request::body(request, tools, model)
+        request::request_body(request, tools, model)
     }
 
     // An answer's form is lowered only where nothing has to be lifted back.
-    fn answer_dialect(&self, _: &Schema) -> Option<Dialect> {
+    fn response_format_dialect(&self, _: &Schema) -> Option<Dialect> {
         None
     }
 
     fn framing(&self) -> Framing {
-        Framing::Lines
+        Framing::JsonLines
     }
 
-    fn error(&self, status: u16, body: &str) -> ModelError {
-        error::error(status, body)
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
     }
 
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
-        Box::new(stream::Answer::new(tools))
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
     }
 }

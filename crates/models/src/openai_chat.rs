@@ -10,10 +10,10 @@ use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::protocol::{Protocol, Reader};
+use crate::protocol::{Protocol, ResponseParser};
 
 mod error;
-mod grow;
+mod merge_delta;
 mod quirks;
 mod request;
 mod stream;
@@ -41,7 +41,7 @@ impl Protocol for OpenAiChat {
         self.dialect
     }
 
-    fn shape(&self) -> Shape {
+    fn tool_shape(&self) -> Shape {
         Shape::OpenAiChat
     }
 
@@ -50,18 +50,18 @@ impl Protocol for OpenAiChat {
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-        request::body(self, request, tools, model)
+        request::request_body(self, request, tools, model)
     }
 
-    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::answer_dialect(self, schema)
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::response_format_dialect(self, schema)
     }
 
-    fn error(&self, status: u16, body: &str) -> ModelError {
-        error::error(status, body)
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
     }
 
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
-        Box::new(stream::Chunks::new(tools))
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
     }
 }

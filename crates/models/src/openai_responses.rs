@@ -6,7 +6,7 @@
 mod error;
 mod input;
 mod item;
-mod open;
+mod pending_items;
 mod request;
 mod stream;
 mod wire;
@@ -21,7 +21,7 @@ use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::protocol::{Protocol, Reader};
+use crate::protocol::{Protocol, ResponseParser};
 
 /// The Responses protocol, as OpenAI speaks it and others after it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ impl Protocol for OpenAiResponses {
         Dialect::OPENAI
     }
 
-    fn shape(&self) -> Shape {
+    fn tool_shape(&self) -> Shape {
         Shape::OpenAiResponses
     }
 
@@ -43,22 +43,22 @@ impl Protocol for OpenAiResponses {
     }
 
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-        request::body(request, tools, model)
+        request::request_body(request, tools, model)
     }
 
-    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::answer_dialect(schema)
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        request::response_format_dialect(schema)
     }
 
-    fn hosts(&self, hosted: &HostedTool) -> bool {
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
         matches!(hosted, HostedTool::WebSearch(_) | HostedTool::Mcp(_))
     }
 
-    fn error(&self, status: u16, body: &str) -> ModelError {
-        error::error(status, body)
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
     }
 
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader> {
-        Box::new(stream::Answer::new(tools))
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
     }
 }

@@ -7,7 +7,7 @@ use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Plan, Shape};
 
-use crate::sse::Framing;
+use crate::framing::Framing;
 
 /// A wire protocol.
 pub(crate) trait Protocol: Send + Sync + 'static {
@@ -18,13 +18,13 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     fn dialect(&self) -> Dialect;
 
     /// The shape in which tools are defined.
-    fn shape(&self) -> Shape;
+    fn tool_shape(&self) -> Shape;
 
     /// Where the request goes, below the base address.
     fn path(&self, model: &str) -> String;
 
     /// Where a request for an answer in one piece goes.
-    fn whole_path(&self, model: &str) -> String {
+    fn non_streaming_path(&self, model: &str) -> String {
         self.path(model)
     }
 
@@ -32,16 +32,16 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value>;
 
     /// Turns what asks for a stream into what asks for an answer in one piece.
-    fn unstream(&self, body: &mut Map<String, Value>) {
+    fn disable_streaming(&self, body: &mut Map<String, Value>) {
         body.insert("stream".to_owned(), false.into());
         body.shift_remove("stream_options");
     }
 
     /// The dialect that the form of an answer is written in; none where it goes out as it is.
-    fn answer_dialect(&self, schema: &Schema) -> Option<Dialect>;
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect>;
 
     /// Whether the vendor runs this hosted tool itself.
-    fn hosts(&self, _: &HostedTool) -> bool {
+    fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
     }
 
@@ -52,28 +52,28 @@ pub(crate) trait Protocol: Send + Sync + 'static {
 
     /// How the frames of an answer follow each other.
     fn framing(&self) -> Framing {
-        Framing::Events
+        Framing::ServerSentEvents
     }
 
     /// Reads the body of a refusal.
-    fn error(&self, status: u16, body: &str) -> ModelError;
+    fn parse_error(&self, status: u16, body: &str) -> ModelError;
 
     /// Reads the answer to a request that carried these tools.
-    fn reader(&self, tools: Arc<Plan>) -> Box<dyn Reader>;
+    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser>;
 }
 
 /// Reads one answer, frame by frame.
 ///
 /// Whatever comes, a reader never panics; what it does not know it keeps or skips.
-pub(crate) trait Reader: Send {
+pub(crate) trait ResponseParser: Send {
     /// One frame: the name of the event, where the protocol has names, and its JSON.
-    fn frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError>;
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError>;
 
     /// The whole answer as one JSON value; [`Reader::end`] comes after it all the same.
-    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        self.frame("", json)
+    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        self.parse_frame("", json)
     }
 
     /// Nothing more comes: what is still open, or that the answer is cut off.
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError>;
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError>;
 }

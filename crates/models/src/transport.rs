@@ -3,18 +3,18 @@
 //! Everything above this line is decided without a connection. [`Http`] opens real ones, [`Recorder`] writes down what another
 //! transport carried, and [`Replay`] answers from what was written down, so that a test needs neither a network nor a key.
 
-mod differ;
+mod json_diff;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only what opens connections is forbidden any")
 )]
-mod forbid;
+mod offline;
 #[cfg(feature = "http")]
 mod http;
-mod record;
+mod recorder;
 mod recording;
-mod replay;
-mod scrub;
+mod replayer;
+mod redactor;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use toolwright_chat::ModelError;
 use toolwright_core::schema::redact;
 use url::Url;
 
-pub use forbid::forbid_live_requests;
-pub(crate) use forbid::is_loopback;
+pub use offline::forbid_live_requests;
+pub(crate) use offline::is_loopback;
 #[cfg(feature = "http")]
-pub use http::Http;
-pub use record::Recorder;
+pub use http::HttpTransport;
+pub use recorder::Recorder;
 pub use recording::Recording;
-pub use replay::Replay;
+pub use replayer::Replayer;
 
 /// What carries requests to a vendor.
 ///

@@ -1,7 +1,7 @@
 //! The vendors, one row each: what they speak, where, and which variables say otherwise.
 
-mod address;
-mod connect;
+mod base_url;
+mod model_builder;
 mod settings;
 
 #[cfg(test)]
@@ -18,7 +18,7 @@ use crate::openai_chat::Quirks;
 use crate::openai_responses::OpenAiResponses;
 use crate::protocol::Protocol as _;
 
-pub use connect::Connect;
+pub use model_builder::ModelBuilder;
 
 /// A company or a program that answers, and how it is spoken to.
 #[derive(Debug)]
@@ -27,173 +27,173 @@ pub struct Vendor {
     /// The name before the colon of `VENDOR:MODEL`.
     pub name: &'static str,
     /// Where it is, unless said otherwise; none where everybody has an address of their own.
-    pub base: Option<&'static str>,
+    pub base_url: Option<&'static str>,
     /// The variable that says otherwise, where the vendor's own programs read one.
-    pub base_variable: Option<&'static str>,
+    pub base_url_variable: Option<&'static str>,
     /// The variable that holds the key.
-    pub key_variable: &'static str,
+    pub api_key_variable: &'static str,
     /// Whether it answers nobody without a key.
-    pub needs_key: bool,
+    pub requires_api_key: bool,
     /// The header that carries the key; behind `authorization` it is a bearer's.
-    key_header: &'static str,
-    wire: Wire,
+    api_key_header: &'static str,
+    protocol: ProtocolKind,
 }
 
 /// The protocol a vendor speaks.
 #[derive(Clone, Copy, Debug)]
-enum Wire {
-    Responses,
-    Chat(Dialect, Quirks),
+enum ProtocolKind {
+    OpenAiResponses,
+    OpenAiChat(Dialect, Quirks),
     Anthropic,
     Gemini,
     Ollama,
 }
 
 /// A row to start from: a key is needed, and is a bearer's.
-const fn row(
+const fn vendor_with_bearer_key(
     name: &'static str,
     base: &'static str,
     key_variable: &'static str,
-    wire: Wire,
+    wire: ProtocolKind,
 ) -> Vendor {
     Vendor {
         name,
-        base: Some(base),
-        base_variable: None,
-        key_variable,
-        needs_key: true,
-        key_header: "authorization",
-        wire,
+        base_url: Some(base),
+        base_url_variable: None,
+        api_key_variable: key_variable,
+        requires_api_key: true,
+        api_key_header: "authorization",
+        protocol: wire,
     }
 }
 
-const OPENAI: &str = "https://api.openai.com/v1";
-const OPENAI_CHAT: Wire = Wire::Chat(Dialect::OPENAI, Quirks::OPENAI);
-const COMPATIBLE: Wire = Wire::Chat(Dialect::OPENAI, Quirks::COMPATIBLE);
+const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+const OPENAI_CHAT: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::OPENAI);
+const OPENAI_COMPATIBLE: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::COMPATIBLE);
 
 /// Azure has no address that would do for everybody: it is that of a resource, and models are its deployments.
 ///
 /// Requests go to `/openai/v1`, which speaks what OpenAI speaks and needs no `api-version`.
 const AZURE: Vendor = Vendor {
-    base: None,
-    base_variable: Some("AZURE_OPENAI_ENDPOINT"),
-    key_header: "api-key",
-    ..row("azure", "", "AZURE_OPENAI_API_KEY", Wire::Responses)
+    base_url: None,
+    base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
+    api_key_header: "api-key",
+    ..vendor_with_bearer_key("azure", "", "AZURE_OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
 };
 
 /// Every vendor.
 pub static VENDORS: &[Vendor] = &[
     Vendor {
-        base_variable: Some("OPENAI_BASE_URL"),
-        ..row("openai", OPENAI, "OPENAI_API_KEY", Wire::Responses)
+        base_url_variable: Some("OPENAI_BASE_URL"),
+        ..vendor_with_bearer_key("openai", OPENAI_BASE_URL, "OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
     },
     Vendor {
-        base_variable: Some("OPENAI_BASE_URL"),
-        ..row("openai-chat", OPENAI, "OPENAI_API_KEY", OPENAI_CHAT)
+        base_url_variable: Some("OPENAI_BASE_URL"),
+        ..vendor_with_bearer_key("openai-chat", OPENAI_BASE_URL, "OPENAI_API_KEY", OPENAI_CHAT)
     },
     Vendor {
-        base_variable: Some("ANTHROPIC_BASE_URL"),
-        key_header: "x-api-key",
-        ..row(
+        base_url_variable: Some("ANTHROPIC_BASE_URL"),
+        api_key_header: "x-api-key",
+        ..vendor_with_bearer_key(
             "anthropic",
             "https://api.anthropic.com",
             "ANTHROPIC_API_KEY",
-            Wire::Anthropic,
+            ProtocolKind::Anthropic,
         )
     },
     Vendor {
-        base_variable: Some("GEMINI_BASE_URL"),
-        key_header: "x-goog-api-key",
-        ..row(
+        base_url_variable: Some("GEMINI_BASE_URL"),
+        api_key_header: "x-goog-api-key",
+        ..vendor_with_bearer_key(
             "gemini",
             "https://generativelanguage.googleapis.com",
             "GEMINI_API_KEY",
-            Wire::Gemini,
+            ProtocolKind::Gemini,
         )
     },
     Vendor {
-        base_variable: Some("OLLAMA_HOST"),
-        needs_key: false,
-        ..row(
+        base_url_variable: Some("OLLAMA_HOST"),
+        requires_api_key: false,
+        ..vendor_with_bearer_key(
             "ollama",
             "http://127.0.0.1:11434",
             "OLLAMA_API_KEY",
-            Wire::Ollama,
+            ProtocolKind::Ollama,
         )
     },
     AZURE,
     Vendor {
         name: "azure-chat",
-        wire: OPENAI_CHAT,
+        protocol: OPENAI_CHAT,
         ..AZURE
     },
     Vendor {
-        base_variable: Some("GROQ_BASE_URL"),
-        ..row(
+        base_url_variable: Some("GROQ_BASE_URL"),
+        ..vendor_with_bearer_key(
             "groq",
             "https://api.groq.com/openai/v1",
             "GROQ_API_KEY",
-            Wire::Chat(Dialect::GROQ, Quirks::GROQ),
+            ProtocolKind::OpenAiChat(Dialect::GROQ, Quirks::GROQ),
         )
     },
-    row(
+    vendor_with_bearer_key(
         "mistral",
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
-        Wire::Chat(Dialect::MISTRAL, Quirks::MISTRAL),
+        ProtocolKind::OpenAiChat(Dialect::MISTRAL, Quirks::MISTRAL),
     ),
-    row(
+    vendor_with_bearer_key(
         "deepseek",
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
-        Wire::Chat(Dialect::DEEPSEEK, Quirks::DEEPSEEK),
+        ProtocolKind::OpenAiChat(Dialect::DEEPSEEK, Quirks::DEEPSEEK),
     ),
-    row(
+    vendor_with_bearer_key(
         "xai",
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        Wire::Chat(Dialect::XAI, Quirks::XAI),
+        ProtocolKind::OpenAiChat(Dialect::XAI, Quirks::XAI),
     ),
-    row(
+    vendor_with_bearer_key(
         "openrouter",
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
-        Wire::Chat(Dialect::PORTABLE, Quirks::OPENROUTER),
+        ProtocolKind::OpenAiChat(Dialect::PORTABLE, Quirks::OPENROUTER),
     ),
     Vendor {
-        base_variable: Some("TOGETHER_BASE_URL"),
-        ..row(
+        base_url_variable: Some("TOGETHER_BASE_URL"),
+        ..vendor_with_bearer_key(
             "together",
             "https://api.together.xyz/v1",
             "TOGETHER_API_KEY",
-            Wire::Chat(Dialect::PORTABLE, Quirks::COMPATIBLE),
+            ProtocolKind::OpenAiChat(Dialect::PORTABLE, Quirks::COMPATIBLE),
         )
     },
     Vendor {
-        needs_key: false,
-        ..row(
+        requires_api_key: false,
+        ..vendor_with_bearer_key(
             "vllm",
             "http://127.0.0.1:8000/v1",
             "VLLM_API_KEY",
-            COMPATIBLE,
+            OPENAI_COMPATIBLE,
         )
     },
     Vendor {
-        needs_key: false,
-        ..row(
+        requires_api_key: false,
+        ..vendor_with_bearer_key(
             "llama.cpp",
             "http://127.0.0.1:8080/v1",
             "LLAMA_API_KEY",
-            COMPATIBLE,
+            OPENAI_COMPATIBLE,
         )
     },
     Vendor {
-        needs_key: false,
-        ..row(
+        requires_api_key: false,
+        ..vendor_with_bearer_key(
             "lm-studio",
             "http://127.0.0.1:1234/v1",
             "LM_API_TOKEN",
-            COMPATIBLE,
+            OPENAI_COMPATIBLE,
         )
     },
 ];
@@ -204,7 +204,7 @@ impl Vendor {
     /// # Errors
     ///
     /// There is none of that name; the error names those there are.
-    pub fn named(name: &str) -> Result<&'static Self, ModelError> {
+    pub fn by_name(name: &str) -> Result<&'static Self, ModelError> {
         let found = VENDORS.iter().find(|vendor| vendor.name == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
@@ -221,23 +221,23 @@ impl Vendor {
 
     /// Returns the dialect that its tools are lowered to, without strict mode.
     pub fn dialect(&self) -> Dialect {
-        match self.wire {
-            Wire::Responses => OpenAiResponses.dialect(),
-            Wire::Chat(dialect, _) => dialect,
-            Wire::Anthropic => Anthropic::default().dialect(),
-            Wire::Gemini => Gemini.dialect(),
-            Wire::Ollama => Ollama.dialect(),
+        match self.protocol {
+            ProtocolKind::OpenAiResponses => OpenAiResponses.dialect(),
+            ProtocolKind::OpenAiChat(dialect, _) => dialect,
+            ProtocolKind::Anthropic => Anthropic::default().dialect(),
+            ProtocolKind::Gemini => Gemini.dialect(),
+            ProtocolKind::Ollama => Ollama.dialect(),
         }
     }
 
     /// Whether settings or variables hold a key for it, by the rules of [`Connect`].
-    pub fn has_key(&'static self, config: &Config) -> bool {
-        let key = self.model("").config(config).found_key();
+    pub fn has_api_key(&'static self, config: &Config) -> bool {
+        let key = self.model("").config(config).resolve_api_key();
         key.is_ok_and(|key| key.is_some())
     }
 
     /// Starts to connect to one of its models.
-    pub fn model(&'static self, name: impl Into<String>) -> Connect {
-        Connect::new(self, name.into())
+    pub fn model(&'static self, name: impl Into<String>) -> ModelBuilder {
+        ModelBuilder::new(self, name.into())
     }
 }

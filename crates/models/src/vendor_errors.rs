@@ -5,11 +5,11 @@
 
 use toolwright_chat::ModelErrorKind::{self, *};
 
-use self::Sign::*;
+use self::ErrorPattern::*;
 
 /// An error as a vendor reports it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Report<'a> {
+pub(crate) struct VendorError<'a> {
     /// The HTTP status, or the one that an error inside a stream names; 0 if it names none.
     pub(crate) status: u16,
     /// Codes, types and reasons; an empty one fits no row.
@@ -20,42 +20,42 @@ pub(crate) struct Report<'a> {
 
 /// What a row of the table recognises an error by.
 #[derive(Clone, Copy, Debug)]
-enum Sign {
+enum ErrorPattern {
     /// The status, from the first to the last.
-    Status(u16, u16),
+    StatusRange(u16, u16),
     /// A code, in any case.
     Code(&'static str),
     /// A part of a code.
-    CodePart(&'static str),
+    CodeContains(&'static str),
     /// Words of the message, all of them.
-    Words(&'static [&'static str]),
+    MessageContains(&'static [&'static str]),
     /// Words of a message that comes with this status.
-    WordsAt(u16, &'static str),
+    StatusAndMessageContains(u16, &'static str),
 }
 
 /// The first row that has a sign of the error gives its kind.
-const TABLE: &[(ModelErrorKind, &[Sign])] = &[
+const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
     // Before every other status: an empty account is reported as 400, 401, 403 or 429.
     (
         Quota,
         &[
-            Status(402, 402),
+            StatusRange(402, 402),
             Code("insufficient_quota"),
             Code("insufficient_balance"),
             Code("billing_error"),
             Code("billing_hard_limit_reached"),
             Code("billing_not_active"),
             // Gemini: a quota per minute is renewed soon, one per day is not.
-            CodePart("perday"),
+            CodeContains("perday"),
             // Anthropic, xAI and DeepSeek have no code for it.
-            Words(&["credit balance is too low"]),
-            Words(&["used all available credits"]),
-            Words(&["insufficient balance"]),
+            MessageContains(&["credit balance is too low"]),
+            MessageContains(&["used all available credits"]),
+            MessageContains(&["insufficient balance"]),
             // Ollama's cloud limits the usage of hours and weeks.
-            WordsAt(429, "usage limit"),
+            StatusAndMessageContains(429, "usage limit"),
         ],
     ),
-    (Auth, &[Status(401, 401)]),
+    (Auth, &[StatusRange(401, 401)]),
     // Before 403, which some send for a filtered prompt.
     (
         ContentFilter,
@@ -65,15 +65,15 @@ const TABLE: &[(ModelErrorKind, &[Sign])] = &[
             // OpenAI: a prompt is invalid when it is flagged.
             Code("invalid_prompt"),
             // `content_policy_violation`, `bio_policy`, Azure's `ResponsibleAIPolicyViolation`.
-            CodePart("policy"),
+            CodeContains("policy"),
         ],
     ),
-    (Auth, &[Status(403, 403)]),
+    (Auth, &[StatusRange(403, 403)]),
     // Before 429 and 500, which some send for it.
     (
         ContextTooLong,
         &[
-            Status(413, 413),
+            StatusRange(413, 413),
             Code("context_length_exceeded"),
             Code("request_too_large"),
             // llama.cpp
@@ -81,27 +81,27 @@ const TABLE: &[(ModelErrorKind, &[Sign])] = &[
         ],
     ),
     // Before the words: a limit of tokens per minute is explained in much the same ones.
-    (RateLimit, &[Status(429, 429)]),
+    (RateLimit, &[StatusRange(429, 429)]),
     // Not every server has a code for it, and the status depends on where it was noticed.
     (
         ContextTooLong,
         &[
-            Words(&["context length"]),
-            Words(&["context size"]),
-            Words(&["context window"]),
-            Words(&["available context"]),
-            Words(&["exceeds the context"]),
-            Words(&["exceed context limit"]),
-            Words(&["maximum prompt length"]),
-            Words(&["prompt is too long"]),
-            Words(&["reduce the length of the messages"]),
-            Words(&["token count", "exceeds"]),
+            MessageContains(&["context length"]),
+            MessageContains(&["context size"]),
+            MessageContains(&["context window"]),
+            MessageContains(&["available context"]),
+            MessageContains(&["exceeds the context"]),
+            MessageContains(&["exceed context limit"]),
+            MessageContains(&["maximum prompt length"]),
+            MessageContains(&["prompt is too long"]),
+            MessageContains(&["reduce the length of the messages"]),
+            MessageContains(&["token count", "exceeds"]),
         ],
     ),
-    (ContentFilter, &[Words(&["content filtering policy"])]),
-    (Timeout, &[Status(408, 408), Status(504, 504)]),
+    (ContentFilter, &[MessageContains(&["content filtering policy"])]),
+    (Timeout, &[StatusRange(408, 408), StatusRange(504, 504)]),
     // 498 is Groq's: there is no capacity left.
-    (Overloaded, &[Status(498, 498), Status(500, u16::MAX)]),
+    (Overloaded, &[StatusRange(498, 498), StatusRange(500, u16::MAX)]),
     // From here on the status is 0, or one of the 4xx that mean anything.
     (
         Auth,
@@ -112,7 +112,7 @@ const TABLE: &[(ModelErrorKind, &[Sign])] = &[
             Code("unauthenticated"),
             Code("permission_error"),
             Code("permission_denied"),
-            Words(&["api key not valid"]),
+            MessageContains(&["api key not valid"]),
         ],
     ),
     (
@@ -141,7 +141,7 @@ const TABLE: &[(ModelErrorKind, &[Sign])] = &[
     (
         BadRequest,
         &[
-            Status(1, 499),
+            StatusRange(1, 499),
             Code("bad_request"),
             Code("badrequesterror"),
             Code("invalid_argument"),
@@ -153,18 +153,18 @@ const TABLE: &[(ModelErrorKind, &[Sign])] = &[
 ];
 
 /// Returns the kind of an error; `None` only if it is inside a stream, names no status, and no row of the table fits.
-pub(crate) fn kind(report: Report<'_>) -> Option<ModelErrorKind> {
+pub(crate) fn classify(report: VendorError<'_>) -> Option<ModelErrorKind> {
     let message = report.message.to_ascii_lowercase();
     let codes = report.codes.iter().map(|code| code.to_ascii_lowercase());
     let codes: Vec<String> = codes.collect();
-    let has = |sign: &Sign| match *sign {
-        Status(first, last) => (first..=last).contains(&report.status),
+    let has = |sign: &ErrorPattern| match *sign {
+        StatusRange(first, last) => (first..=last).contains(&report.status),
         Code(known) => codes.iter().any(|code| code == known),
-        CodePart(part) => codes.iter().any(|code| code.contains(part)),
-        Words(words) => words.iter().all(|words| message.contains(words)),
-        WordsAt(status, words) => status == report.status && message.contains(words),
+        CodeContains(part) => codes.iter().any(|code| code.contains(part)),
+        MessageContains(words) => words.iter().all(|words| message.contains(words)),
+        StatusAndMessageContains(status, words) => status == report.status && message.contains(words),
     };
-    let mut rows = TABLE.iter();
+    let mut rows = ERROR_PATTERNS.iter();
     rows.find_map(|(kind, signs)| signs.iter().any(has).then_some(*kind))
 }
 

@@ -4,37 +4,37 @@ use serde_json::{Value, json};
 use toolwright_core::{Content, Outcome, Resource, ToolResult};
 
 /// The pictures that the API can look at.
-const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// What a person or a tool says: texts, pictures and PDF documents; of the rest, what it is.
-pub(super) fn blocks(content: &[Content]) -> Vec<Value> {
+pub(super) fn content_blocks(content: &[Content]) -> Vec<Value> {
     let blocks = content.iter().filter_map(|item| match item {
-        Content::Image { data, mime_type } => picture(data, mime_type).or_else(|| described(item)),
-        Content::Resource { resource } => carried(resource).or_else(|| described(item)),
-        _ => described(item),
+        Content::Image { data, mime_type } => image_block(data, mime_type).or_else(|| description_block(item)),
+        Content::Resource { resource } => resource_block(resource).or_else(|| description_block(item)),
+        _ => description_block(item),
     });
     blocks.collect()
 }
 
 /// What a model says: the API takes only text from that side.
-pub(super) fn texts(content: &[Content]) -> Vec<Value> {
-    content.iter().filter_map(described).collect()
+pub(super) fn text_blocks(content: &[Content]) -> Vec<Value> {
+    content.iter().filter_map(description_block).collect()
 }
 
 /// A text block; the API refuses blank ones.
-pub(super) fn text(text: &str) -> Option<Value> {
+pub(super) fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
 /// The result of a call, or that there is none: a call without its result makes the API refuse everything.
-pub(super) fn result(id: &str, result: Option<&ToolResult>) -> Value {
+pub(super) fn tool_result_block(id: &str, result: Option<&ToolResult>) -> Value {
     let mut block = json!({"type": "tool_result", "tool_use_id": id});
     let Some(fields) = block.as_object_mut() else {
         return block;
     };
     let failed = result.is_none_or(ToolResult::is_error);
     let content = match result {
-        Some(result) => outcome(result),
+        Some(result) => result_content(result),
         None => "there is no result: the call was never answered".into(),
     };
     fields.insert("content".to_owned(), content);
@@ -44,13 +44,13 @@ pub(super) fn result(id: &str, result: Option<&ToolResult>) -> Value {
     block
 }
 
-fn outcome(result: &ToolResult) -> Value {
+fn result_content(result: &ToolResult) -> Value {
     if let [Content::Text { text }] = result.content.as_slice()
         && !text.trim().is_empty()
     {
         return text.as_str().into();
     }
-    let blocks = blocks(&result.content);
+    let blocks = content_blocks(&result.content);
     match &result.structured {
         _ if !blocks.is_empty() => blocks.into(),
         Some(structured) => structured.as_str().into(),
@@ -60,24 +60,24 @@ fn outcome(result: &ToolResult) -> Value {
     }
 }
 
-fn picture(data: &str, mime_type: &str) -> Option<Value> {
-    PICTURES.contains(&mime_type).then(|| {
+fn image_block(data: &str, mime_type: &str) -> Option<Value> {
+    IMAGE_TYPES.contains(&mime_type).then(|| {
         let source = json!({"type": "base64", "media_type": mime_type, "data": data});
         json!({"type": "image", "source": source})
     })
 }
 
 /// A resource of bytes, as far as the API has a block for it.
-fn carried(resource: &Resource) -> Option<Value> {
+fn resource_block(resource: &Resource) -> Option<Value> {
     let data = resource.blob.as_deref()?;
     let mime_type = resource.mime_type.as_deref()?;
     if mime_type == "application/pdf" {
         let source = json!({"type": "base64", "media_type": mime_type, "data": data});
         return Some(json!({"type": "document", "source": source}));
     }
-    picture(data, mime_type)
+    image_block(data, mime_type)
 }
 
-fn described(item: &Content) -> Option<Value> {
-    text(&item.told())
+fn description_block(item: &Content) -> Option<Value> {
+    text_block(&item.told())
 }

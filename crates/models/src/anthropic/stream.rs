@@ -9,125 +9,125 @@ use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, St
 use toolwright_core::wire::Plan;
 
 use super::block::Block;
-use super::error::in_stream;
-use super::wire::{Delta, Frame, Usage, Whole, text};
-use crate::bounds::{MOST_ITEMS, too_many_items};
+use super::error::parse_error_frame;
+use super::wire::{Delta, Frame, Usage, CompleteMessage, text_field};
+use crate::limits::{MAX_ITEMS, too_many_items};
 use crate::excerpt::excerpt;
-use crate::protocol::Reader;
+use crate::protocol::ResponseParser;
 
 /// Reads one answer.
-pub(super) struct Stream {
+pub(super) struct StreamParser {
     tools: Arc<Plan>,
-    blocks: VecDeque<Streamed>,
-    calls: usize,
+    blocks: VecDeque<OpenBlock>,
+    call_count: usize,
     /// The names of the vendor's tools by the ids of their calls.
-    hosted: HashMap<String, String>,
+    hosted_tool_names: HashMap<String, String>,
     usage: Usage,
-    stop: String,
+    wire_stop_reason: String,
     /// Why the model refuses, where that is said.
-    refusal: String,
-    finished: bool,
+    refusal_explanation: String,
+    is_finished: bool,
 }
 
-struct Streamed {
+struct OpenBlock {
     index: Option<u64>,
     block: Block,
-    ended: bool,
+    is_ended: bool,
 }
 
-impl Stream {
+impl StreamParser {
     pub(super) fn new(tools: Arc<Plan>) -> Self {
         Self {
             tools,
             blocks: VecDeque::new(),
-            calls: 0,
-            hosted: HashMap::new(),
+            call_count: 0,
+            hosted_tool_names: HashMap::new(),
             usage: Usage::default(),
-            stop: String::new(),
-            refusal: String::new(),
-            finished: false,
+            wire_stop_reason: String::new(),
+            refusal_explanation: String::new(),
+            is_finished: false,
         }
     }
 
-    fn start(&mut self, index: Option<u64>, block: Block) -> Result<Vec<ModelEvent>, ModelError> {
-        if self.blocks.len() >= MOST_ITEMS {
+    fn start_block(&mut self, index: Option<u64>, block: Block) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.blocks.len() >= MAX_ITEMS {
             return Err(too_many_items());
         }
         // Servers that number every block alike do not always end one before the next.
-        if let Some(before) = self.open(index) {
-            before.ended = true;
+        if let Some(before) = self.open_block(index) {
+            before.is_ended = true;
         }
-        self.calls = self.calls.saturating_add(usize::from(block.is_call()));
-        let mut events = self.whole_blocks();
-        events.extend(block.begun(&self.tools));
-        self.blocks.push_back(Streamed {
+        self.call_count = self.call_count.saturating_add(usize::from(block.is_call()));
+        let mut events = self.take_ended_items();
+        events.extend(block.start_events(&self.tools));
+        self.blocks.push_back(OpenBlock {
             index,
             block,
-            ended: false,
+            is_ended: false,
         });
         Ok(events)
     }
 
-    fn delta(
+    fn apply_delta(
         &mut self,
         index: Option<u64>,
         delta: Delta<'_>,
     ) -> Result<Vec<ModelEvent>, ModelError> {
         let mut events = Vec::new();
-        if self.open(index).is_none() {
-            let Some(block) = Block::implied(&delta, self.calls) else {
+        if self.open_block(index).is_none() {
+            let Some(block) = Block::for_orphan_delta(&delta, self.call_count) else {
                 return Ok(events);
             };
-            events = self.start(index, block)?;
+            events = self.start_block(index, block)?;
         }
-        let open = self.open(index);
-        events.extend(open.and_then(|streamed| streamed.block.add(delta)));
+        let open = self.open_block(index);
+        events.extend(open.and_then(|streamed| streamed.block.apply_delta(delta)));
         Ok(events)
     }
 
     /// The block that a frame is about: the last one of that number that has not ended.
-    fn open(&mut self, index: Option<u64>) -> Option<&mut Streamed> {
+    fn open_block(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         let mut blocks = self.blocks.iter_mut().rev();
-        blocks.find(|streamed| !streamed.ended && streamed.index == index)
+        blocks.find(|streamed| !streamed.is_ended && streamed.index == index)
     }
 
     /// The items of all blocks that have ended, up to the first that has not.
-    fn whole_blocks(&mut self) -> Vec<ModelEvent> {
+    fn take_ended_items(&mut self) -> Vec<ModelEvent> {
         let mut events = Vec::new();
         while let Some(streamed) = self.blocks.pop_front() {
-            if !streamed.ended {
+            if !streamed.is_ended {
                 self.blocks.push_front(streamed);
                 break;
             }
-            let item = streamed.block.whole(&self.tools, &mut self.hosted);
+            let item = streamed.block.into_item(&self.tools, &mut self.hosted_tool_names);
             events.push(ModelEvent::Item(item));
         }
         events
     }
 
     fn finish(&mut self) -> Vec<ModelEvent> {
-        self.finished = true;
+        self.is_finished = true;
         for streamed in &mut self.blocks {
-            streamed.ended = true;
+            streamed.is_ended = true;
         }
-        let mut events = self.whole_blocks();
-        let stop = self.stop();
-        if stop == StopReason::Refused && !self.refusal.is_empty() {
-            let text = std::mem::take(&mut self.refusal);
+        let mut events = self.take_ended_items();
+        let stop = self.stop_reason();
+        if stop == StopReason::Refused && !self.refusal_explanation.is_empty() {
+            let text = std::mem::take(&mut self.refusal_explanation);
             events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
         }
         events.push(ModelEvent::Finished {
             stop,
-            usage: self.usage.total(),
+            usage: self.usage.to_usage(),
         });
         events
     }
 
-    fn stop(&self) -> StopReason {
-        match self.stop.as_str() {
+    fn stop_reason(&self) -> StopReason {
+        match self.wire_stop_reason.as_str() {
             "tool_use" => StopReason::Calls,
             // Not every server that speaks the protocol knows the word for calls.
-            "end_turn" | "stop_sequence" | "" if self.calls > 0 => StopReason::Calls,
+            "end_turn" | "stop_sequence" | "" if self.call_count > 0 => StopReason::Calls,
             "end_turn" | "stop_sequence" | "" => StopReason::End,
             "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
             "pause_turn" => StopReason::Paused,
@@ -137,16 +137,16 @@ impl Stream {
     }
 }
 
-impl Reader for Stream {
-    fn frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let data = data.trim();
-        if self.finished || data.is_empty() || data == "[DONE]" {
+        if self.is_finished || data.is_empty() || data == "[DONE]" {
             return Ok(Vec::new());
         }
         let frame: Frame<'_> = match serde_json::from_str(data) {
             Ok(frame) => frame,
-            Err(_) if !is_known(name) => return Ok(Vec::new()),
-            Err(error) => return Err(garbage(data).with_source(error)),
+            Err(_) if !is_known_event(name) => return Ok(Vec::new()),
+            Err(error) => return Err(invalid_json_error(data).with_source(error)),
         };
         let kind = match frame.kind.as_str() {
             "" => name,
@@ -158,34 +158,34 @@ impl Reader for Stream {
                 Vec::new()
             }
             "content_block_start" => {
-                let block = Block::new(frame.content_block, self.calls);
-                self.start(frame.index, block)?
+                let block = Block::new(frame.content_block, self.call_count);
+                self.start_block(frame.index, block)?
             }
-            "content_block_delta" => self.delta(frame.index, Delta::read(frame.delta))?,
+            "content_block_delta" => self.apply_delta(frame.index, Delta::parse(frame.delta))?,
             "content_block_stop" => {
-                if let Some(streamed) = self.open(frame.index) {
-                    streamed.ended = true;
+                if let Some(streamed) = self.open_block(frame.index) {
+                    streamed.is_ended = true;
                 }
-                self.whole_blocks()
+                self.take_ended_items()
             }
             "message_delta" => {
                 self.usage.update(frame.usage);
-                let delta = Delta::read(frame.delta).fields();
-                let stop = text(&delta, "stop_reason");
+                let delta = Delta::parse(frame.delta).all_fields();
+                let stop = text_field(&delta, "stop_reason");
                 if !stop.is_empty() {
-                    self.stop = stop.to_owned();
+                    self.wire_stop_reason = stop.to_owned();
                 }
                 let details = delta.get("stop_details");
                 if let Some(details) = details.and_then(|details| details.as_object()) {
-                    self.refusal = text(details, "explanation").to_owned();
+                    self.refusal_explanation = text_field(details, "explanation").to_owned();
                 }
                 Vec::new()
             }
             "message_stop" => self.finish(),
-            "error" => return Err(in_stream(&frame.error.unwrap_or_default())),
+            "error" => return Err(parse_error_frame(&frame.error.unwrap_or_default())),
             // Proxies report their own trouble without saying that it is an error.
             "" => match frame.error {
-                Some(error) => return Err(in_stream(&error)),
+                Some(error) => return Err(parse_error_frame(&error)),
                 None => Vec::new(),
             },
             _ => Vec::new(),
@@ -193,28 +193,28 @@ impl Reader for Stream {
         Ok(events)
     }
 
-    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        let Ok(message) = serde_json::from_str::<Whole>(json) else {
-            return self.frame("", json);
+    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let Ok(message) = serde_json::from_str::<CompleteMessage>(json) else {
+            return self.parse_frame("", json);
         };
         self.usage.update(message.usage);
-        self.stop = message.stop_reason.unwrap_or_default();
-        self.refusal = text(&message.stop_details, "explanation").to_owned();
+        self.wire_stop_reason = message.stop_reason.unwrap_or_default();
+        self.refusal_explanation = text_field(&message.stop_details, "explanation").to_owned();
         let mut events = Vec::new();
         for (index, fields) in message.content.into_iter().enumerate() {
             let index = u64::try_from(index).ok();
-            events.extend(self.start(index, Block::new(fields, self.calls))?);
-            if let Some(streamed) = self.open(index) {
-                streamed.ended = true;
+            events.extend(self.start_block(index, Block::new(fields, self.call_count))?);
+            if let Some(streamed) = self.open_block(index) {
+                streamed.is_ended = true;
             }
-            events.extend(self.whole_blocks());
+            events.extend(self.take_ended_items());
         }
         events.extend(self.finish());
         Ok(events)
     }
 
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
-        if self.finished {
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.is_finished {
             return Ok(Vec::new());
         }
         let kind = ModelErrorKind::Protocol;
@@ -223,7 +223,7 @@ impl Reader for Stream {
 }
 
 /// Whether an event's name promises JSON that matters; without a name it might.
-fn is_known(name: &str) -> bool {
+fn is_known_event(name: &str) -> bool {
     matches!(
         name,
         "" | "message"
@@ -237,7 +237,7 @@ fn is_known(name: &str) -> bool {
     )
 }
 
-fn garbage(data: &str) -> ModelError {
+fn invalid_json_error(data: &str) -> ModelError {
     let message = format!("a frame of the answer is not JSON: {}", excerpt(data));
     ModelError::new(ModelErrorKind::Protocol, message)
 }

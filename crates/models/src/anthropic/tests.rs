@@ -15,7 +15,7 @@ use toolwright_core::wire::{Definition, Plan, Planner, read};
 
 use super::Anthropic;
 use crate::protocol::Protocol as _;
-use crate::sse::{Decoder, Frame, Framing};
+use crate::framing::{FrameDecoder, Frame, Framing};
 
 const MODEL: &str = "claude-sonnet-5";
 
@@ -46,8 +46,8 @@ fn body(request: &ModelRequest, model: &str) -> Value {
 /// Frames of a recorded text.
 fn frames(text: &str) -> Vec<Frame> {
     let mut frames = Vec::new();
-    let mut decoder = Decoder::new(Framing::Events);
-    decoder.feed(text.as_bytes(), &mut frames).unwrap();
+    let mut decoder = FrameDecoder::new(Framing::ServerSentEvents);
+    decoder.push_bytes(text.as_bytes(), &mut frames).unwrap();
     frames
 }
 
@@ -63,12 +63,12 @@ fn text_of(values: &[Value]) -> String {
 }
 
 fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = Anthropic::default().reader(plan());
+    let mut reader = Anthropic::default().parser(plan());
     let mut events = Vec::new();
     for frame in frames {
-        events.extend(reader.frame(&frame.name, &frame.data)?);
+        events.extend(reader.parse_frame(&frame.event_name, &frame.data)?);
     }
-    events.extend(reader.end()?);
+    events.extend(reader.end_of_stream()?);
     Ok(events)
 }
 
@@ -89,7 +89,7 @@ fn raw(item: &Item) -> Value {
 }
 
 /// Events one by one, without what is raw.
-fn typed(events: &[ModelEvent]) -> Vec<String> {
+fn item_kinds(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().map(|event| match event {
         ModelEvent::Item(item) => format!("{:?}", item.kind),
         event => format!("{event:?}"),
@@ -104,7 +104,7 @@ fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     }
 }
 
-fn called(item: &Item) -> (String, String, String) {
+fn call_fields(item: &Item) -> (String, String, String) {
     match &item.kind {
         ItemKind::Call { call } => (
             call.id.to_string(),

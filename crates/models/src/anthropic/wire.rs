@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::json;
 
 /// An object whose fields depend on its type.
-pub(super) type Fields = Map<String, Value>;
+pub(super) type JsonFields = Map<String, Value>;
 
 /// Any frame; the type says which fields to expect.
 #[derive(Debug, Default, Deserialize)]
@@ -19,15 +19,15 @@ pub(super) struct Frame<'a> {
     #[serde(deserialize_with = "lenient")]
     pub(super) index: Option<u64>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) message: Message,
+    pub(super) message: MessageStart,
     #[serde(deserialize_with = "lenient")]
-    pub(super) content_block: Fields,
+    pub(super) content_block: JsonFields,
     #[serde(borrow, deserialize_with = "lenient")]
     pub(super) delta: Option<&'a RawValue>,
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Usage,
     #[serde(deserialize_with = "lenient")]
-    pub(super) error: Option<Error>,
+    pub(super) error: Option<ErrorBody>,
 }
 
 /// More of a block, or of the message: what most of them bring, and the rest as it came.
@@ -47,7 +47,7 @@ pub(super) struct Delta<'a> {
 }
 
 impl<'a> Delta<'a> {
-    pub(super) fn read(raw: Option<&'a RawValue>) -> Self {
+    pub(super) fn parse(raw: Option<&'a RawValue>) -> Self {
         let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         Self {
             raw,
@@ -56,7 +56,7 @@ impl<'a> Delta<'a> {
     }
 
     /// All of its fields.
-    pub(super) fn fields(&self) -> Fields {
+    pub(super) fn all_fields(&self) -> JsonFields {
         let read = self.raw.map(|raw| serde_json::from_str(raw.get()));
         read.and_then(Result::ok).unwrap_or_default()
     }
@@ -64,12 +64,12 @@ impl<'a> Delta<'a> {
 
 /// A message that is not streamed; without content it is none.
 #[derive(Debug, Deserialize)]
-pub(super) struct Whole {
-    pub(super) content: Vec<Fields>,
+pub(super) struct CompleteMessage {
+    pub(super) content: Vec<JsonFields>,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) stop_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(super) stop_details: Fields,
+    pub(super) stop_details: JsonFields,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) usage: Usage,
 }
@@ -77,7 +77,7 @@ pub(super) struct Whole {
 /// The message as it starts, of which only the count of tokens is news.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Message {
+pub(super) struct MessageStart {
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Usage,
 }
@@ -95,12 +95,12 @@ pub(super) struct Usage {
     #[serde(deserialize_with = "lenient")]
     output_tokens: Option<u64>,
     #[serde(deserialize_with = "lenient")]
-    output_tokens_details: OutputDetails,
+    output_tokens_details: OutputTokensDetails,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-struct OutputDetails {
+struct OutputTokensDetails {
     #[serde(deserialize_with = "lenient")]
     thinking_tokens: Option<u64>,
 }
@@ -126,7 +126,7 @@ impl Usage {
     }
 
     /// The same in our words; here, unlike there, the input includes what the cache has to do with.
-    pub(super) fn total(&self) -> toolwright_chat::Usage {
+    pub(super) fn to_usage(&self) -> toolwright_chat::Usage {
         let cached = self.cache_read_input_tokens.unwrap_or(0);
         let cache_written = self.cache_creation_input_tokens.unwrap_or(0);
         let input = self.input_tokens.unwrap_or(0);
@@ -142,7 +142,7 @@ impl Usage {
 /// What went wrong, in a frame or in the body of a refused request.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Error {
+pub(super) struct ErrorBody {
     #[serde(rename = "type", deserialize_with = "lenient")]
     pub(super) kind: String,
     #[serde(deserialize_with = "lenient")]
@@ -150,7 +150,7 @@ pub(super) struct Error {
 }
 
 /// The text of a field, empty if there is none.
-pub(super) fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
+pub(super) fn text_field<'a>(fields: &'a JsonFields, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -28,12 +28,12 @@ fn no_tools() -> Arc<Plan> {
 }
 
 /// Returns the first message that shows a part of the key, whose place in the vendor's text varies.
-fn leak(message: impl Fn(&str) -> String) -> Option<String> {
+fn leaked_message(message: impl Fn(&str) -> String) -> Option<String> {
     let near_the_start = (0..600).map(|place| format!("{} {} end", "x".repeat(place), key()));
     // The first secret is long and becomes short, so that text far behind it is shown.
     let limits: [usize; 6] = [40, 200, 256, 300, 500, 800];
     let places = limits.into_iter().flat_map(|limit| limit - 40..limit + 10);
-    let places = places.chain([MOST_SEARCHED - 30, MOST_SEARCHED - 8]);
+    let places = places.chain([MAX_REDACTED_BYTES - 30, MAX_REDACTED_BYTES - 8]);
     let behind_another = places.map(|place| {
         let token = "y".repeat(place.saturating_sub(8));
         format!("Bearer {token} {} end", key())
@@ -44,34 +44,34 @@ fn leak(message: impl Fn(&str) -> String) -> Option<String> {
 }
 
 /// Returns where a protocol leaks a part of a key.
-fn leaks<P: Protocol>(protocol: &P) -> Vec<String> {
-    let refused = |body: &str| protocol.error(400, body).message;
+fn leaked_messages<P: Protocol>(protocol: &P) -> Vec<String> {
+    let refused = |body: &str| protocol.parse_error(400, body).message;
     let frame = |data: &str| {
-        let mut reader = protocol.reader(no_tools());
-        reader.frame("", data).unwrap_err().message
+        let mut reader = protocol.parser(no_tools());
+        reader.parse_frame("", data).unwrap_err().message
     };
     let found = [
-        ("body without JSON", leak(refused)),
+        ("body without JSON", leaked_message(refused)),
         (
             "message in a body",
-            leak(|text| refused(&json!({"error": {"message": text}}).to_string())),
+            leaked_message(|text| refused(&json!({"error": {"message": text}}).to_string())),
         ),
         (
             "text in a body",
-            leak(|text| refused(&json!({"error": text}).to_string())),
+            leaked_message(|text| refused(&json!({"error": text}).to_string())),
         ),
         (
             "fields in a body that are not known",
-            leak(|text| refused(&json!({"error": {"reason": text}}).to_string())),
+            leaked_message(|text| refused(&json!({"error": {"reason": text}}).to_string())),
         ),
-        ("frame without JSON", leak(frame)),
+        ("frame without JSON", leaked_message(frame)),
         (
             "message in a frame",
-            leak(|text| frame(&json!({"type": "error", "error": {"message": text}}).to_string())),
+            leaked_message(|text| frame(&json!({"type": "error", "error": {"message": text}}).to_string())),
         ),
         (
             "code in a frame",
-            leak(|text| {
+            leaked_message(|text| {
                 let error = json!({"type": text, "code": text, "message": ""});
                 frame(&json!({"type": "error", "error": error}).to_string())
             }),
@@ -91,11 +91,11 @@ fn a_key_across_the_end_of_a_truncated_error_is_redacted() {
         quirks: Quirks::OPENAI,
     };
     let leaks = [
-        leaks(&OpenAiResponses),
-        leaks(&chat),
-        leaks(&Anthropic::default()),
-        leaks(&Gemini),
-        leaks(&Ollama),
+        leaked_messages(&OpenAiResponses),
+        leaked_messages(&chat),
+        leaked_messages(&Anthropic::default()),
+        leaked_messages(&Gemini),
+        leaked_messages(&Ollama),
     ];
     let leaks = leaks.concat();
     assert!(leaks.is_empty(), "{leaks:#?}");
@@ -105,8 +105,8 @@ fn a_key_across_the_end_of_a_truncated_error_is_redacted() {
 fn the_reason_of_a_blocked_prompt_is_redacted() {
     let frame = json!({"promptFeedback": {"blockReason": "OTHER", "blockReasonMessage": key()}});
     let error = Gemini
-        .reader(no_tools())
-        .frame("", &frame.to_string())
+        .parser(no_tools())
+        .parse_frame("", &frame.to_string())
         .unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::ContentFilter);
     assert!(!error.message.contains(KEY_PART), "{error}");
@@ -117,15 +117,15 @@ fn an_excerpt_is_short() {
     assert!(excerpt(&"é".repeat(10_000)).len() < 220);
     assert!(excerpt(&"é ".repeat(1_000_000)).len() < 220);
     assert_eq!(excerpt(" short "), "short");
-    assert_eq!(truncated(&"é".repeat(10), 10), "é".repeat(10));
-    assert_eq!(truncated(&"é".repeat(11), 10), "é".repeat(10) + "…");
+    assert_eq!(redact_and_truncate(&"é".repeat(10), 10), "é".repeat(10));
+    assert_eq!(redact_and_truncate(&"é".repeat(11), 10), "é".repeat(10) + "…");
 }
 
 #[test]
 fn a_key_across_the_end_of_an_excerpt_is_redacted() {
-    for place in 0..LONGEST_EXCERPT + 50 {
+    for place in 0..MAX_EXCERPT_BYTES + 50 {
         let text = format!("{} sk-{}", "x".repeat(place), "Q7".repeat(40));
-        for shown in [excerpt(&text), truncated(&text, LONGEST_EXCERPT)] {
+        for shown in [excerpt(&text), redact_and_truncate(&text, MAX_EXCERPT_BYTES)] {
             assert!(!shown.contains("Q7"), "key at {place}: {shown}");
         }
     }
@@ -141,10 +141,10 @@ fn a_secret_across_the_end_of_what_is_searched_is_redacted() {
         format!("eyJ{0}.{0}.{0}", "Q7".repeat(10)),
     ] {
         for place in 0..secret.len() {
-            let text = format!("{}{secret} end", " ".repeat(MOST_SEARCHED - place));
-            let shown = truncated(&text, MOST_SEARCHED);
+            let text = format!("{}{secret} end", " ".repeat(MAX_REDACTED_BYTES - place));
+            let shown = redact_and_truncate(&text, MAX_REDACTED_BYTES);
             assert!(!shown.contains("Q7"), "cut at {place}: {}", shown.trim());
-            let start = excerpt_of_start(&text[..MOST_SEARCHED]);
+            let start = excerpt_of_prefix(&text[..MAX_REDACTED_BYTES]);
             assert!(!start.contains("Q7"), "cut at {place}: {start}");
         }
     }

@@ -5,38 +5,38 @@ use std::time::Duration;
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
-use super::wire::{Refusal, Trouble};
-use crate::excerpt::refused;
-use crate::vendor_errors::{self, Report};
+use super::wire::{ErrorEnvelope, ErrorBody};
+use crate::excerpt::describe_error_status;
+use crate::vendor_errors::{self, VendorError};
 
 /// Reads the body of an error response; a status below 400 is an error inside a stream, which names its own.
-pub(super) fn error(status: u16, body: &str) -> ModelError {
-    let trouble = trouble(body);
-    let named = trouble.status.as_deref().map(code);
+pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
+    let trouble = error_in_body(body);
+    let named = trouble.status.as_deref().map(http_status_of_grpc);
     let status = match status {
         400.. => status,
         _ => trouble.code.or(named).unwrap_or(500),
     };
     let message = match &trouble.message {
         Some(message) if !message.trim().is_empty() => redact(message).into_owned(),
-        _ => refused(status, body),
+        _ => describe_error_status(status, body),
     };
-    let kind = kind(status, &trouble, &message);
-    ModelError::new(kind, message).retry_after(wait(&trouble))
+    let kind = error_kind(status, &trouble, &message);
+    ModelError::new(kind, message).retry_after(retry_delay(&trouble))
 }
 
 /// The error of a body: alone, or in a list of one as without `alt=sse`.
-fn trouble(body: &str) -> Trouble {
-    let refusal = serde_json::from_str::<Vec<Refusal>>(body)
+fn error_in_body(body: &str) -> ErrorBody {
+    let refusal = serde_json::from_str::<Vec<ErrorEnvelope>>(body)
         .ok()
         .and_then(|list| list.into_iter().next())
         .or_else(|| serde_json::from_str(body).ok());
     refusal
-        .and_then(|refusal: Refusal| refusal.error)
+        .and_then(|refusal: ErrorEnvelope| refusal.error)
         .unwrap_or_default()
 }
 
-fn kind(status: u16, trouble: &Trouble, message: &str) -> ModelErrorKind {
+fn error_kind(status: u16, trouble: &ErrorBody, message: &str) -> ModelErrorKind {
     let details = trouble.details.iter().flatten();
     let codes = details.flat_map(|detail| {
         let quotas = detail.violations.iter().flatten();
@@ -44,16 +44,16 @@ fn kind(status: u16, trouble: &Trouble, message: &str) -> ModelErrorKind {
         detail.reason.as_deref().into_iter().chain(quotas)
     });
     let codes: Vec<&str> = codes.chain(trouble.status.as_deref()).collect();
-    let report = Report {
+    let report = VendorError {
         status,
         codes: &codes,
         message,
     };
-    vendor_errors::kind(report).unwrap_or(ModelErrorKind::Overloaded)
+    vendor_errors::classify(report).unwrap_or(ModelErrorKind::Overloaded)
 }
 
 /// Returns the HTTP status of a gRPC status, for an error inside a stream that has only its name.
-fn code(status: &str) -> u16 {
+fn http_status_of_grpc(status: &str) -> u16 {
     match status {
         "INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE" => 400,
         "UNAUTHENTICATED" => 401,
@@ -66,7 +66,7 @@ fn code(status: &str) -> u16 {
 }
 
 /// How long to wait, as in `34.07s`.
-fn wait(trouble: &Trouble) -> Option<Duration> {
+fn retry_delay(trouble: &ErrorBody) -> Option<Duration> {
     let mut details = trouble.details.iter().flatten();
     let delay = details.find_map(|detail| detail.retry_delay.as_deref())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;

@@ -6,7 +6,7 @@ use toolwright_core::schema::redact;
 
 use super::wire;
 
-pub(super) fn stop(reason: String, calls: bool) -> StopReason {
+pub(super) fn stop_reason(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
         // The second is what imitations of the API say.
         "STOP" | "FUNCTION_CALL" if calls => StopReason::Calls,
@@ -24,7 +24,7 @@ pub(super) fn stop(reason: String, calls: bool) -> StopReason {
     }
 }
 
-pub(super) fn blocked(feedback: &wire::Feedback) -> Option<String> {
+pub(super) fn blocked_message(feedback: &wire::PromptFeedback) -> Option<String> {
     let reason = feedback.block_reason.as_deref()?;
     if matches!(reason, "" | "BLOCKED_REASON_UNSPECIFIED") {
         return None;
@@ -37,8 +37,8 @@ pub(super) fn blocked(feedback: &wire::Feedback) -> Option<String> {
 }
 
 /// A search, if the sources tell of one: they are there but empty when nothing was looked up.
-pub(super) fn searched(raw: &RawValue) -> Option<ItemKind> {
-    let grounding: wire::Grounding = serde_json::from_str(raw.get()).ok()?;
+pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
+    let grounding: wire::GroundingMetadata = serde_json::from_str(raw.get()).ok()?;
     let queries = grounding.web_search_queries.unwrap_or_default();
     let sources = grounding.grounding_chunks.unwrap_or_default();
     let pages: Vec<String> = sources
@@ -60,7 +60,7 @@ pub(super) fn searched(raw: &RawValue) -> Option<ItemKind> {
     })
 }
 
-pub(super) fn hosted(
+pub(super) fn hosted_kind(
     tool: &Option<String>,
     asked: Option<&RawValue>,
     found: Option<&RawValue>,
@@ -77,13 +77,13 @@ pub(super) fn hosted(
     }
 }
 
-pub(super) fn said(thought: bool, text: String) -> ItemKind {
+pub(super) fn text_kind(thought: bool, text: String) -> ItemKind {
     match thought {
-        true => reasoning(text),
+        true => reasoning_kind(text),
         false => ItemKind::Text { text },
     }
 }
 
-pub(super) fn reasoning(text: String) -> ItemKind {
+pub(super) fn reasoning_kind(text: String) -> ItemKind {
     ItemKind::Reasoning { text }
 }

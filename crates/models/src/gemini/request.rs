@@ -6,40 +6,40 @@ use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
-use super::content::{parts, response, text};
-use super::{Gemini, Generation};
-use crate::called;
-use crate::json::{merge, number, object};
+use super::content::{content_parts, result_response, text_part};
+use super::{Gemini, ModelGeneration};
+use crate::call_identifiers;
+use crate::json::{merge_objects, number_from_f32, arguments_object};
 use crate::protocol::Protocol as _;
 
 /// Stands where a signature is demanded of a call that the model never signed, because another one made it.
-const UNSIGNED: &str = "skip_thought_signature_validator";
+const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
-    let generation = Generation::of(model);
+pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    let generation = ModelGeneration::for_model(model);
     let mut body = Map::new();
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
         body.insert(
             "systemInstruction".to_owned(),
-            json!({"parts": [text(system)]}),
+            json!({"parts": [text_part(system)]}),
         );
     }
     let contents = contents(&request.messages, tools, generation);
     body.insert("contents".to_owned(), contents.into());
-    offer(&mut body, request, tools);
-    let mut config = options(&request.options, generation);
+    write_tools(&mut body, request, tools);
+    let mut config = generation_config(&request.options, generation);
     if let Some(form) = &request.response_format {
         config.insert("responseMimeType".to_owned(), "application/json".into());
-        config.insert("responseJsonSchema".to_owned(), answer(&form.schema));
+        config.insert("responseJsonSchema".to_owned(), response_schema(&form.schema));
     }
     if !config.is_empty() {
         body.insert("generationConfig".to_owned(), config.into());
     }
-    merge(&mut body, &request.options.extra);
+    merge_objects(&mut body, &request.options.extra);
     body
 }
 
-fn contents(messages: &[Message], tools: &Plan, generation: Generation) -> Vec<Value> {
+fn contents(messages: &[Message], tools: &Plan, generation: ModelGeneration) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     let mut push = |role: &'static str, parts: Vec<Value>| match contents.last_mut() {
         // A content without parts is refused.
@@ -51,10 +51,10 @@ fn contents(messages: &[Message], tools: &Plan, generation: Generation) -> Vec<V
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
         match message {
-            Message::User(items) => push(USER, parts(items)),
-            Message::Assistant(items) => push(MODEL, parts(items)),
+            Message::User(items) => push(USER, content_parts(items)),
+            Message::Assistant(items) => push(MODEL, content_parts(items)),
             Message::Step(step) => {
-                let (said, calls) = replay(step, tools, generation);
+                let (said, calls) = replay_step(step, tools, generation);
                 push(MODEL, said);
                 let mut results: Vec<&ToolResult> = Vec::new();
                 while let Some(Message::Results(more)) =
@@ -62,7 +62,7 @@ fn contents(messages: &[Message], tools: &Plan, generation: Generation) -> Vec<V
                 {
                     results.extend(more);
                 }
-                push(USER, respond(&calls, results, generation));
+                push(USER, function_responses(&calls, results, generation));
             }
             // Results whose calls are no longer told would break the request.
             _ => {}
@@ -78,31 +78,31 @@ const USER: &str = "user";
 const MODEL: &str = "model";
 
 /// A call of a step, as its result has to name it.
-struct Told<'a> {
+struct CallReference<'a> {
     id: &'a CallId,
     name: String,
     /// The id that the API gave it.
-    given: Option<String>,
+    wire_id: Option<String>,
 }
 
 /// What a step said, and the calls in it.
-fn replay<'a>(step: &'a Step, tools: &Plan, generation: Generation) -> (Vec<Value>, Vec<Told<'a>>) {
+fn replay_step<'a>(step: &'a Step, tools: &Plan, generation: ModelGeneration) -> (Vec<Value>, Vec<CallReference<'a>>) {
     let mut said = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
-        let part = match raw(item) {
+        let part = match raw_part(item) {
             // Sources are only told, never asked back.
             Some(part) if part.contains_key("groundingMetadata") => continue,
             Some(part) => part,
             None => {
-                let Some(mut part) = typed(&item.kind, tools) else {
+                let Some(mut part) = part_from_kind(&item.kind, tools) else {
                     continue;
                 };
                 if matches!(item.kind, ItemKind::Call { .. })
-                    && generation == Generation::Level
+                    && generation == ModelGeneration::ThinkingLevel
                     && calls.is_empty()
                 {
-                    part.insert("thoughtSignature".to_owned(), UNSIGNED.into());
+                    part.insert("thoughtSignature".to_owned(), PLACEHOLDER_SIGNATURE.into());
                 }
                 part
             }
@@ -110,10 +110,10 @@ fn replay<'a>(step: &'a Step, tools: &Plan, generation: Generation) -> (Vec<Valu
         if let ItemKind::Call { call } = &item.kind {
             let function = part.get("functionCall");
             let field = |name| function?.get(name)?.as_str().map(str::to_owned);
-            calls.push(Told {
+            calls.push(CallReference {
                 id: &call.id,
                 name: field("name").unwrap_or_default(),
-                given: field("id"),
+                wire_id: field("id"),
             });
         }
         said.push(Value::Object(part));
@@ -122,7 +122,7 @@ fn replay<'a>(step: &'a Step, tools: &Plan, generation: Generation) -> (Vec<Valu
 }
 
 /// A part as the API said it.
-fn raw(item: &Item) -> Option<Map<String, Value>> {
+fn raw_part(item: &Item) -> Option<Map<String, Value>> {
     let raw = item.raw_json(Gemini::NAME)?;
     let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
     if part
@@ -136,16 +136,16 @@ fn raw(item: &Item) -> Option<Map<String, Value>> {
 }
 
 /// A part made from what another protocol, or nobody, said.
-fn typed(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
+fn part_from_kind(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
     let part = match kind {
         ItemKind::Text { text: told } | ItemKind::Refusal { text: told } if !told.is_empty() => {
-            text(told)
+            text_part(told)
         }
         ItemKind::Call { call } => {
             let ToolCall {
                 name, arguments, ..
             } = tools.lower(call.clone());
-            let (name, args) = (called::name(name.as_str()), object(arguments.as_str()));
+            let (name, args) = (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
             json!({"functionCall": {"name": name, "args": args}})
         }
         _ => return None,
@@ -157,22 +157,22 @@ fn typed(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
 }
 
 /// One response per call, in their order: one that is missing would break the request.
-fn respond(
-    calls: &[Told<'_>],
+fn function_responses(
+    calls: &[CallReference<'_>],
     mut results: Vec<&ToolResult>,
-    generation: Generation,
+    generation: ModelGeneration,
 ) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
         let place = results.iter().position(|result| result.call == *call.id);
         let (told, media) = match place.map(|place| results.remove(place)) {
-            Some(result) => response(result, generation == Generation::Level),
+            Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
             None => (
                 json!({"error": "no result of this call is known"}),
                 Vec::new(),
             ),
         };
         let mut function = Map::new();
-        if let Some(id) = &call.given {
+        if let Some(id) = &call.wire_id {
             function.insert("id".to_owned(), id.as_str().into());
         }
         function.insert("name".to_owned(), call.name.as_str().into());
@@ -186,7 +186,7 @@ fn respond(
 }
 
 /// Writes the tools, ours and the vendor's, and which of them the model may call.
-fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
+fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
     let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
     let ours = !offered.is_empty();
     let mut hosted = request.hosted_tools.iter();
@@ -198,7 +198,7 @@ fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
         body.insert("tools".to_owned(), offered.into());
     }
     let mut config = Map::new();
-    if ours && let Some(calling) = calling(&request.tool_choice, tools) {
+    if ours && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
         config.insert("functionCallingConfig".to_owned(), calling);
     }
     if ours && search {
@@ -210,7 +210,7 @@ fn offer(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
     }
 }
 
-fn calling(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+fn function_calling_config(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some(json!({"mode": "NONE"})),
         ToolChoice::Required => Some(json!({"mode": "ANY"})),
@@ -222,21 +222,21 @@ fn calling(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
     }
 }
 
-fn options(options: &ModelOptions, generation: Generation) -> Map<String, Value> {
+fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map<String, Value> {
     let mut config = Map::new();
     if let Some(most) = options.max_tokens {
         config.insert("maxOutputTokens".to_owned(), most.into());
     }
-    if let Some(temperature) = options.temperature.and_then(number) {
+    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
         config.insert("temperature".to_owned(), temperature);
     }
-    if let Some(top_p) = options.top_p.and_then(number) {
+    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
         config.insert("topP".to_owned(), top_p);
     }
     if let Some(effort) = options.effort.as_deref() {
         let thinking = match generation {
-            Generation::Budget => {
-                json!({"includeThoughts": true, "thinkingBudget": budget(effort)})
+            ModelGeneration::ThinkingBudget => {
+                json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
             }
             _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
         };
@@ -246,7 +246,7 @@ fn options(options: &ModelOptions, generation: Generation) -> Map<String, Value>
 }
 
 /// The tokens that Google itself takes a level for; minus one leaves it to the model.
-fn budget(effort: &str) -> i32 {
+fn thinking_budget(effort: &str) -> i32 {
     match effort.to_ascii_lowercase().as_str() {
         "none" => 0,
         "minimal" | "low" => 1024,
@@ -257,14 +257,14 @@ fn budget(effort: &str) -> i32 {
 }
 
 /// The schema of an answer, in the vendor's dialect where it can be written there at all.
-pub(super) fn answer(schema: &Schema) -> Value {
-    let lowered = answer_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
+pub(super) fn response_schema(schema: &Schema) -> Value {
+    let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
     let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     written.clone()
 }
 
 /// The dialect that an answer comes in: whoever reads the answer lifts it from there.
-pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     schema.lower(Dialect::GEMINI).ok()?;
     Some(Dialect::GEMINI)
 }

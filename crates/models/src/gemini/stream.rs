@@ -9,47 +9,47 @@ use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Us
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
-use super::item::{blocked, hosted, reasoning, said, searched, stop};
+use super::item::{blocked_message, hosted_kind, reasoning_kind, text_kind, search_kind, stop_reason};
 use super::{Gemini, error, wire};
-use crate::bounds::{LONGEST_SEED, MOST_CALLS, MOST_ITEMS, too_many_calls, too_many_items};
+use crate::limits::{MAX_ID_SEED_BYTES, MAX_CALLS, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::excerpt::excerpt;
-use crate::protocol::{Protocol as _, Reader};
+use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
-pub(super) struct Answer {
+pub(super) struct StreamParser {
     tools: Arc<Plan>,
     /// The text that the next chunk may go on with.
-    open: Option<Open>,
-    calls: usize,
-    ids: HashSet<String>,
+    open_text: Option<OpenText>,
+    call_count: usize,
+    call_ids: HashSet<String>,
     /// The vendor's id of the answer.
-    response: Option<String>,
+    response_id: Option<String>,
     grounding: Option<Box<RawValue>>,
-    finish: Option<String>,
+    finish_reason: Option<String>,
     usage: wire::Usage,
 }
 
 /// Text that came without anything else, which alone may be put together.
-struct Open {
-    thought: bool,
+struct OpenText {
+    is_reasoning: bool,
     text: String,
 }
 
-impl Answer {
+impl StreamParser {
     pub(super) fn new(tools: Arc<Plan>) -> Self {
         Self {
             tools,
-            open: None,
-            calls: 0,
-            ids: HashSet::new(),
-            response: None,
+            open_text: None,
+            call_count: 0,
+            call_ids: HashSet::new(),
+            response_id: None,
             grounding: None,
-            finish: None,
+            finish_reason: None,
             usage: wire::Usage::default(),
         }
     }
 
-    fn part(&mut self, raw: &RawValue, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn read_part(&mut self, raw: &RawValue, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         // Only objects are parts: anything else could not be said again.
         let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
@@ -57,36 +57,36 @@ impl Answer {
         if part.is_empty() {
             return Ok(());
         }
-        if let Some(call) = read(&part, "functionCall") {
-            self.close(events);
-            return self.call(call, raw, events);
+        if let Some(call) = parse_field(&part, "functionCall") {
+            self.close_text(events);
+            return self.read_call(call, raw, events);
         }
-        if let Some(asked) = read::<wire::HostedTool<'_>>(&part, "toolCall") {
-            self.close(events);
-            events.push(item(hosted(&asked.tool_type, asked.args, None), raw));
-        } else if let Some(found) = read::<wire::HostedTool<'_>>(&part, "toolResponse") {
-            self.close(events);
-            events.push(item(hosted(&found.tool_type, None, found.response), raw));
-        } else if let Some(text) = read::<String>(&part, "text") {
-            let thought = read(&part, "thought") == Some(true);
+        if let Some(asked) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
+            self.close_text(events);
+            events.push(item_event(hosted_kind(&asked.tool_type, asked.args, None), raw));
+        } else if let Some(found) = parse_field::<wire::HostedTool<'_>>(&part, "toolResponse") {
+            self.close_text(events);
+            events.push(item_event(hosted_kind(&found.tool_type, None, found.response), raw));
+        } else if let Some(text) = parse_field::<String>(&part, "text") {
+            let thought = parse_field(&part, "thought") == Some(true);
             let plain = part
                 .keys()
                 .all(|key| matches!(key.as_str(), "text" | "thought"));
-            self.text(thought, text, (!plain).then_some(raw), events);
+            self.read_text(thought, text, (!plain).then_some(raw), events);
         } else {
-            self.close(events);
-            let thought = read(&part, "thought") == Some(true);
+            self.close_text(events);
+            let thought = parse_field(&part, "thought") == Some(true);
             let kind = match thought {
-                true => reasoning(String::new()),
+                true => reasoning_kind(String::new()),
                 false => ItemKind::Other,
             };
-            events.push(item(kind, raw));
+            events.push(item_event(kind, raw));
         }
         Ok(())
     }
 
     /// Text that goes on, or with `whole` a text that stays by itself because of what came with it.
-    fn text(
+    fn read_text(
         &mut self,
         thought: bool,
         text: String,
@@ -94,12 +94,12 @@ impl Answer {
         events: &mut Vec<ModelEvent>,
     ) {
         if self
-            .open
+            .open_text
             .as_ref()
-            .is_some_and(|open| open.thought != thought)
+            .is_some_and(|open| open.is_reasoning != thought)
             || whole.is_some()
         {
-            self.close(events);
+            self.close_text(events);
         }
         if !text.is_empty() {
             events.push(match thought {
@@ -107,32 +107,32 @@ impl Answer {
                 false => ModelEvent::Text(text.clone()),
             });
         }
-        match (whole, &mut self.open) {
-            (Some(raw), _) => events.push(item(said(thought, text), raw)),
+        match (whole, &mut self.open_text) {
+            (Some(raw), _) => events.push(item_event(text_kind(thought, text), raw)),
             (None, Some(open)) => open.text.push_str(&text),
             // Nothing yet: the last chunk often has such a part beside the reason why it ends.
             (None, None) if text.is_empty() => {}
-            (None, open) => *open = Some(Open { thought, text }),
+            (None, open) => *open = Some(OpenText { is_reasoning: thought, text }),
         }
     }
 
     /// Ends the text that was going on.
-    fn close(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(Open { thought, text }) = self.open.take() else {
+    fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
+        let Some(OpenText { is_reasoning: thought, text }) = self.open_text.take() else {
             return;
         };
         let part = match thought {
             true => json!({"text": text, "thought": true}),
             false => json!({"text": text}),
         };
-        let item = Item::new(said(thought, text));
+        let item = Item::new(text_kind(thought, text));
         events.push(ModelEvent::Item(match to_raw_value(&part) {
             Ok(raw) => item.with_raw(Gemini::NAME, raw),
             Err(_) => item,
         }));
     }
 
-    fn call(
+    fn read_call(
         &mut self,
         call: wire::FunctionCall<'_>,
         raw: &RawValue,
@@ -140,27 +140,27 @@ impl Answer {
     ) -> Result<(), ModelError> {
         if call.partial_args.is_some() || call.will_continue == Some(true) {
             // Nobody asks for it here, and half of the arguments must not run.
-            return Err(broken("the arguments of a call came in pieces"));
+            return Err(protocol_error("the arguments of a call came in pieces"));
         }
-        if self.calls >= MOST_CALLS {
+        if self.call_count >= MAX_CALLS {
             return Err(too_many_calls());
         }
-        let index = self.calls;
-        self.calls += 1;
+        let index = self.call_count;
+        self.call_count += 1;
         let arguments = call.args.map(RawValue::get).unwrap_or_default();
         let mut wished = ToolCall::new(call.name.unwrap_or_default(), arguments);
         let given = call
             .id
-            .filter(|id| !id.is_empty() && !self.ids.contains(id));
+            .filter(|id| !id.is_empty() && !self.call_ids.contains(id));
         let made_up = || {
-            let response = self.response.as_deref()?;
+            let response = self.response_id.as_deref()?;
             let id = format!("{response}_{index}");
-            (!self.ids.contains(&id)).then_some(id)
+            (!self.call_ids.contains(&id)).then_some(id)
         };
         if let Some(id) = given.or_else(made_up) {
             wished = wished.with_id(id);
         }
-        self.ids.insert(wished.id.as_str().to_owned());
+        self.call_ids.insert(wished.id.as_str().to_owned());
         let call = self.tools.lift(wished);
         events.push(ModelEvent::CallBegins {
             index,
@@ -173,12 +173,12 @@ impl Answer {
                 delta: arguments.to_owned(),
             });
         }
-        events.push(item(ItemKind::Call { call }, raw));
+        events.push(item_event(ItemKind::Call { call }, raw));
         Ok(())
     }
 
     /// Takes over what is told of the tokens: later chunks know better, as far as they say.
-    fn count(&mut self, told: wire::Usage) {
+    fn update_usage(&mut self, told: wire::Usage) {
         let so_far = self.usage;
         self.usage = wire::Usage {
             prompt_token_count: told.prompt_token_count.or(so_far.prompt_token_count),
@@ -207,29 +207,29 @@ impl Answer {
     }
 }
 
-impl Reader for Answer {
-    fn frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         // The API has no such marker, but servers that imitate it borrow OpenAI's.
         if matches!(data.trim(), "" | "[DONE]") {
             return Ok(Vec::new());
         }
         let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
-            broken(&format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
+            protocol_error(&format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if chunk.error.is_some() {
-            return Err(error::error(0, data));
+            return Err(error::parse_error_body(0, data));
         }
-        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked) {
+        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked_message) {
             return Err(ModelError::new(ModelErrorKind::ContentFilter, reason));
         }
         if let Some(id) = chunk.response_id
-            && (1..=LONGEST_SEED).contains(&id.len())
+            && (1..=MAX_ID_SEED_BYTES).contains(&id.len())
         {
-            self.response = Some(id);
+            self.response_id = Some(id);
         }
         if let Some(told) = chunk.usage_metadata {
-            self.count(told);
+            self.update_usage(told);
         }
         let mut events = Vec::new();
         let first = chunk.candidates.unwrap_or_default().into_iter().next();
@@ -240,48 +240,48 @@ impl Reader for Answer {
         };
         let parts = candidate.content.and_then(|content| content.parts);
         let parts = parts.unwrap_or_default();
-        if parts.len() > MOST_ITEMS {
+        if parts.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
         for raw in parts {
-            self.part(raw, &mut events)?;
+            self.read_part(raw, &mut events)?;
         }
         if let Some(raw) = candidate
             .grounding_metadata
-            .filter(|raw| searched(raw).is_some())
+            .filter(|raw| search_kind(raw).is_some())
         {
             self.grounding = Some(raw.to_owned());
         }
         if let Some(reason) = candidate.finish_reason
             && !matches!(reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED")
         {
-            self.finish = Some(reason);
+            self.finish_reason = Some(reason);
         }
         Ok(events)
     }
 
     /// One chunk, or a list of them as `streamGenerateContent` answers without `alt=sse`.
-    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let chunks: Vec<&RawValue> = match serde_json::from_str(json) {
             Ok(chunks) => chunks,
-            Err(_) => return self.frame("", json),
+            Err(_) => return self.parse_frame("", json),
         };
         let mut events = Vec::new();
         for chunk in chunks {
-            events.extend(self.frame("", chunk.get())?);
+            events.extend(self.parse_frame("", chunk.get())?);
         }
         Ok(events)
     }
 
     /// A reason to finish says that the answer is whole, but tokens and sources may come after it.
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
-        let Some(reason) = self.finish.take() else {
-            return Err(broken("the answer was cut off"));
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        let Some(reason) = self.finish_reason.take() else {
+            return Err(protocol_error("the answer was cut off"));
         };
         let mut events = Vec::new();
-        self.close(&mut events);
+        self.close_text(&mut events);
         if let Some(raw) = self.grounding.take()
-            && let Some(kind) = searched(&raw)
+            && let Some(kind) = search_kind(&raw)
         {
             let found = Item::new(kind);
             let kept = to_raw_value(&json!({"groundingMetadata": raw}));
@@ -291,21 +291,21 @@ impl Reader for Answer {
             }));
         }
         events.push(ModelEvent::Finished {
-            stop: stop(reason, self.calls > 0),
+            stop: stop_reason(reason, self.call_count > 0),
             usage: self.usage(),
         });
         Ok(events)
     }
 }
 
-fn item(kind: ItemKind, raw: &RawValue) -> ModelEvent {
+fn item_event(kind: ItemKind, raw: &RawValue) -> ModelEvent {
     ModelEvent::Item(Item::new(kind).with_raw(Gemini::NAME, raw.to_owned()))
 }
 
-fn read<'a, T: serde::Deserialize<'a>>(part: &wire::Part<'a>, field: &str) -> Option<T> {
+fn parse_field<'a, T: serde::Deserialize<'a>>(part: &wire::Part<'a>, field: &str) -> Option<T> {
     serde_json::from_str(part.get(field)?.get()).ok()
 }
 
-fn broken(message: &str) -> ModelError {
+fn protocol_error(message: &str) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -30,7 +30,7 @@ fn plan() -> Arc<Plan> {
         .collect();
     Arc::new(
         Planner::new(Gemini.dialect())
-            .shape(Gemini.shape())
+            .shape(Gemini.tool_shape())
             .plan(&tools),
     )
 }
@@ -41,13 +41,13 @@ fn no_tools() -> Arc<Plan> {
 }
 
 /// Reads chunks to their end.
-fn answered(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = Gemini.reader(plan());
+fn parse_chunks(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = Gemini.parser(plan());
     let mut events = Vec::new();
     for chunk in chunks {
-        events.extend(reader.frame("", chunk)?);
+        events.extend(reader.parse_frame("", chunk)?);
     }
-    events.extend(reader.end()?);
+    events.extend(reader.end_of_stream()?);
     Ok(events)
 }
 
@@ -62,8 +62,8 @@ fn chunk(parts: &str, finish: Option<&str>) -> String {
 }
 
 /// Reads an answer of one chunk.
-fn said(parts: &str) -> Vec<ModelEvent> {
-    answered(&[&chunk(parts, Some("STOP"))]).unwrap()
+fn parse_parts(parts: &str) -> Vec<ModelEvent> {
+    parse_chunks(&[&chunk(parts, Some("STOP"))]).unwrap()
 }
 
 fn items(events: &[ModelEvent]) -> Vec<Item> {

@@ -14,7 +14,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "lenient")]
     pub(super) candidates: Option<Vec<&'a RawValue>>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) prompt_feedback: Option<Feedback>,
+    pub(super) prompt_feedback: Option<PromptFeedback>,
     #[serde(deserialize_with = "lenient")]
     pub(super) usage_metadata: Option<Usage>,
     #[serde(deserialize_with = "lenient")]
@@ -74,23 +74,23 @@ pub(super) struct HostedTool<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Grounding {
+pub(super) struct GroundingMetadata {
     #[serde(deserialize_with = "lenient")]
     pub(super) web_search_queries: Option<Vec<String>>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) grounding_chunks: Option<Vec<Source>>,
+    pub(super) grounding_chunks: Option<Vec<GroundingChunk>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Source {
+pub(super) struct GroundingChunk {
     #[serde(deserialize_with = "lenient")]
-    pub(super) web: Option<Page>,
+    pub(super) web: Option<WebPage>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Page {
+pub(super) struct WebPage {
     #[serde(deserialize_with = "lenient")]
     pub(super) title: Option<String>,
     #[serde(deserialize_with = "lenient")]
@@ -100,7 +100,7 @@ pub(super) struct Page {
 /// Why a prompt was not answered.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Feedback {
+pub(super) struct PromptFeedback {
     #[serde(deserialize_with = "lenient")]
     pub(super) block_reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
@@ -126,14 +126,14 @@ pub(super) struct Usage {
 /// The body of a refusal.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Refusal {
+pub(super) struct ErrorEnvelope {
     #[serde(deserialize_with = "lenient")]
-    pub(super) error: Option<Trouble>,
+    pub(super) error: Option<ErrorBody>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Trouble {
+pub(super) struct ErrorBody {
     #[serde(deserialize_with = "lenient")]
     pub(super) code: Option<u16>,
     #[serde(deserialize_with = "lenient")]
@@ -141,24 +141,24 @@ pub(super) struct Trouble {
     #[serde(deserialize_with = "lenient")]
     pub(super) status: Option<String>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) details: Option<Vec<Detail>>,
+    pub(super) details: Option<Vec<ErrorDetail>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Detail {
+pub(super) struct ErrorDetail {
     #[serde(deserialize_with = "lenient")]
     pub(super) reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) retry_delay: Option<String>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) violations: Option<Vec<Violation>>,
+    pub(super) violations: Option<Vec<QuotaViolation>>,
 }
 
 /// A quota that is used up.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Violation {
+pub(super) struct QuotaViolation {
     #[serde(deserialize_with = "lenient")]
     pub(super) quota_id: Option<String>,
 }

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 use toolwright_core::Content;
 
 /// Starts a message of a role that says these contents.
-pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
+pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String, Value> {
     let mut images: Vec<Value> = Vec::new();
     let mut texts = Vec::new();
     for item in items {
-        match image(item) {
+        match image_data(item) {
             Some(data) => images.push(data.into()),
             None => texts.push(item.told()),
         }
@@ -23,7 +23,7 @@ pub(super) fn message(role: &str, items: &[Content]) -> Map<String, Value> {
 }
 
 /// The bytes of a picture, in base64.
-fn image(item: &Content) -> Option<&str> {
+fn image_data(item: &Content) -> Option<&str> {
     match item {
         Content::Image { data, .. } => Some(data),
         Content::Resource { resource } => {

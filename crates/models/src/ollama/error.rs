@@ -3,38 +3,38 @@
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
-use super::wire::{Refusal, Trouble};
-use crate::excerpt::refused;
-use crate::vendor_errors::{self, Report};
+use super::wire::{ErrorEnvelope, ErrorBody};
+use crate::excerpt::describe_error_status;
+use crate::vendor_errors::{self, VendorError};
 
 /// Reads the body of an error response; a status below 400 is an error inside a stream, which seldom names its own.
-pub(super) fn error(status: u16, body: &str) -> ModelError {
-    let refusal: Refusal<'_> = serde_json::from_str(body).unwrap_or_default();
+pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
+    let refusal: ErrorEnvelope<'_> = serde_json::from_str(body).unwrap_or_default();
     let status = match status {
         400.. => status,
         _ => refusal.status.unwrap_or(500),
     };
-    let message = match message(&refusal) {
+    let message = match error_message(&refusal) {
         Some(message) if !message.trim().is_empty() => redact(&message).into_owned(),
-        _ => refused(status, body),
+        _ => describe_error_status(status, body),
     };
-    ModelError::new(kind(status, &message), message)
+    ModelError::new(error_kind(status, &message), message)
 }
 
 /// The error's text: alone, or inside an object where another server's error is passed on.
-fn message(refusal: &Refusal<'_>) -> Option<String> {
+fn error_message(refusal: &ErrorEnvelope<'_>) -> Option<String> {
     let error = refusal.error?.get();
     if let Ok(message) = serde_json::from_str(error) {
         return Some(message);
     }
-    serde_json::from_str::<Trouble>(error).ok()?.message
+    serde_json::from_str::<ErrorBody>(error).ok()?.message
 }
 
-fn kind(status: u16, message: &str) -> ModelErrorKind {
-    let report = Report {
+fn error_kind(status: u16, message: &str) -> ModelErrorKind {
+    let report = VendorError {
         status,
         codes: &[],
         message,
     };
-    vendor_errors::kind(report).unwrap_or(ModelErrorKind::Overloaded)
+    vendor_errors::classify(report).unwrap_or(ModelErrorKind::Overloaded)
 }

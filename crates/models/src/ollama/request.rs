@@ -7,31 +7,31 @@ use toolwright_core::wire::Plan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 
 use super::Ollama;
-use super::content::message;
-use crate::called;
-use crate::json::{merge, number, object};
+use super::content::message_with_content;
+use crate::call_identifiers;
+use crate::json::{merge_objects, number_from_f32, arguments_object};
 use crate::protocol::Protocol as _;
 
-pub(super) fn body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages(request, tools).into());
     body.insert("stream".to_owned(), true.into());
-    let offered = offered(&request.tool_choice, tools);
+    let offered = tool_definitions(&request.tool_choice, tools);
     if !offered.is_empty() {
         body.insert("tools".to_owned(), offered.into());
     }
     if let Some(form) = &request.response_format {
-        body.insert("format".to_owned(), answer(&form.schema));
+        body.insert("format".to_owned(), response_schema(&form.schema));
     }
     if let Some(effort) = request.options.effort.as_deref() {
-        body.insert("think".to_owned(), think(effort));
+        body.insert("think".to_owned(), think_setting(effort));
     }
-    let options = options(&request.options);
+    let options = model_options(&request.options);
     if !options.is_empty() {
         body.insert("options".to_owned(), options.into());
     }
-    merge(&mut body, &request.options.extra);
+    merge_objects(&mut body, &request.options.extra);
     body
 }
 
@@ -43,10 +43,10 @@ fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
     let mut messages = request.messages.iter().peekable();
     while let Some(next) = messages.next() {
         match next {
-            Message::User(items) => out.extend(said("user", items)),
-            Message::Assistant(items) => out.extend(said("assistant", items)),
+            Message::User(items) => out.extend(message_unless_blank("user", items)),
+            Message::Assistant(items) => out.extend(message_unless_blank("assistant", items)),
             Message::Step(step) => {
-                let (said, calls) = replay(step, tools);
+                let (said, calls) = replay_step(step, tools);
                 out.extend(said.map(Value::Object));
                 let mut results: Vec<&ToolResult> = Vec::new();
                 while let Some(Message::Results(more)) =
@@ -54,7 +54,7 @@ fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
                 {
                     results.extend(more);
                 }
-                out.extend(respond(&calls, results));
+                out.extend(result_messages(&calls, results));
             }
             // Results whose calls are no longer told would answer nothing.
             _ => {}
@@ -64,23 +64,23 @@ fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
 }
 
 /// A message, unless there is nothing in it.
-fn said(role: &str, items: &[Content]) -> Option<Value> {
-    let message = message(role, items);
+fn message_unless_blank(role: &str, items: &[Content]) -> Option<Value> {
+    let message = message_with_content(role, items);
     let is_blank = |content: &Value| content.as_str().is_some_and(|text| text.trim().is_empty());
     let says_nothing = message.get("content").is_none_or(is_blank);
     (!says_nothing || message.contains_key("images")).then(|| message.into())
 }
 
 /// A call of a step, as its result has to name it.
-struct Told<'a> {
+struct CallReference<'a> {
     id: &'a CallId,
     name: String,
     /// The id under which it is told.
-    given: Option<String>,
+    wire_id: Option<String>,
 }
 
 /// What a step said, which is one message here, and the calls in it.
-fn replay<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<Told<'a>>) {
+fn replay_step<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
     let (mut content, mut thinking) = (String::new(), String::new());
     let mut entries = Vec::new();
     let mut calls = Vec::new();
@@ -92,12 +92,12 @@ fn replay<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<
             // What another model thought is none of this one's thoughts.
             (ItemKind::Reasoning { text }, Some(_)) => thinking.push_str(text),
             (ItemKind::Call { call }, raw) => {
-                let entry = raw.unwrap_or_else(|| lowered(call, tools));
+                let entry = raw.unwrap_or_else(|| call_entry(call, tools));
                 let field = |pointer| entry.pointer(pointer)?.as_str().map(str::to_owned);
-                calls.push(Told {
+                calls.push(CallReference {
                     id: &call.id,
                     name: field("/function/name").unwrap_or_default(),
-                    given: field("/id").filter(|id| !id.is_empty()),
+                    wire_id: field("/id").filter(|id| !id.is_empty()),
                 });
                 entries.push(entry);
             }
@@ -121,28 +121,28 @@ fn replay<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<
 }
 
 /// A call that another protocol, or nobody, made.
-fn lowered(call: &ToolCall, tools: &Plan) -> Value {
+fn call_entry(call: &ToolCall, tools: &Plan) -> Value {
     let ToolCall {
         id,
         name,
         arguments,
         ..
     } = tools.lower(call.clone());
-    let (name, arguments) = (called::name(name.as_str()), object(arguments.as_str()));
+    let (name, arguments) = (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 
 /// One message per call, in their order.
-fn respond(calls: &[Told<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
+fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
         let place = results.iter().position(|result| result.call == *call.id);
         let mut response = match place.map(|place| results.remove(place)) {
-            Some(result) if result.is_error() => failed(&result.content),
-            Some(result) => message("tool", &result.content),
-            None => failed(&[Content::text("no result of this call is known")]),
+            Some(result) if result.is_error() => error_message(&result.content),
+            Some(result) => message_with_content("tool", &result.content),
+            None => error_message(&[Content::text("no result of this call is known")]),
         };
         response.insert("tool_name".to_owned(), call.name.as_str().into());
-        if let Some(id) = &call.given {
+        if let Some(id) = &call.wire_id {
             response.insert("tool_call_id".to_owned(), id.as_str().into());
         }
         response.into()
@@ -151,8 +151,8 @@ fn respond(calls: &[Told<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
 }
 
 /// A failure, which the API has no field for.
-fn failed(items: &[Content]) -> Map<String, Value> {
-    let mut response = message("tool", items);
+fn error_message(items: &[Content]) -> Map<String, Value> {
+    let mut response = message_with_content("tool", items);
     if let Some(Value::String(content)) = response.get_mut("content") {
         content.insert_str(0, "error: ");
     }
@@ -160,7 +160,7 @@ fn failed(items: &[Content]) -> Map<String, Value> {
 }
 
 /// The tools that the model is shown: the API has no other way to say which it may call.
-fn offered(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
+fn tool_definitions(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
     let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
     match choice {
         ToolChoice::None => offered.clear(),
@@ -173,22 +173,22 @@ fn offered(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
     offered
 }
 
-fn options(options: &ModelOptions) -> Map<String, Value> {
+fn model_options(options: &ModelOptions) -> Map<String, Value> {
     let mut out = Map::new();
     if let Some(most) = options.max_tokens {
         out.insert("num_predict".to_owned(), most.into());
     }
-    if let Some(temperature) = options.temperature.and_then(number) {
+    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
         out.insert("temperature".to_owned(), temperature);
     }
-    if let Some(top_p) = options.top_p.and_then(number) {
+    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
         out.insert("top_p".to_owned(), top_p);
     }
     out
 }
 
 /// Any other word than the API's own is refused as a whole.
-fn think(effort: &str) -> Value {
+fn think_setting(effort: &str) -> Value {
     match effort.to_ascii_lowercase().as_str() {
         "none" => false.into(),
         "minimal" | "low" => "low".into(),
@@ -200,7 +200,7 @@ fn think(effort: &str) -> Value {
 }
 
 /// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
-pub(super) fn answer(schema: &Schema) -> Value {
+pub(super) fn response_schema(schema: &Schema) -> Value {
     let lowered = schema.lower(Dialect::OLLAMA).ok();
     let same = |lowered: &&Lowered| {
         lowered.is_lossless() && lowered.is_closed() && lowered.lifts_nothing()

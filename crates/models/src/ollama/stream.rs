@@ -10,60 +10,60 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
 use super::{Ollama, error, wire};
-use crate::bounds::{LONGEST_SEED, MOST_CALLS, too_many_calls};
+use crate::limits::{MAX_ID_SEED_BYTES, MAX_CALLS, too_many_calls};
 use crate::excerpt::excerpt;
-use crate::protocol::{Protocol as _, Reader};
+use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
-pub(super) struct Answer {
+pub(super) struct StreamParser {
     tools: Arc<Plan>,
     /// The text that the next line may go on with.
-    open: Option<Open>,
-    calls: usize,
-    ids: HashSet<String>,
-    done: bool,
+    open_text: Option<OpenText>,
+    call_count: usize,
+    call_ids: HashSet<String>,
+    is_finished: bool,
 }
 
-struct Open {
-    thinking: bool,
+struct OpenText {
+    is_reasoning: bool,
     text: String,
 }
 
-impl Answer {
+impl StreamParser {
     pub(super) fn new(tools: Arc<Plan>) -> Self {
         Self {
             tools,
-            open: None,
-            calls: 0,
-            ids: HashSet::new(),
-            done: false,
+            open_text: None,
+            call_count: 0,
+            call_ids: HashSet::new(),
+            is_finished: false,
         }
     }
 
-    fn text(&mut self, thinking: bool, text: String, events: &mut Vec<ModelEvent>) {
+    fn read_text(&mut self, thinking: bool, text: String, events: &mut Vec<ModelEvent>) {
         if text.is_empty() {
             return;
         }
         if self
-            .open
+            .open_text
             .as_ref()
-            .is_some_and(|open| open.thinking != thinking)
+            .is_some_and(|open| open.is_reasoning != thinking)
         {
-            self.close(events);
+            self.close_text(events);
         }
         events.push(match thinking {
             true => ModelEvent::Reasoning(text.clone()),
             false => ModelEvent::Text(text.clone()),
         });
-        match &mut self.open {
+        match &mut self.open_text {
             Some(open) => open.text.push_str(&text),
-            open => *open = Some(Open { thinking, text }),
+            open => *open = Some(OpenText { is_reasoning: thinking, text }),
         }
     }
 
     /// Ends the text that was going on.
-    fn close(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(Open { thinking, text }) = self.open.take() else {
+    fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
+        let Some(OpenText { is_reasoning: thinking, text }) = self.open_text.take() else {
             return;
         };
         let raw = match thinking {
@@ -80,12 +80,12 @@ impl Answer {
         }));
     }
 
-    fn call(&mut self, raw: &RawValue, at: Option<&str>, events: &mut Vec<ModelEvent>) {
+    fn read_call(&mut self, raw: &RawValue, at: Option<&str>, events: &mut Vec<ModelEvent>) {
         // Only objects are calls: anything else could not be said again.
         if !raw.get().starts_with('{') {
             return;
         }
-        self.close(events);
+        self.close_text(events);
         let keep = |kind| {
             let item = Item::new(kind).with_raw(Ollama::NAME, raw.to_owned());
             ModelEvent::Item(item)
@@ -95,17 +95,17 @@ impl Answer {
             events.push(keep(ItemKind::Other));
             return;
         };
-        let index = self.calls;
-        self.calls += 1;
-        let arguments = arguments(function.arguments);
+        let index = self.call_count;
+        self.call_count += 1;
+        let arguments = arguments_text(function.arguments);
         let mut wished = ToolCall::new(function.name.unwrap_or_default(), arguments.as_str());
         let given = call
             .id
-            .filter(|id| !id.is_empty() && !self.ids.contains(id));
-        if let Some(id) = given.or_else(|| self.made_up(at?, index)) {
+            .filter(|id| !id.is_empty() && !self.call_ids.contains(id));
+        if let Some(id) = given.or_else(|| self.id_from_timestamp(at?, index)) {
             wished = wished.with_id(id);
         }
-        self.ids.insert(wished.id.as_str().to_owned());
+        self.call_ids.insert(wished.id.as_str().to_owned());
         let call = self.tools.lift(wished);
         events.push(ModelEvent::CallBegins {
             index,
@@ -122,65 +122,65 @@ impl Answer {
     }
 
     /// An id from the time of the line, so that it names one call of the conversation and is the same when read again.
-    fn made_up(&self, at: &str, index: usize) -> Option<String> {
+    fn id_from_timestamp(&self, at: &str, index: usize) -> Option<String> {
         let digits = at.chars().filter(char::is_ascii_digit);
-        let digits: String = digits.take(LONGEST_SEED).collect();
+        let digits: String = digits.take(MAX_ID_SEED_BYTES).collect();
         let id = format!("call_{digits}_{index}");
-        (!digits.is_empty() && !self.ids.contains(&id)).then_some(id)
+        (!digits.is_empty() && !self.call_ids.contains(&id)).then_some(id)
     }
 }
 
-impl Reader for Answer {
-    fn frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let mut events = Vec::new();
-        if self.done || data.trim().is_empty() {
+        if self.is_finished || data.trim().is_empty() {
             return Ok(events);
         }
         let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
-            broken(&format!("a line is not in the protocol: {excerpt}")).with_source(source)
+            protocol_error(&format!("a line is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if line.error.is_some() {
-            return Err(error::error(0, data));
+            return Err(error::parse_error_body(0, data));
         }
         let message = line.message.unwrap_or_default();
-        self.text(true, message.thinking.unwrap_or_default(), &mut events);
-        self.text(false, message.content.unwrap_or_default(), &mut events);
+        self.read_text(true, message.thinking.unwrap_or_default(), &mut events);
+        self.read_text(false, message.content.unwrap_or_default(), &mut events);
         let calls = message.tool_calls.unwrap_or_default();
-        if self.calls.saturating_add(calls.len()) > MOST_CALLS {
+        if self.call_count.saturating_add(calls.len()) > MAX_CALLS {
             return Err(too_many_calls());
         }
         for raw in calls {
-            self.call(raw, line.created_at.as_deref(), &mut events);
+            self.read_call(raw, line.created_at.as_deref(), &mut events);
         }
         if line.done == Some(true) {
-            self.done = true;
-            self.close(&mut events);
+            self.is_finished = true;
+            self.close_text(&mut events);
             let input = line.prompt_eval_count.unwrap_or_default();
             let output = line.eval_count.unwrap_or_default();
             events.push(ModelEvent::Finished {
-                stop: stop(line.done_reason.unwrap_or_default(), self.calls > 0),
+                stop: stop_reason(line.done_reason.unwrap_or_default(), self.call_count > 0),
                 usage: Usage::new(input, output),
             });
         }
         Ok(events)
     }
 
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
-        match self.done {
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        match self.is_finished {
             true => Ok(Vec::new()),
-            false => Err(broken("the answer was cut off")),
+            false => Err(protocol_error("the answer was cut off")),
         }
     }
 }
 
 /// An object as its text; a text, which some servers send instead, as it is.
-fn arguments(raw: Option<&RawValue>) -> String {
+fn arguments_text(raw: Option<&RawValue>) -> String {
     let text = raw.map(RawValue::get).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
 }
 
-fn stop(reason: String, calls: bool) -> StopReason {
+fn stop_reason(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
         // Older servers give no reason.
         "stop" | "tool_calls" | "" if calls => StopReason::Calls,
@@ -190,6 +190,6 @@ fn stop(reason: String, calls: bool) -> StopReason {
     }
 }
 
-fn broken(message: &str) -> ModelError {
+fn protocol_error(message: &str) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -29,7 +29,7 @@ fn plan() -> Arc<Plan> {
         .collect();
     Arc::new(
         Planner::new(Ollama.dialect())
-            .shape(Ollama.shape())
+            .shape(Ollama.tool_shape())
             .plan(&tools),
     )
 }
@@ -40,13 +40,13 @@ fn no_tools() -> Arc<Plan> {
 }
 
 /// Reads lines to their end.
-fn answered(lines: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = Ollama.reader(plan());
+fn parse_lines(lines: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = Ollama.parser(plan());
     let mut events = Vec::new();
     for line in lines {
-        events.extend(reader.frame("", line)?);
+        events.extend(reader.parse_frame("", line)?);
     }
-    events.extend(reader.end()?);
+    events.extend(reader.end_of_stream()?);
     Ok(events)
 }
 
@@ -61,9 +61,9 @@ fn line(message: &str) -> String {
 const DONE: &str = r#"{"model":"qwen3","created_at":"2026-11-15T12:00:01Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":11,"eval_count":7}"#;
 
 /// Reads an answer whose calls come in one line.
-fn calling(entries: &str) -> Vec<ModelEvent> {
+fn parse_calls(entries: &str) -> Vec<ModelEvent> {
     let line = line(&format!(r#""content":"","tool_calls":[{entries}]"#));
-    answered(&[&line, DONE]).unwrap()
+    parse_lines(&[&line, DONE]).unwrap()
 }
 
 fn items(events: &[ModelEvent]) -> Vec<Item> {

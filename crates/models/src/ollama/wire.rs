@@ -58,7 +58,7 @@ pub(super) struct Function<'a> {
 /// The body of a refusal.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Refusal<'a> {
+pub(super) struct ErrorEnvelope<'a> {
     #[serde(borrow, deserialize_with = "lenient")]
     pub(super) error: Option<&'a RawValue>,
     #[serde(deserialize_with = "lenient")]
@@ -68,7 +68,7 @@ pub(super) struct Refusal<'a> {
 /// An error that a model elsewhere gave, passed on as it was.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Trouble {
+pub(super) struct ErrorBody {
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<String>,
 }

@@ -3,20 +3,20 @@
 use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use crate::excerpt::truncated;
-use crate::vendor_errors::{self, Report};
+use crate::excerpt::redact_and_truncate;
+use crate::vendor_errors::{self, VendorError};
 
 /// The longest message, in characters: some servers answer with a page of HTML.
-const LONGEST: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Reads the body of a response whose status is not success.
-pub(super) fn error(status: u16, body: &str) -> ModelError {
+pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
     let value = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
-    of_value(status, &value)
+    parse_error_value(status, &value)
 }
 
 /// Reads an error in a body or in a stream, which has no status: that is 0.
-pub(super) fn of_value(status: u16, value: &Value) -> ModelError {
+pub(super) fn parse_error_value(status: u16, value: &Value) -> ModelError {
     // Google's imitation wraps errors into a list.
     let value = value.get(0).unwrap_or(value);
     let error = value
@@ -25,7 +25,7 @@ pub(super) fn of_value(status: u16, value: &Value) -> ModelError {
         .unwrap_or(value);
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let code = error.get("code");
-    let status = match code.and_then(number) {
+    let status = match code.and_then(status_code) {
         Some(code) if status == 0 && (400..600).contains(&code) => code,
         _ => status,
     };
@@ -39,8 +39,8 @@ pub(super) fn of_value(status: u16, value: &Value) -> ModelError {
         text("status"),
         inner,
     ];
-    let message = message(error);
-    let kind = vendor_errors::kind(Report {
+    let message = error_message(error);
+    let kind = vendor_errors::classify(VendorError {
         status,
         codes: &codes,
         message: &message,
@@ -58,7 +58,7 @@ pub(super) fn of_value(status: u16, value: &Value) -> ModelError {
     ModelError::new(kind, message)
 }
 
-fn number(code: &Value) -> Option<u16> {
+fn status_code(code: &Value) -> Option<u16> {
     let number = match code {
         Value::String(digits) => digits.parse().ok()?,
         other => other.as_u64()?,
@@ -67,7 +67,7 @@ fn number(code: &Value) -> Option<u16> {
 }
 
 /// Finds the vendor's message: its field has many names.
-fn message(error: &Value) -> String {
+fn error_message(error: &Value) -> String {
     let found = ["message", "detail", "msg", "error"]
         .iter()
         .filter_map(|name| error.get(name))
@@ -82,5 +82,5 @@ fn message(error: &Value) -> String {
     if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
         text = format!("{text}: {raw}");
     }
-    truncated(&text, LONGEST)
+    redact_and_truncate(&text, MAX_MESSAGE_CHARS)
 }

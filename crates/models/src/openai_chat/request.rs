@@ -9,18 +9,18 @@ use toolwright_core::wire::Plan;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::OpenAiChat;
-use super::quirks::{Answers, ResultImages};
-use crate::json::number;
+use super::quirks::{ResponseFormatSupport, ResultImages};
+use crate::json::number_from_f32;
 
-mod part;
-mod replay;
+mod content_parts;
+mod replayed_step;
 
-use part::Parts;
+use content_parts::ContentParts;
 
 /// What the model reads where a result is missing: a call without one breaks the request.
-const NO_RESULT: &str = "There is no result: the call was not finished.";
+const MISSING_RESULT_TEXT: &str = "There is no result: the call was not finished.";
 
-pub(super) fn body(
+pub(super) fn request_body(
     chat: &OpenAiChat,
     request: &ModelRequest,
     tools: &Plan,
@@ -37,18 +37,18 @@ pub(super) fn body(
             "tools",
             serde_json::from_str(tools.text()).unwrap_or_default(),
         );
-        if let Some(choice) = choice(chat, &request.tool_choice, tools) {
+        if let Some(choice) = tool_choice(chat, &request.tool_choice, tools) {
             set("tool_choice", choice);
         }
     }
     if let Some(form) = &request.response_format {
-        set("response_format", format(chat, &form.name, &form.schema));
+        set("response_format", response_format(chat, &form.name, &form.schema));
     }
     for (name, value) in options(chat, &request.options) {
         set(name, value);
     }
     set("stream", true.into());
-    if chat.quirks.stream_usage {
+    if chat.quirks.requests_stream_usage {
         set("stream_options", json!({"include_usage": true}));
     }
     body.extend(request.options.extra.clone());
@@ -60,9 +60,9 @@ fn options(
     options: &ModelOptions,
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
-        (chat.quirks.max_tokens, options.max_tokens.map(Value::from)),
-        ("temperature", options.temperature.and_then(number)),
-        ("top_p", options.top_p.and_then(number)),
+        (chat.quirks.max_tokens_field, options.max_tokens.map(Value::from)),
+        ("temperature", options.temperature.and_then(number_from_f32)),
+        ("top_p", options.top_p.and_then(number_from_f32)),
         (
             "reasoning_effort",
             options.effort.as_deref().map(Value::from),
@@ -72,11 +72,11 @@ fn options(
         .filter_map(|(name, value)| Some((name, value?)))
 }
 
-fn choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+fn tool_choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some("none".into()),
-        ToolChoice::Required if chat.quirks.forced_calls => Some("required".into()),
-        ToolChoice::Named(name) if chat.quirks.forced_calls => {
+        ToolChoice::Required if chat.quirks.supports_forced_calls => Some("required".into()),
+        ToolChoice::Named(name) if chat.quirks.supports_forced_calls => {
             // A tool that is not there is the vendor's to refuse: any other choice would be another wish.
             let name = tools.wire_name(name).unwrap_or(name);
             Some(json!({"type": "function", "function": {"name": name}}))
@@ -87,11 +87,11 @@ fn choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value>
 }
 
 /// How the form of the answer is asked for.
-pub(super) fn format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
-    if chat.quirks.answers == Answers::Object {
+pub(super) fn response_format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
+    if chat.quirks.response_format == ResponseFormatSupport::JsonObject {
         return json!({"type": "json_object"});
     }
-    let dialect = answer_dialect(chat, schema);
+    let dialect = response_format_dialect(chat, schema);
     let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
     let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     let strict = dialect.is_some_and(Dialect::is_strict);
@@ -111,8 +111,8 @@ pub(super) fn format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
 }
 
 /// The dialect that an answer comes in: whoever reads the answer lifts it from there.
-pub(super) fn answer_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
-    if chat.quirks.answers == Answers::Object {
+pub(super) fn response_format_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
+    if chat.quirks.response_format == ResponseFormatSupport::JsonObject {
         return None;
     }
     let plain = chat.dialect.plain();
@@ -124,12 +124,12 @@ pub(super) fn answer_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Diale
 }
 
 /// What the model should keep to; the form of the answer belongs to it where the API has no place for a schema.
-fn system(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
+fn system_text(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
     let form = request
         .response_format
         .as_ref()
-        .filter(|_| chat.quirks.answers == Answers::Object);
-    let form = form.map(|form: &ResponseFormat| told(&form.schema));
+        .filter(|_| chat.quirks.response_format == ResponseFormatSupport::JsonObject);
+    let form = form.map(|form: &ResponseFormat| schema_instruction(&form.schema));
     match (&request.system, form) {
         (Some(system), Some(form)) => Some(format!("{system}\n\n{form}")),
         (Some(system), None) => Some(system.clone()),
@@ -138,7 +138,7 @@ fn system(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
 }
 
 /// The form of an answer in words.
-pub(super) fn told(schema: &Schema) -> String {
+pub(super) fn schema_instruction(schema: &Schema) -> String {
     let schema = schema.as_value();
     format!(
         "Answer with one JSON object that satisfies this JSON Schema, and nothing else:\n{schema}"
@@ -146,65 +146,65 @@ pub(super) fn told(schema: &Schema) -> String {
 }
 
 /// The conversation so far.
-struct Draft<'a> {
-    chat: &'a OpenAiChat,
+struct MessageWriter<'a> {
+    protocol: &'a OpenAiChat,
     tools: &'a Plan,
     messages: Vec<Value>,
     /// The calls of the last step, whose results have to come next.
-    calls: Vec<ToolCall>,
-    results: Vec<&'a ToolResult>,
+    pending_calls: Vec<ToolCall>,
+    pending_results: Vec<&'a ToolResult>,
 }
 
 fn messages(chat: &OpenAiChat, request: &ModelRequest, tools: &Plan) -> Vec<Value> {
-    let mut draft = Draft {
-        chat,
+    let mut draft = MessageWriter {
+        protocol: chat,
         tools,
         messages: Vec::new(),
-        calls: Vec::new(),
-        results: Vec::new(),
+        pending_calls: Vec::new(),
+        pending_results: Vec::new(),
     };
-    if let Some(system) = system(chat, request) {
-        draft.say(chat.quirks.system, system.into());
+    if let Some(system) = system_text(chat, request) {
+        draft.push_message(chat.quirks.system_role, system.into());
     }
     for message in &request.messages {
         match message {
-            Message::Results(results) => draft.results.extend(results),
+            Message::Results(results) => draft.pending_results.extend(results),
             other => {
-                draft.answer_calls();
-                draft.message(other);
+                draft.push_results();
+                draft.push_history_message(other);
             }
         }
     }
-    draft.answer_calls();
+    draft.push_results();
     draft.messages
 }
 
-impl Draft<'_> {
-    fn say(&mut self, role: &str, content: Value) {
+impl MessageWriter<'_> {
+    fn push_message(&mut self, role: &str, content: Value) {
         self.messages
             .push(json!({"role": role, "content": content}));
     }
 
     /// Says it unless it is blank: not every vendor takes a message that says nothing.
-    fn say_something(&mut self, role: &str, content: Value) {
+    fn push_unless_blank(&mut self, role: &str, content: Value) {
         let is_blank = content.as_str().is_some_and(|text| text.trim().is_empty());
         if !is_blank {
-            self.say(role, content);
+            self.push_message(role, content);
         }
     }
 
-    fn message(&mut self, message: &Message) {
+    fn push_history_message(&mut self, message: &Message) {
         match message {
             Message::User(contents) => {
-                let content = Parts::of(contents, &self.chat.quirks).content();
-                self.say_something("user", content);
+                let content = ContentParts::from_contents(contents, &self.protocol.quirks).into_content();
+                self.push_unless_blank("user", content);
             }
             Message::Assistant(contents) => {
-                self.say_something("assistant", Content::all_told(contents).into())
+                self.push_unless_blank("assistant", Content::all_told(contents).into())
             }
             Message::Step(step) => {
-                self.calls = step.calls().cloned().collect();
-                let message = replay::message(self.chat, step, self.tools);
+                self.pending_calls = step.calls().cloned().collect();
+                let message = replayed_step::assistant_message(self.protocol, step, self.tools);
                 self.messages.extend(message);
             }
             _ => {}
@@ -214,17 +214,17 @@ impl Draft<'_> {
     /// Writes one result for each call of the last step, in the order of the calls.
     ///
     /// A result without its call is left out: it would break the request just as a call without its result does.
-    fn answer_calls(&mut self) {
-        let calls = std::mem::take(&mut self.calls);
-        let results = std::mem::take(&mut self.results);
+    fn push_results(&mut self) {
+        let calls = std::mem::take(&mut self.pending_calls);
+        let results = std::mem::take(&mut self.pending_results);
         let mut images = Vec::new();
         for call in calls {
             let result = results.iter().find(|result| result.call == call.id);
             let content = match result {
-                Some(result) => self.result(result, &mut images),
-                None => NO_RESULT.into(),
+                Some(result) => self.result_content(result, &mut images),
+                None => MISSING_RESULT_TEXT.into(),
             };
-            let id = self.chat.quirks.call_ids.of(call.id.as_str());
+            let id = self.protocol.quirks.call_id_format.conform(call.id.as_str());
             self.messages.push(json!({
                 "role": "tool",
                 "tool_call_id": id,
@@ -232,35 +232,35 @@ impl Draft<'_> {
             }));
         }
         if !images.is_empty() {
-            self.say("user", images.into());
+            self.push_message("user", images.into());
         }
     }
 
-    fn result(&self, result: &ToolResult, images: &mut Vec<Value>) -> Value {
+    fn result_content(&self, result: &ToolResult, images: &mut Vec<Value>) -> Value {
         let failed = result.is_error();
-        match self.chat.quirks.result_images {
-            ResultImages::Inside if result.content.iter().any(is_image) => {
-                let mut parts = Parts::default();
+        match self.protocol.quirks.result_images {
+            ResultImages::InResult if result.content.iter().any(is_image) => {
+                let mut parts = ContentParts::default();
                 if failed {
-                    parts.text("Error:");
+                    parts.push_text("Error:");
                 }
-                parts.extend(&result.content, &self.chat.quirks);
-                return parts.content();
+                parts.extend(&result.content, &self.protocol.quirks);
+                return parts.into_content();
             }
-            ResultImages::After => {
+            ResultImages::InUserMessage => {
                 let pictures = result.content.iter().filter(|content| is_image(content));
-                let mut parts = Parts::default();
+                let mut parts = ContentParts::default();
                 for picture in pictures {
                     let whose = format!("From the result of {}:", result.tool);
-                    parts.text(&whose);
-                    parts.add(picture, &self.chat.quirks);
+                    parts.push_text(&whose);
+                    parts.push_content(picture, &self.protocol.quirks);
                 }
-                images.extend(parts.into_list());
+                images.extend(parts.into_vec());
             }
             _ => {}
         }
-        let told = match self.chat.quirks.result_images {
-            ResultImages::After => text_around_images(&result.content).into(),
+        let told = match self.protocol.quirks.result_images {
+            ResultImages::InUserMessage => text_around_images(&result.content).into(),
             _ => result.told(),
         };
         match (failed, told.is_empty()) {

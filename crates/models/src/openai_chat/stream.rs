@@ -8,78 +8,78 @@ use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, St
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
-use super::error::of_value;
-use super::grow::{add_detail, grow, is_nothing};
+use super::error::parse_error_value;
+use super::merge_delta::{merge_reasoning_detail, merge_value, is_empty_value};
 use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
-use crate::assemble::{Assembler, Piece, Whole};
-use crate::bounds::too_many_calls;
+use crate::call_assembler::{CallAssembler, CallDelta, CompleteCall};
+use crate::limits::too_many_calls;
 use crate::excerpt::excerpt;
-use crate::protocol::Reader;
+use crate::protocol::ResponseParser;
 
 /// What ends the stream.
-const DONE: &str = "[DONE]";
+const END_OF_STREAM: &str = "[DONE]";
 
 /// Reads one answer.
-pub(super) struct Chunks {
+pub(super) struct StreamParser {
     plan: Arc<Plan>,
     text: String,
     refusal: String,
     /// What the model thought, as it was told.
-    thought: String,
+    reasoning_text: String,
     /// The same in the fields that it came in.
-    reasoning: Map<String, Value>,
-    calls: Assembler,
+    reasoning_fields: Map<String, Value>,
+    calls: CallAssembler,
     /// Fields of the message that nobody here knows.
-    rest: Map<String, Value>,
-    finish: Option<String>,
+    extra_fields: Map<String, Value>,
+    finish_reason: Option<String>,
     usage: Usage,
-    ended: bool,
+    is_finished: bool,
 }
 
-impl Chunks {
+impl StreamParser {
     pub(super) fn new(plan: Arc<Plan>) -> Self {
         Self {
             plan,
             text: String::new(),
             refusal: String::new(),
-            thought: String::new(),
-            reasoning: Map::new(),
-            calls: Assembler::default(),
-            rest: Map::new(),
-            finish: None,
+            reasoning_text: String::new(),
+            reasoning_fields: Map::new(),
+            calls: CallAssembler::default(),
+            extra_fields: Map::new(),
+            finish_reason: None,
             usage: Usage::default(),
-            ended: false,
+            is_finished: false,
         }
     }
 
     /// Reads a frame that is an error, or no chunk at first sight.
-    fn strange(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_unexpected_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let value: Value = serde_json::from_str(data).map_err(|error| {
             let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
             ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
         })?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
         if is_error || name == "error" {
-            return Err(of_value(0, &value));
+            return Err(parse_error_value(0, &value));
         }
         // Of a field that came twice, this text has the last.
         match serde_json::from_str(&value.to_string()) {
-            Ok(chunk) => self.chunk(chunk),
+            Ok(chunk) => self.read_chunk(chunk),
             // JSON, but nothing that a chunk could be.
             Err(_) => Ok(Vec::new()),
         }
     }
 
-    fn chunk(&mut self, chunk: Chunk) -> Result<Vec<ModelEvent>, ModelError> {
+    fn read_chunk(&mut self, chunk: Chunk) -> Result<Vec<ModelEvent>, ModelError> {
         let groq = chunk.x_groq.unwrap_or_default();
         for error in [&chunk.error, &groq.error] {
             if !error.is_null() {
-                return Err(of_value(0, error));
+                return Err(parse_error_value(0, error));
             }
         }
         if let Some(id) = &chunk.id {
-            self.calls.seed(id);
+            self.calls.set_id_seed(id);
         }
         if let Some(usage) = chunk.usage.or(groq.usage) {
             self.usage = usage.into();
@@ -87,69 +87,69 @@ impl Chunks {
         let mut events = Vec::new();
         for choice in chunk.choices {
             if choice.index.unwrap_or(0) == 0 {
-                self.choice(choice, &mut events)?;
+                self.read_choice(choice, &mut events)?;
             }
         }
         Ok(events)
     }
 
-    fn choice(&mut self, choice: Choice, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn read_choice(&mut self, choice: Choice, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if !choice.error.is_null() {
-            return Err(of_value(0, &choice.error));
+            return Err(parse_error_value(0, &choice.error));
         }
         if let Some(usage) = choice.usage {
             self.usage = usage.into();
         }
         // A message that comes after its own deltas only repeats them.
-        let message = choice.message.filter(|_| self.is_empty());
+        let message = choice.message.filter(|_| self.has_no_output());
         if let Some(delta) = choice.delta.or(message) {
-            self.delta(delta, events);
-            if self.calls.is_full() {
+            self.read_delta(delta, events);
+            if self.calls.exceeds_call_limit() {
                 return Err(too_many_calls());
             }
         }
         match choice.finish_reason {
-            Some(reason) if BROKEN.contains(&reason.as_str()) => Err(ModelError::new(
+            Some(reason) if VENDOR_FAILURE_REASONS.contains(&reason.as_str()) => Err(ModelError::new(
                 ModelErrorKind::Overloaded,
                 format!("the vendor broke off its answer: {reason}"),
             )),
             Some(reason) if !reason.is_empty() => {
-                self.finish = Some(reason);
+                self.finish_reason = Some(reason);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn is_empty(&self) -> bool {
+    fn has_no_output(&self) -> bool {
         self.text.is_empty()
             && self.refusal.is_empty()
-            && self.reasoning.is_empty()
+            && self.reasoning_fields.is_empty()
             && self.calls.is_empty()
     }
 
-    fn delta(&mut self, delta: Delta, events: &mut Vec<ModelEvent>) {
-        self.think(&delta, events);
-        self.content(delta.content, events);
+    fn read_delta(&mut self, delta: Delta, events: &mut Vec<ModelEvent>) {
+        self.read_reasoning(&delta, events);
+        self.read_content(delta.content, events);
         if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
             self.refusal.push_str(&refusal);
             events.push(ModelEvent::Text(refusal));
         }
         if !delta.tool_calls.is_empty() {
-            let told = self.calls.read(delta.tool_calls.into_iter().map(piece));
-            events.extend(told.into_iter().map(|event| self.named(event)));
+            let told = self.calls.add_deltas(delta.tool_calls.into_iter().map(call_delta));
+            events.extend(told.into_iter().map(|event| self.with_tool_name(event)));
         }
         if let Some(call) = delta.function_call {
-            let piece = Piece::new(None, None, Some(&call.name), Some(call.arguments));
-            self.calls.read_legacy(piece);
+            let piece = CallDelta::new(None, None, Some(&call.name), Some(call.arguments));
+            self.calls.add_legacy_delta(piece);
         }
         for (name, value) in delta.rest {
-            grow(self.rest.entry(name).or_insert(Value::Null), value);
+            merge_value(self.extra_fields.entry(name).or_insert(Value::Null), value);
         }
     }
 
     /// What is thought comes under several names, and under more than one at once.
-    fn think(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
+    fn read_reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
         let named = [
             ("reasoning_content", &delta.reasoning_content),
             ("reasoning", &delta.reasoning),
@@ -158,23 +158,23 @@ impl Chunks {
             // An empty one is kept too: whoever sends the field may want it back.
             if let Some(text) = text {
                 let kept = self
-                    .reasoning
+                    .reasoning_fields
                     .entry(name)
                     .or_insert_with(|| Value::String(String::new()));
-                grow(kept, Value::String(text.clone()));
+                merge_value(kept, Value::String(text.clone()));
             }
         }
         let mut in_details = String::new();
         if !delta.reasoning_details.is_empty() {
             let kept = self
-                .reasoning
+                .reasoning_fields
                 .entry("reasoning_details")
                 .or_insert_with(|| Value::Array(Vec::new()));
             for detail in &delta.reasoning_details {
                 let text = detail.get("text").or_else(|| detail.get("summary"));
                 in_details.push_str(text.and_then(Value::as_str).unwrap_or_default());
                 if let Value::Array(details) = kept {
-                    add_detail(details, detail.clone());
+                    merge_reasoning_detail(details, detail.clone());
                 }
             }
         }
@@ -182,17 +182,17 @@ impl Chunks {
             .into_iter()
             .filter_map(|(_, text)| text.as_ref())
             .find(|text| !text.is_empty());
-        self.tell_thought(told.unwrap_or(&in_details).clone(), events);
+        self.emit_reasoning(told.unwrap_or(&in_details).clone(), events);
     }
 
-    fn tell_thought(&mut self, text: String, events: &mut Vec<ModelEvent>) {
+    fn emit_reasoning(&mut self, text: String, events: &mut Vec<ModelEvent>) {
         if !text.is_empty() {
-            self.thought.push_str(&text);
+            self.reasoning_text.push_str(&text);
             events.push(ModelEvent::Reasoning(text));
         }
     }
 
-    fn content(&mut self, content: Value, events: &mut Vec<ModelEvent>) {
+    fn read_content(&mut self, content: Value, events: &mut Vec<ModelEvent>) {
         match content {
             Value::String(text) if !text.is_empty() => {
                 self.text.push_str(&text);
@@ -200,7 +200,7 @@ impl Chunks {
             }
             Value::Array(parts) => {
                 for part in parts {
-                    self.part(part, events);
+                    self.read_content_part(part, events);
                 }
             }
             _ => {}
@@ -208,37 +208,37 @@ impl Chunks {
     }
 
     /// Mistral sends its content in parts, thoughts among them.
-    fn part(&mut self, part: Value, events: &mut Vec<ModelEvent>) {
+    fn read_content_part(&mut self, part: Value, events: &mut Vec<ModelEvent>) {
         if let Some(thought) = part.get("thinking") {
             let text = match thought {
-                Value::Array(parts) => parts.iter().filter_map(text_of).collect(),
+                Value::Array(parts) => parts.iter().filter_map(part_text).collect(),
                 Value::String(text) => text.clone(),
                 _ => String::new(),
             };
             let kept = self
-                .reasoning
+                .reasoning_fields
                 .entry("content")
                 .or_insert_with(|| json!([{"type": "thinking", "thinking": []}]));
             if let Some(Value::Array(parts)) = kept.pointer_mut("/0/thinking") {
                 match parts.last_mut().and_then(|part| part.get_mut("text")) {
-                    Some(last) => grow(last, Value::String(text.clone())),
+                    Some(last) => merge_value(last, Value::String(text.clone())),
                     None => parts.push(json!({"type": "text", "text": text})),
                 }
             }
-            self.tell_thought(text, events);
-        } else if let Some(text) = text_of(&part) {
-            self.content(Value::String(text.to_owned()), events);
+            self.emit_reasoning(text, events);
+        } else if let Some(text) = part_text(&part) {
+            self.read_content(Value::String(text.to_owned()), events);
         } else {
             let parts = self
-                .rest
+                .extra_fields
                 .entry("content")
                 .or_insert_with(|| Value::Array(Vec::new()));
-            grow(parts, Value::Array(vec![part]));
+            merge_value(parts, Value::Array(vec![part]));
         }
     }
 
     /// The event with the tool's own name instead of the wire's.
-    fn named(&self, event: ModelEvent) -> ModelEvent {
+    fn with_tool_name(&self, event: ModelEvent) -> ModelEvent {
         match event {
             ModelEvent::CallBegins { index, id, name } => {
                 let tool = self
@@ -255,46 +255,46 @@ impl Chunks {
 
     /// Tells all items, and why the answer ends.
     fn finish(&mut self) -> Vec<ModelEvent> {
-        self.ended = true;
+        self.is_finished = true;
         let (told, calls) = self.calls.finish();
-        let mut events: Vec<ModelEvent> = told.into_iter().map(|event| self.named(event)).collect();
+        let mut events: Vec<ModelEvent> = told.into_iter().map(|event| self.with_tool_name(event)).collect();
         let mut items = Vec::new();
-        let reasoning = std::mem::take(&mut self.reasoning);
-        let text = std::mem::take(&mut self.thought);
+        let reasoning = std::mem::take(&mut self.reasoning_fields);
+        let text = std::mem::take(&mut self.reasoning_text);
         if !reasoning.is_empty() {
-            items.push(item(ItemKind::Reasoning { text }, &reasoning));
+            items.push(item_with_raw(ItemKind::Reasoning { text }, &reasoning));
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
             let raw = json!({"content": text});
-            items.push(item(ItemKind::Text { text }, &raw));
+            items.push(item_with_raw(ItemKind::Text { text }, &raw));
         }
         let text = std::mem::take(&mut self.refusal);
         let refused = !text.is_empty();
         if refused {
             let raw = json!({"refusal": text});
-            items.push(item(ItemKind::Refusal { text }, &raw));
+            items.push(item_with_raw(ItemKind::Refusal { text }, &raw));
         }
         let mut called = false;
         for call in calls {
             called |= !call.name.is_empty();
-            items.push(self.call(call));
+            items.push(self.call_item(call));
         }
-        for (name, value) in std::mem::take(&mut self.rest) {
-            if !is_nothing(&value) {
+        for (name, value) in std::mem::take(&mut self.extra_fields) {
+            if !is_empty_value(&value) {
                 let raw = Map::from_iter([(name, value)]);
-                items.push(item(ItemKind::Other, &raw));
+                items.push(item_with_raw(ItemKind::Other, &raw));
             }
         }
         events.extend(items.into_iter().map(ModelEvent::Item));
         events.push(ModelEvent::Finished {
-            stop: stop(self.finish.take(), called, refused),
+            stop: stop_reason(self.finish_reason.take(), called, refused),
             usage: self.usage,
         });
         events
     }
 
-    fn call(&self, whole: Whole) -> Item {
+    fn call_item(&self, whole: CompleteCall) -> Item {
         let mut raw = Map::new();
         raw.insert("id".to_owned(), whole.id.as_str().into());
         raw.insert("type".to_owned(), "function".into());
@@ -302,39 +302,39 @@ impl Chunks {
             let function = json!({"name": whole.name, "arguments": whole.arguments});
             raw.insert("function".to_owned(), function);
         }
-        raw.extend(whole.rest);
+        raw.extend(whole.extra_fields);
         if whole.name.is_empty() {
-            return item(ItemKind::Other, &json!({"tool_calls": [raw]}));
+            return item_with_raw(ItemKind::Other, &json!({"tool_calls": [raw]}));
         }
         let call = ToolCall::new(whole.name, whole.arguments).with_id(whole.id);
         let call = self.plan.lift(call);
-        item(ItemKind::Call { call }, &raw)
+        item_with_raw(ItemKind::Call { call }, &raw)
     }
 }
 
-impl Reader for Chunks {
-    fn frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let data = data.trim();
-        if self.ended || data.is_empty() {
+        if self.is_finished || data.is_empty() {
             return Ok(Vec::new());
         }
-        if data == DONE {
+        if data == END_OF_STREAM {
             return Ok(self.finish());
         }
         match serde_json::from_str::<Chunk>(data) {
             Ok(chunk) if name != "error" && chunk.object.as_deref() != Some("error") => {
-                self.chunk(chunk)
+                self.read_chunk(chunk)
             }
-            _ => self.strange(name, data),
+            _ => self.parse_unexpected_frame(name, data),
         }
     }
 
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
-        if self.ended {
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.is_finished {
             return Ok(Vec::new());
         }
         // Not everybody says that the stream is done, but an answer has a reason to end.
-        if self.finish.is_some() {
+        if self.finish_reason.is_some() {
             return Ok(self.finish());
         }
         Err(ModelError::new(
@@ -345,9 +345,9 @@ impl Reader for Chunks {
 }
 
 /// Reasons to end that are none: the vendor could not go on.
-const BROKEN: [&str; 2] = ["error", "insufficient_system_resource"];
+const VENDOR_FAILURE_REASONS: [&str; 2] = ["error", "insufficient_system_resource"];
 
-fn stop(reason: Option<String>, called: bool, refused: bool) -> StopReason {
+fn stop_reason(reason: Option<String>, called: bool, refused: bool) -> StopReason {
     let reason = reason.unwrap_or_default();
     match reason.as_str() {
         "length" | "max_tokens" | "model_length" => StopReason::Length,
@@ -362,7 +362,7 @@ fn stop(reason: Option<String>, called: bool, refused: bool) -> StopReason {
     }
 }
 
-fn item(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
+fn item_with_raw(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
     match to_raw_value(raw) {
         Ok(raw) => Item::new(kind).with_raw(OpenAiChat::NAME, raw),
         Err(_) => Item::new(kind),
@@ -370,7 +370,7 @@ fn item(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
 }
 
 /// Reads one element of `tool_calls`.
-fn piece(mut entry: Map<String, Value>) -> Piece {
+fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
     let index = entry.remove("index");
     let id = entry.remove("id");
     let mut function = match entry.remove("function") {
@@ -379,14 +379,14 @@ fn piece(mut entry: Map<String, Value>) -> Piece {
     };
     let name = function.remove("name");
     let arguments = function.remove("arguments");
-    let mut piece = Piece::new(index.as_ref(), id.as_ref(), name.as_ref(), arguments);
+    let mut piece = CallDelta::new(index.as_ref(), id.as_ref(), name.as_ref(), arguments);
     if entry.get("type").is_some_and(|kind| kind == "function") {
         entry.remove("type");
     }
-    piece.rest = entry;
+    piece.extra_fields = entry;
     piece
 }
 
-fn text_of(part: &Value) -> Option<&str> {
+fn part_text(part: &Value) -> Option<&str> {
     part.get("text").and_then(Value::as_str)
 }

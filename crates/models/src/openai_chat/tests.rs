@@ -69,20 +69,20 @@ fn plan() -> Arc<Plan> {
     Arc::new(planner.plan(tools.iter()))
 }
 
-fn nothing() -> Arc<Plan> {
+fn no_tools() -> Arc<Plan> {
     let planner = Planner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
     let none: [&wire::Definition; 0] = [];
     Arc::new(planner.plan(none))
 }
 
 /// Reads frames to the end.
-fn read<T: AsRef<str>>(frames: &[T]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = OPENAI.reader(plan());
+fn parse_frames<T: AsRef<str>>(frames: &[T]) -> Result<Vec<ModelEvent>, ModelError> {
+    let mut reader = OPENAI.parser(plan());
     let mut events = Vec::new();
     for frame in frames {
-        events.extend(reader.frame("", frame.as_ref())?);
+        events.extend(reader.parse_frame("", frame.as_ref())?);
     }
-    events.extend(reader.end()?);
+    events.extend(reader.end_of_stream()?);
     Ok(events)
 }
 
@@ -127,7 +127,7 @@ fn raws(events: &[ModelEvent]) -> Vec<Value> {
     raws.collect()
 }
 
-fn end(events: &[ModelEvent]) -> (StopReason, Usage) {
+fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last() {
         Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
         other => panic!("the answer ends with {other:?}"),

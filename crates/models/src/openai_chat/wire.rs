@@ -22,7 +22,7 @@ pub(super) struct Chunk {
     pub(super) usage: Option<Usage>,
     /// Where Groq once put the usage.
     #[serde(deserialize_with = "lenient")]
-    pub(super) x_groq: Option<Groq>,
+    pub(super) x_groq: Option<GroqExtension>,
     pub(super) error: Value,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Function {
 /// Groq's own part of a chunk.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Groq {
+pub(super) struct GroqExtension {
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Option<Usage>,
     pub(super) error: Value,
@@ -102,15 +102,15 @@ pub(super) struct Usage {
     #[serde(deserialize_with = "number")]
     pub(super) prompt_cache_hit_tokens: u64,
     #[serde(deserialize_with = "lenient")]
-    pub(super) prompt_tokens_details: Option<Input>,
+    pub(super) prompt_tokens_details: Option<PromptTokensDetails>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) completion_tokens_details: Option<Output>,
+    pub(super) completion_tokens_details: Option<CompletionTokensDetails>,
 }
 
 /// What the tokens of the input were.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Input {
+pub(super) struct PromptTokensDetails {
     #[serde(deserialize_with = "number")]
     pub(super) cached_tokens: u64,
     #[serde(deserialize_with = "number")]
@@ -120,7 +120,7 @@ pub(super) struct Input {
 /// What the tokens of the output were.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Output {
+pub(super) struct CompletionTokensDetails {
     #[serde(deserialize_with = "number")]
     pub(super) reasoning_tokens: u64,
 }

@@ -8,22 +8,22 @@ use toolwright_core::wire::Plan;
 use toolwright_core::{Content, Outcome, ToolResult};
 
 use super::{OpenAiResponses, wire};
-use crate::called::{self, Ids};
+use crate::call_identifiers::{self, UniqueCallIds};
 use crate::protocol::Protocol as _;
 
 /// Writes the items of a conversation.
-pub(super) fn input(messages: &[Message], tools: &Plan) -> Vec<Value> {
+pub(super) fn input_items(messages: &[Message], tools: &Plan) -> Vec<Value> {
     let mut items = Vec::new();
-    let mut ids = Ids::default();
+    let mut ids = UniqueCallIds::default();
     for (place, message) in messages.iter().enumerate() {
         match message {
             Message::User(content) => {
-                let parts: Vec<Value> = content.iter().map(part).collect();
+                let parts: Vec<Value> = content.iter().map(content_part).collect();
                 if !parts.is_empty() {
                     items.push(json!({"type": "message", "role": "user", "content": parts}));
                 }
             }
-            Message::Assistant(content) => items.extend(said(&Content::all_told(content))),
+            Message::Assistant(content) => items.extend(assistant_text(&Content::all_told(content))),
             Message::Step(step) => {
                 let later = messages.get(place + 1..).unwrap_or_default();
                 let results = results_for_step(later);
@@ -63,13 +63,13 @@ fn results_for_step(later: &[Message]) -> Vec<&ToolResult> {
 }
 
 /// Longer ids are refused.
-const LONGEST_ID: usize = 64;
+const MAX_ID_BYTES: usize = 64;
 
 fn write_step(
     step: &Step,
     results: &[&ToolResult],
     tools: &Plan,
-    ids: &mut Ids,
+    ids: &mut UniqueCallIds,
     items: &mut Vec<Value>,
 ) {
     let result_of = |id: &str| results.iter().copied().find(|result| result.call == *id);
@@ -78,8 +78,8 @@ fn write_step(
     for item in &step.items {
         match &item.kind {
             ItemKind::Call { call } => {
-                let id = ids.next(call.id.as_str(), LONGEST_ID);
-                let mut told = raw(item).unwrap_or_else(|| {
+                let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
+                let mut told = raw_item(item).unwrap_or_else(|| {
                     let call = tools.lower(call.clone());
                     json!({
                         "type": "function_call",
@@ -88,10 +88,10 @@ fn write_step(
                         "arguments": call.arguments,
                     })
                 });
-                allow(&mut told, &id);
+                set_valid_id_and_name(&mut told, &id);
                 items.push(told);
                 let result = result_of(call.id.as_str());
-                let output = result.map_or_else(|| json!(NO_RESULT), output);
+                let output = result.map_or_else(|| json!(MISSING_RESULT_TEXT), call_output);
                 answers.push(json!({
                     "type": "function_call_output",
                     "call_id": id,
@@ -99,7 +99,7 @@ fn write_step(
                 }));
             }
             ItemKind::HostedApproval { id, .. } => {
-                let Some(request) = raw(item) else { continue };
+                let Some(request) = raw_item(item) else { continue };
                 items.push(request);
                 answers.push(match result_of(id) {
                     Some(result) if result.outcome == Outcome::Ok => {
@@ -110,14 +110,14 @@ fn write_step(
                         let reason = Some(&*reason).filter(|reason| !reason.is_empty());
                         approval_response(id, false, reason)
                     }
-                    None => approval_response(id, false, Some(NO_DECISION)),
+                    None => approval_response(id, false, Some(MISSING_DECISION_TEXT)),
                 });
             }
-            ItemKind::Reasoning { .. } => items.extend(raw(item).filter(|_| is_replayable(item))),
+            ItemKind::Reasoning { .. } => items.extend(raw_item(item).filter(|_| is_replayable(item))),
             ItemKind::Text { text } | ItemKind::Refusal { text } => {
-                items.extend(raw(item).or_else(|| said(text)));
+                items.extend(raw_item(item).or_else(|| assistant_text(text)));
             }
-            _ => items.extend(raw(item)),
+            _ => items.extend(raw_item(item)),
         }
     }
     // Reasoning that nothing follows, as when an answer was cut off, is refused.
@@ -128,23 +128,23 @@ fn write_step(
 }
 
 /// Gives a call the id that its result goes by, and a name that is not refused.
-fn allow(call: &mut Value, id: &str) {
+fn set_valid_id_and_name(call: &mut Value, id: &str) {
     let Some(fields) = call.as_object_mut() else {
         return;
     };
     let name = fields.get("name").and_then(Value::as_str);
-    let name = called::name(name.unwrap_or_default()).into_owned();
+    let name = call_identifiers::valid_tool_name(name.unwrap_or_default()).into_owned();
     fields.insert("call_id".to_owned(), id.into());
     fields.insert("name".to_owned(), name.into());
 }
 
 /// Stands for the result that a call never got.
-const NO_RESULT: &str = "Error: this call has no result; whether it ran is not known.";
+const MISSING_RESULT_TEXT: &str = "Error: this call has no result; whether it ran is not known.";
 
 /// Stands for the decision that nobody took.
-const NO_DECISION: &str = "nobody decided";
+const MISSING_DECISION_TEXT: &str = "nobody decided";
 
-fn raw(item: &Item) -> Option<Value> {
+fn raw_item(item: &Item) -> Option<Value> {
     let raw = item.raw_json(OpenAiResponses::NAME)?;
     serde_json::from_str(raw.get()).ok()
 }
@@ -165,39 +165,39 @@ fn is_reasoning(item: &Value) -> bool {
 }
 
 /// The model's words without an item of their own; nothing if there are none.
-fn said(text: &str) -> Option<Value> {
+fn assistant_text(text: &str) -> Option<Value> {
     // A list of parts would need the id of a real answer; text does not.
     (!text.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": text}))
 }
 
 /// What a call came to. The API has no field for failure: the text begins with it.
-fn output(result: &ToolResult) -> Value {
+fn call_output(result: &ToolResult) -> Value {
     let only_text = |content: &Content| matches!(content, Content::Text { .. });
     if result.content.iter().all(only_text) {
         let text = result.text();
         return if result.is_error() {
-            json!(format!("{FAILED}{text}"))
+            json!(format!("{ERROR_PREFIX}{text}"))
         } else {
             json!(text)
         };
     }
-    let failed = result.is_error().then(|| text_part(FAILED.trim_end()));
-    let parts = result.content.iter().map(part);
+    let failed = result.is_error().then(|| text_part(ERROR_PREFIX.trim_end()));
+    let parts = result.content.iter().map(content_part);
     Value::Array(failed.into_iter().chain(parts).collect())
 }
 
 /// How the text of a failure begins.
-const FAILED: &str = "Error: ";
+const ERROR_PREFIX: &str = "Error: ";
 
 /// One part of a message, or of what a call came to.
-fn part(content: &Content) -> Value {
+fn content_part(content: &Content) -> Value {
     let carried = match content {
-        Content::Image { data, mime_type } => media("image", mime_type, data, ""),
-        Content::Audio { data, mime_type } => media("audio", mime_type, data, ""),
+        Content::Image { data, mime_type } => media_part("image", mime_type, data, ""),
+        Content::Audio { data, mime_type } => media_part("audio", mime_type, data, ""),
         Content::Resource { resource } => match (&resource.text, &resource.blob) {
             (None, Some(blob)) => {
                 let mime_type = resource.mime_type.as_deref().unwrap_or_default();
-                media("resource", mime_type, blob, &resource.uri)
+                media_part("resource", mime_type, blob, &resource.uri)
             }
             _ => None,
         },
@@ -207,15 +207,15 @@ fn part(content: &Content) -> Value {
 }
 
 /// Bytes, if the API carries them.
-fn media(what: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
+fn media_part(what: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
     // Parameters, as of `text/csv; charset=utf-8`, do not change what it is.
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
     let address = || format!("data:{essence};base64,{data}");
-    if IMAGES.contains(&essence.as_str()) {
+    if IMAGE_TYPES.contains(&essence.as_str()) {
         return Some(json!({"type": "input_image", "detail": "auto", "image_url": address()}));
     }
-    (FILES.contains(&essence.as_str()) || essence.starts_with("text/")).then(|| {
+    (FILE_TYPES.contains(&essence.as_str()) || essence.starts_with("text/")).then(|| {
         let name = uri
             .rsplit('/')
             .find(|part| !part.is_empty())
@@ -225,10 +225,10 @@ fn media(what: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
 }
 
 /// The pictures that the API reads.
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /// The files that the API reads, beside everything that is text.
-const FILES: [&str; 13] = [
+const FILE_TYPES: [&str; 13] = [
     "application/pdf",
     "application/json",
     "application/xml",

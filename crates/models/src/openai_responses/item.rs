@@ -4,14 +4,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use toolwright_chat::ItemKind;
 
-use super::wire::{Action, Item, Part, as_text};
+use super::wire::{WebSearchAction, Item, Part, text_or_json};
 
 /// What an item other than a function call is.
-pub(super) fn kind(item: Item) -> ItemKind {
+pub(super) fn item_kind(item: Item) -> ItemKind {
     match item.kind.as_deref().unwrap_or_default() {
-        "message" => message(&item),
+        "message" => message_kind(&item),
         "reasoning" => ItemKind::Reasoning {
-            text: reasoning(&item),
+            text: reasoning_text(&item),
         },
         "mcp_approval_request" => ItemKind::HostedApproval {
             id: item.id.unwrap_or_default(),
@@ -19,36 +19,36 @@ pub(super) fn kind(item: Item) -> ItemKind {
             tool: item.name.unwrap_or_default(),
             arguments: item.arguments.unwrap_or_default(),
         },
-        "mcp_call" => mcp_call(item),
-        "mcp_list_tools" => mcp_list_tools(item),
+        "mcp_call" => mcp_call_kind(item),
+        "mcp_list_tools" => mcp_list_tools_kind(item),
         "web_search_call" => {
-            let failed = failed(&item);
-            let (input, output) = item.action.map(searched).unwrap_or_default();
-            hosted("web_search", input, output, failed)
+            let failed = has_failed(&item);
+            let (input, output) = item.action.map(search_input_and_sources).unwrap_or_default();
+            hosted_kind("web_search", input, output, failed)
         }
         "file_search_call" => {
-            let failed = failed(&item);
+            let failed = has_failed(&item);
             let input = item.queries.unwrap_or_default().join("\n");
-            hosted("file_search", input, String::new(), failed)
+            hosted_kind("file_search", input, String::new(), failed)
         }
         "code_interpreter_call" => {
-            let failed = failed(&item);
+            let failed = has_failed(&item);
             let logs = item.outputs.unwrap_or_default().into_iter();
             let logs: Vec<String> = logs.filter_map(|logged| logged.logs).collect();
             let input = item.code.unwrap_or_default();
-            hosted("code_interpreter", input, logs.join("\n"), failed)
+            hosted_kind("code_interpreter", input, logs.join("\n"), failed)
         }
         "image_generation_call" => {
-            let failed = failed(&item);
+            let failed = has_failed(&item);
             let input = item.revised_prompt.unwrap_or_default();
-            hosted("image_generation", input, String::new(), failed)
+            hosted_kind("image_generation", input, String::new(), failed)
         }
         _ => ItemKind::Other,
     }
 }
 
 /// The text that reasoning shows: its summary, and what the model thought where that is sent at all.
-pub(super) fn reasoning(item: &Item) -> String {
+pub(super) fn reasoning_text(item: &Item) -> String {
     let parts = [&item.summary, &item.content]
         .into_iter()
         .flatten()
@@ -57,7 +57,7 @@ pub(super) fn reasoning(item: &Item) -> String {
     texts.join("\n\n")
 }
 
-fn message(item: &Item) -> ItemKind {
+fn message_kind(item: &Item) -> ItemKind {
     let parts = item.content.as_deref().unwrap_or_default();
     let said = |what: fn(&Part) -> Option<&str>| parts.iter().filter_map(what).collect::<String>();
     let text = said(|part| part.text.as_deref());
@@ -74,13 +74,13 @@ fn message(item: &Item) -> ItemKind {
     ItemKind::Text { text }
 }
 
-fn mcp_call(item: Item) -> ItemKind {
-    let failed = failed(&item);
+fn mcp_call_kind(item: Item) -> ItemKind {
+    let failed = has_failed(&item);
     let tool = [item.server_label, item.name].into_iter().flatten();
     let tool: Vec<String> = tool.filter(|name| !name.is_empty()).collect();
-    let error = item.error.and_then(|error| as_text(&error));
+    let error = item.error.and_then(|error| text_or_json(&error));
     let output = item.output.filter(|output| !output.is_empty()).or(error);
-    hosted(
+    hosted_kind(
         &tool.join("."),
         item.arguments.unwrap_or_default(),
         output.unwrap_or_default(),
@@ -89,18 +89,18 @@ fn mcp_call(item: Item) -> ItemKind {
 }
 
 /// Which tools a server has: not a call, but where it fails nothing else of the server works.
-fn mcp_list_tools(item: Item) -> ItemKind {
-    let failed = failed(&item);
+fn mcp_list_tools_kind(item: Item) -> ItemKind {
+    let failed = has_failed(&item);
     let names = item.tools.unwrap_or_default().into_iter();
     let names: Vec<String> = names.filter_map(|tool| tool.name).collect();
-    let error = item.error.and_then(|error| as_text(&error));
+    let error = item.error.and_then(|error| text_or_json(&error));
     let output = error.unwrap_or_else(|| names.join(", "));
     let input = item.server_label.unwrap_or_default();
-    hosted("mcp_list_tools", input, output, failed)
+    hosted_kind("mcp_list_tools", input, output, failed)
 }
 
 /// What was searched for, and where something was found.
-fn searched(action: Action) -> (String, String) {
+fn search_input_and_sources(action: WebSearchAction) -> (String, String) {
     let query = action.query.filter(|query| !query.is_empty());
     let queries = || action.queries.map(|queries| queries.join("\n"));
     let page = [action.url, action.pattern].into_iter().flatten();
@@ -111,12 +111,12 @@ fn searched(action: Action) -> (String, String) {
     (input, sources.join("\n"))
 }
 
-fn failed(item: &Item) -> bool {
+fn has_failed(item: &Item) -> bool {
     let told = item.status.as_deref();
     item.error.is_some() || matches!(told, Some("failed" | "incomplete"))
 }
 
-fn hosted(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
+fn hosted_kind(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
     ItemKind::HostedCall {
         tool: tool.to_owned(),
         input,
@@ -126,7 +126,7 @@ fn hosted(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
 }
 
 /// The item with some fields set; nothing if there are none to set.
-pub(super) fn patch<'a>(
+pub(super) fn with_fields<'a>(
     raw: &RawValue,
     fields: impl IntoIterator<Item = (&'a str, Value)>,
 ) -> Option<Box<RawValue>> {

@@ -6,11 +6,11 @@ use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::Plan;
 use toolwright_core::{McpGroup, WebSearch};
 
-use super::input::input;
-use crate::json::{merge, number};
+use super::input::input_items;
+use crate::json::{merge_objects, number_from_f32};
 
 /// Writes what is sent.
-pub(super) fn body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |name: &str, value: Value| {
         body.insert(name.to_owned(), value);
@@ -18,46 +18,46 @@ pub(super) fn body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<Stri
     set("model", json!(model));
     set("stream", json!(true));
     set("store", json!(false));
-    if reasons(model) {
+    if supports_encrypted_reasoning(model) {
         set("include", json!(["reasoning.encrypted_content"]));
     }
     if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
         set("instructions", json!(system));
     }
-    set("input", Value::Array(input(&request.messages, plan)));
-    let tools = tools(request, plan);
+    set("input", Value::Array(input_items(&request.messages, plan)));
+    let tools = tool_definitions(request, plan);
     if !tools.is_empty() {
         set("tools", Value::Array(tools));
-        if let Some(choice) = choice(request, plan) {
+        if let Some(choice) = tool_choice(request, plan) {
             set("tool_choice", choice);
         }
     }
     if let Some(form) = &request.response_format {
-        set("text", json!({"format": format(&form.name, &form.schema)}));
+        set("text", json!({"format": response_format(&form.name, &form.schema)}));
     }
-    options(&request.options, &mut body);
+    write_options(&request.options, &mut body);
     body
 }
 
 /// Whether a model can be asked for its encrypted reasoning: those that do not reason refuse the request.
-fn reasons(model: &str) -> bool {
+fn supports_encrypted_reasoning(model: &str) -> bool {
     const WITHOUT: [&str; 4] = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"];
     let base = model.strip_prefix("ft:").unwrap_or(model);
     !WITHOUT.iter().any(|name| base.starts_with(name))
 }
 
-fn tools(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
+fn tool_definitions(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
     // The plan has just written it: what cannot be read is not there.
     let mut tools: Vec<Value> = serde_json::from_str(plan.text()).unwrap_or_default();
     tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
-        HostedTool::WebSearch(search) => Some(web_search(search)),
-        HostedTool::Mcp(group) => Some(mcp(group)),
+        HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+        HostedTool::Mcp(group) => Some(mcp_tool(group)),
         _ => None,
     }));
     tools
 }
 
-fn web_search(search: &WebSearch) -> Value {
+fn web_search_tool(search: &WebSearch) -> Value {
     let mut location = Map::new();
     location.insert("type".to_owned(), json!("approximate"));
     let known = [
@@ -70,11 +70,11 @@ fn web_search(search: &WebSearch) -> Value {
             location.insert(name.to_owned(), json!(value));
         }
     }
-    json!({"type": kind(search), "user_location": location})
+    json!({"type": search_type(search), "user_location": location})
 }
 
 /// What the search is called here; Anthropic's names for it, as `web_search_20250305`, mean nothing.
-fn kind(search: &WebSearch) -> &str {
+fn search_type(search: &WebSearch) -> &str {
     let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
     let is_foreign = !date.is_empty() && date.bytes().all(|letter| letter.is_ascii_digit());
     if is_foreign {
@@ -84,7 +84,7 @@ fn kind(search: &WebSearch) -> &str {
     }
 }
 
-fn mcp(group: &McpGroup) -> Value {
+fn mcp_tool(group: &McpGroup) -> Value {
     let mut tool = Map::new();
     let mut set = |name: &str, value: &str| {
         tool.insert(name.to_owned(), json!(value));
@@ -103,22 +103,22 @@ fn mcp(group: &McpGroup) -> Value {
     Value::Object(tool)
 }
 
-fn choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
+fn tool_choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
     match &request.tool_choice {
         ToolChoice::None => Some(json!("none")),
         ToolChoice::Required => Some(json!("required")),
-        ToolChoice::Named(name) => Some(named(name, request, plan)),
+        ToolChoice::Named(name) => Some(named_tool_choice(name, request, plan)),
         _ => None,
     }
 }
 
-fn named(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
+fn named_tool_choice(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
     if let Some(wire) = plan.wire_name(name) {
         return json!({"type": "function", "name": wire});
     }
     let hosted = request.hosted_tools.iter().find_map(|hosted| match hosted {
         HostedTool::WebSearch(search) if search.kind == name || name == "web_search" => {
-            Some(json!({"type": kind(search)}))
+            Some(json!({"type": search_type(search)}))
         }
         HostedTool::Mcp(group) if group.name == name => {
             Some(json!({"type": "mcp", "server_label": name}))
@@ -130,20 +130,20 @@ fn named(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
 }
 
 /// The form of the answer, strict where that gives up nothing.
-pub(super) fn format(name: &str, schema: &Schema) -> Value {
-    let dialect = answer_dialect(schema);
+pub(super) fn response_format(name: &str, schema: &Schema) -> Value {
+    let dialect = response_format_dialect(schema);
     let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
     let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     json!({
         "type": "json_schema",
-        "name": answer_name(name),
+        "name": valid_format_name(name),
         "schema": written,
         "strict": dialect.is_some_and(Dialect::is_strict),
     })
 }
 
 /// The dialect that an answer comes in: whoever reads the answer lifts it from there.
-pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
+pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     let strict = schema.lower(Dialect::OPENAI_STRICT);
     if strict.is_ok_and(|lowered| lowered.is_lossless()) {
         return Some(Dialect::OPENAI_STRICT);
@@ -153,7 +153,7 @@ pub(super) fn answer_dialect(schema: &Schema) -> Option<Dialect> {
 }
 
 /// A name that the API takes: letters, digits, `_` and `-`, at most 64 of them.
-fn answer_name(name: &str) -> String {
+fn valid_format_name(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     let letters = name.chars().take(64);
     let name: String = letters
@@ -166,7 +166,7 @@ fn answer_name(name: &str) -> String {
     }
 }
 
-fn options(options: &ModelOptions, body: &mut Map<String, Value>) {
+fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {
     if let Some(effort) = &options.effort {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
     }
@@ -177,9 +177,9 @@ fn options(options: &ModelOptions, body: &mut Map<String, Value>) {
         ("temperature", options.temperature),
         ("top_p", options.top_p),
     ] {
-        if let Some(value) = value.and_then(number) {
+        if let Some(value) = value.and_then(number_from_f32) {
             body.insert(name.to_owned(), value);
         }
     }
-    merge(body, &options.extra);
+    merge_objects(body, &options.extra);
 }

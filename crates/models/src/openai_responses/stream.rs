@@ -14,69 +14,69 @@ use toolwright_chat::{
 use toolwright_core::ToolCall;
 use toolwright_core::wire::Plan;
 
-use super::open::{Items, Kind, Open};
+use super::pending_items::{PendingItems, PendingKind, PendingItem};
 use super::wire::{self, Frame, Response};
 use super::{OpenAiResponses, error, item};
-use crate::bounds::{MOST_ITEMS, too_many_items};
-use crate::protocol::{Protocol as _, Reader};
+use crate::limits::{MAX_ITEMS, too_many_items};
+use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
-pub(super) struct Answer {
+pub(super) struct StreamParser {
     tools: Arc<Plan>,
-    items: Items,
-    calls: usize,
-    waits: bool,
-    refused: bool,
-    over: bool,
+    items: PendingItems,
+    call_count: usize,
+    awaits_results: bool,
+    has_refusal: bool,
+    is_finished: bool,
 }
 
-impl Reader for Answer {
-    fn frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let mut events = Vec::new();
-        if self.over || matches!(data.trim(), "" | "[DONE]") {
+        if self.is_finished || matches!(data.trim(), "" | "[DONE]") {
             return Ok(events);
         }
-        if self.items.len() > MOST_ITEMS {
+        if self.items.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
         let frame: Frame<'_> =
-            serde_json::from_str(data).map_err(|cause| error::garbage(data, cause))?;
+            serde_json::from_str(data).map_err(|cause| error::invalid_json_error(data, cause))?;
         let kind = frame.kind.as_deref().unwrap_or(name);
         match kind {
-            "response.output_item.added" => self.added(&frame, &mut events),
+            "response.output_item.added" => self.item_added(&frame, &mut events),
             "response.output_text.delta" => {
-                if let Some(delta) = self.more(Kind::Message, &frame) {
+                if let Some(delta) = self.append_delta(PendingKind::Message, &frame) {
                     events.push(ModelEvent::Text(delta));
                 }
             }
             "response.refusal.delta" => {
-                let open = self.items.opened(Kind::Message, &frame);
+                let open = self.items.find_or_insert(PendingKind::Message, &frame);
                 open.refusal
                     .push_str(frame.delta.as_deref().unwrap_or_default());
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                if let Some(delta) = self.more(Kind::Reasoning, &frame) {
+                if let Some(delta) = self.append_delta(PendingKind::Reasoning, &frame) {
                     events.push(ModelEvent::Reasoning(delta));
                 }
             }
             "response.reasoning_summary_part.added" => {
-                let open = self.items.opened(Kind::Reasoning, &frame);
+                let open = self.items.find_or_insert(PendingKind::Reasoning, &frame);
                 if frame.summary_index.is_some_and(|index| index > 0) && !open.text.is_empty() {
-                    open.text.push_str(BETWEEN);
-                    events.push(ModelEvent::Reasoning(BETWEEN.to_owned()));
+                    open.text.push_str(SUMMARY_SEPARATOR);
+                    events.push(ModelEvent::Reasoning(SUMMARY_SEPARATOR.to_owned()));
                 }
             }
             "response.function_call_arguments.delta" => {
-                if let Some(delta) = self.more(Kind::Call, &frame) {
-                    let open = self.items.opened(Kind::Call, &frame);
-                    if let Some(index) = open.index {
-                        open.heard = true;
+                if let Some(delta) = self.append_delta(PendingKind::Call, &frame) {
+                    let open = self.items.find_or_insert(PendingKind::Call, &frame);
+                    if let Some(index) = open.call_index {
+                        open.arguments_streamed = true;
                         events.push(ModelEvent::CallDelta { index, delta });
                     }
                 }
             }
             "response.function_call_arguments.done" => {
-                let open = self.items.opened(Kind::Call, &frame);
+                let open = self.items.find_or_insert(PendingKind::Call, &frame);
                 if let Some(arguments) = frame.arguments {
                     open.text = arguments;
                 }
@@ -86,7 +86,7 @@ impl Reader for Answer {
             }
             "response.output_item.done" => {
                 if let Some(raw) = frame.item {
-                    self.done(raw, frame.output_index, &mut events);
+                    self.item_done(raw, frame.output_index, &mut events);
                 }
             }
             "response.completed"
@@ -94,39 +94,39 @@ impl Reader for Answer {
             | "response.failed"
             | "response.cancelled" => {
                 let response = frame.response.unwrap_or_default();
-                self.finish(kind, data, response, &mut events)?;
+                self.finish_response(kind, data, response, &mut events)?;
             }
             "error" => {
-                self.over = true;
-                return Err(error::in_stream(data, frame.error));
+                self.is_finished = true;
+                return Err(error::parse_error_frame(data, frame.error));
             }
             // A gateway in between has no other way to say so.
             _ if frame.kind.is_none() && frame.error.is_some() => {
-                self.over = true;
-                return Err(error::in_stream(data, frame.error));
+                self.is_finished = true;
+                return Err(error::parse_error_frame(data, frame.error));
             }
             _ => {}
         }
         Ok(events)
     }
 
-    fn whole(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
         // A response that is whole is what a stream ends with; anything else is an error, or nothing.
         match serde_json::from_str::<Response>(json) {
             Ok(response) if response.output.is_some() || response.status.is_some() => {
                 let mut events = Vec::new();
-                self.finish("response.completed", json, response, &mut events)?;
+                self.finish_response("response.completed", json, response, &mut events)?;
                 Ok(events)
             }
-            _ => self.frame("", json),
+            _ => self.parse_frame("", json),
         }
     }
 
-    fn end(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
-        if self.over {
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.is_finished {
             return Ok(Vec::new());
         }
-        self.over = true;
+        self.is_finished = true;
         Err(ModelError::new(
             ModelErrorKind::Protocol,
             "the answer was cut off",
@@ -135,83 +135,83 @@ impl Reader for Answer {
 }
 
 /// What stands between two parts of a summary.
-const BETWEEN: &str = "\n\n";
+const SUMMARY_SEPARATOR: &str = "\n\n";
 
-impl Answer {
+impl StreamParser {
     pub(super) fn new(tools: Arc<Plan>) -> Self {
         Self {
             tools,
-            items: Items::default(),
-            calls: 0,
-            waits: false,
-            refused: false,
-            over: false,
+            items: PendingItems::default(),
+            call_count: 0,
+            awaits_results: false,
+            has_refusal: false,
+            is_finished: false,
         }
     }
 
-    fn added(&mut self, frame: &Frame<'_>, events: &mut Vec<ModelEvent>) {
+    fn item_added(&mut self, frame: &Frame<'_>, events: &mut Vec<ModelEvent>) {
         let Some(raw) = frame.item else { return };
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
         let id = item.id.unwrap_or_default();
-        if self.items.has_begun(&id) {
+        if self.items.has_pending(&id) {
             return;
         }
-        let mut open = Open {
-            kind: Kind::of(item.kind.as_deref()),
-            place: frame.output_index,
+        let mut open = PendingItem {
+            kind: PendingKind::from_type(item.kind.as_deref()),
+            output_index: frame.output_index,
             id,
-            call: item.call_id.unwrap_or_default(),
+            call_id: item.call_id.unwrap_or_default(),
             name: item.name.unwrap_or_default(),
-            announced: serde_json::from_str(raw.get()).ok(),
-            ..Open::default()
+            added_item: serde_json::from_str(raw.get()).ok(),
+            ..PendingItem::default()
         };
-        if open.kind == Kind::Call {
-            if open.call.is_empty() {
-                open.call.clone_from(&open.id);
+        if open.kind == PendingKind::Call {
+            if open.call_id.is_empty() {
+                open.call_id.clone_from(&open.id);
             }
-            start(&mut open, &mut self.calls, &self.tools, events);
+            start_call_if_identified(&mut open, &mut self.call_count, &self.tools, events);
         }
-        self.items.begin(open);
+        self.items.push(open);
     }
 
     /// Keeps a delta with its item, and returns it.
-    fn more(&mut self, kind: Kind, frame: &Frame<'_>) -> Option<String> {
+    fn append_delta(&mut self, kind: PendingKind, frame: &Frame<'_>) -> Option<String> {
         let delta = frame.delta.clone().filter(|delta| !delta.is_empty())?;
-        self.items.opened(kind, frame).text.push_str(&delta);
+        self.items.find_or_insert(kind, frame).text.push_str(&delta);
         Some(delta)
     }
 
     /// An item is whole: takes what was begun for it, and tells the item.
-    fn done(&mut self, raw: &RawValue, place: Option<u64>, events: &mut Vec<ModelEvent>) {
+    fn item_done(&mut self, raw: &RawValue, place: Option<u64>, events: &mut Vec<ModelEvent>) {
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let Some((at, mut open)) = self.items.take(&item, place) else {
+        let Some((at, mut open)) = self.items.take_completed(&item, place) else {
             return;
         };
-        self.tell(&mut open, item, raw, events);
+        self.emit_item(&mut open, item, raw, events);
         self.items.put_back(at, open);
     }
 
     /// Tells a whole item, and what its deltas should have told before.
-    fn tell(
+    fn emit_item(
         &mut self,
-        open: &mut Open,
+        open: &mut PendingItem,
         mut item: wire::Item,
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) {
-        if open.kind == Kind::Call {
-            return self.tell_call(open, item, raw, events);
+        if open.kind == PendingKind::Call {
+            return self.emit_call(open, item, raw, events);
         }
         let mut patched = None;
         let streamed = !(open.text.is_empty() && open.refusal.is_empty());
-        if open.kind == Kind::Message && item.content.is_none() && streamed {
-            patched = item::patch(raw, [("content", open.content())]);
+        if open.kind == PendingKind::Message && item.content.is_none() && streamed {
+            patched = item::with_fields(raw, [("content", open.content_parts())]);
             item.content = Some(vec![wire::Part {
                 text: Some(open.text.clone()),
                 refusal: Some(open.refusal.clone()).filter(|refusal| !refusal.is_empty()),
             }]);
         }
-        let kind = item::kind(item);
+        let kind = item::item_kind(item);
         match &kind {
             ItemKind::Text { text } if open.text.is_empty() && !text.is_empty() => {
                 events.push(ModelEvent::Text(text.clone()));
@@ -219,8 +219,8 @@ impl Answer {
             ItemKind::Reasoning { text } if open.text.is_empty() && !text.is_empty() => {
                 events.push(ModelEvent::Reasoning(text.clone()));
             }
-            ItemKind::HostedApproval { .. } => self.waits = true,
-            ItemKind::Refusal { .. } => self.refused = true,
+            ItemKind::HostedApproval { .. } => self.awaits_results = true,
+            ItemKind::Refusal { .. } => self.has_refusal = true,
             _ => {}
         }
         let raw = patched.unwrap_or_else(|| raw.to_owned());
@@ -229,16 +229,16 @@ impl Answer {
         ));
     }
 
-    fn tell_call(
+    fn emit_call(
         &mut self,
-        open: &mut Open,
+        open: &mut PendingItem,
         item: wire::Item,
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) {
         let mut patches = Vec::new();
-        if open.call.is_empty() {
-            open.call.clone_from(&open.id);
+        if open.call_id.is_empty() {
+            open.call_id.clone_from(&open.id);
         }
         if let Some(name) = item.name.filter(|name| !name.is_empty()) {
             open.name = name;
@@ -260,54 +260,54 @@ impl Answer {
             return;
         }
         let mut call = ToolCall::new(open.name.as_str(), arguments.as_str());
-        if open.call.is_empty() {
-            open.call = call.id.as_str().to_owned();
+        if open.call_id.is_empty() {
+            open.call_id = call.id.as_str().to_owned();
         }
         if item.call_id.is_none_or(|id| id.is_empty()) {
-            patches.push(("call_id", json!(open.call)));
+            patches.push(("call_id", json!(open.call_id)));
         }
-        call = call.with_id(open.call.as_str());
-        if open.index.is_none() {
-            force(open, &mut self.calls, &self.tools, events);
+        call = call.with_id(open.call_id.as_str());
+        if open.call_index.is_none() {
+            start_call(open, &mut self.call_count, &self.tools, events);
         }
-        if let Some(index) = open.index.filter(|_| !open.heard && !arguments.is_empty()) {
+        if let Some(index) = open.call_index.filter(|_| !open.arguments_streamed && !arguments.is_empty()) {
             let delta = arguments;
             events.push(ModelEvent::CallDelta { index, delta });
         }
-        let raw = item::patch(raw, patches).unwrap_or_else(|| raw.to_owned());
-        self.waits = true;
+        let raw = item::with_fields(raw, patches).unwrap_or_else(|| raw.to_owned());
+        self.awaits_results = true;
         events.push(ModelEvent::Item(
             Item::call(self.tools.lift(call)).with_raw(OpenAiResponses::NAME, raw),
         ));
     }
 
     /// The answer is whole: tells the items that no frame of their own did, and why it ends.
-    fn finish(
+    fn finish_response(
         &mut self,
         kind: &str,
         data: &str,
         response: Response,
         events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        self.over = true;
+        self.is_finished = true;
         let status = response.status.as_deref();
         if kind == "response.failed" || status == Some("failed") {
-            return Err(error::in_stream(data, response.error.as_deref()));
+            return Err(error::parse_error_frame(data, response.error.as_deref()));
         }
         let output = response.output.unwrap_or_default();
-        if output.len() > MOST_ITEMS {
+        if output.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
-        if self.items.told() < output.len() {
+        if self.items.done_count() < output.len() {
             for (place, raw) in output.iter().enumerate() {
                 let place = u64::try_from(place).ok();
-                if !self.items.is_told(raw, place) {
-                    self.done(raw, place, events);
+                if !self.items.is_done(raw, place) {
+                    self.item_done(raw, place, events);
                 }
             }
         }
         let cut = kind == "response.incomplete" || status == Some("incomplete");
-        self.tell_the_rest(cut, events);
+        self.emit_unfinished(cut, events);
         let reason = response
             .incomplete_details
             .and_then(|details| details.reason);
@@ -319,8 +319,8 @@ impl Answer {
             _ if kind == "response.cancelled" || status == Some("cancelled") => {
                 StopReason::Other("cancelled".to_owned())
             }
-            _ if self.waits => StopReason::Calls,
-            _ if self.refused => StopReason::Refused,
+            _ if self.awaits_results => StopReason::Calls,
+            _ if self.has_refusal => StopReason::Refused,
             _ => StopReason::End,
         };
         let usage = response.usage.map(Tokens::from).unwrap_or_default();
@@ -329,32 +329,32 @@ impl Answer {
     }
 
     /// Tells what deltas brought and nothing else did.
-    fn tell_the_rest(&mut self, cut: bool, events: &mut Vec<ModelEvent>) {
+    fn emit_unfinished(&mut self, cut: bool, events: &mut Vec<ModelEvent>) {
         let status = if cut { "incomplete" } else { "completed" };
-        for mut open in self.items.unfinished() {
-            let announced = open.announced.take();
+        for mut open in self.items.take_unfinished() {
+            let announced = open.added_item.take();
             match open.kind {
-                Kind::Call if !open.name.is_empty() => {
+                PendingKind::Call if !open.name.is_empty() => {
                     let mut whole = announced.unwrap_or_default();
                     whole.insert("type".to_owned(), json!("function_call"));
                     whole.insert("name".to_owned(), json!(open.name));
                     whole.insert("arguments".to_owned(), json!(open.text));
                     whole.insert("status".to_owned(), json!(status));
-                    self.tell_assembled(open, whole, events);
+                    self.emit_assembled(open, whole, events);
                 }
-                Kind::Message if !(open.text.is_empty() && open.refusal.is_empty()) => {
+                PendingKind::Message if !(open.text.is_empty() && open.refusal.is_empty()) => {
                     let mut whole = announced.unwrap_or_default();
                     whole.insert("type".to_owned(), json!("message"));
                     whole.insert("role".to_owned(), json!("assistant"));
-                    whole.insert("content".to_owned(), open.content());
+                    whole.insert("content".to_owned(), open.content_parts());
                     whole.insert("status".to_owned(), json!(status));
                     if !whole.contains_key("id") && !open.id.is_empty() {
                         whole.insert("id".to_owned(), json!(open.id));
                     }
-                    self.tell_assembled(open, whole, events);
+                    self.emit_assembled(open, whole, events);
                 }
                 // Without the item there is nothing that could be sent back.
-                Kind::Reasoning if !open.text.is_empty() => {
+                PendingKind::Reasoning if !open.text.is_empty() => {
                     let text = open.text;
                     events.push(ModelEvent::Item(Item::new(ItemKind::Reasoning { text })));
                 }
@@ -363,34 +363,34 @@ impl Answer {
         }
     }
 
-    fn tell_assembled(
+    fn emit_assembled(
         &mut self,
-        mut open: Open,
+        mut open: PendingItem,
         whole: Map<String, Value>,
         events: &mut Vec<ModelEvent>,
     ) {
         if let Ok(raw) = to_raw_value(&whole) {
             let item = serde_json::from_str(raw.get()).unwrap_or_default();
-            self.tell(&mut open, item, &raw, events);
+            self.emit_item(&mut open, item, &raw, events);
         }
     }
 }
 
 /// A call begins, if it is known which.
-fn start(open: &mut Open, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
-    if open.index.is_none() && !open.call.is_empty() && !open.name.is_empty() {
-        force(open, calls, tools, events);
+fn start_call_if_identified(open: &mut PendingItem, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
+    if open.call_index.is_none() && !open.call_id.is_empty() && !open.name.is_empty() {
+        start_call(open, calls, tools, events);
     }
 }
 
-fn force(open: &mut Open, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
+fn start_call(open: &mut PendingItem, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
     let index = *calls;
     *calls += 1;
-    open.index = Some(index);
+    open.call_index = Some(index);
     let named = tools.lift(ToolCall::new(open.name.as_str(), ""));
     events.push(ModelEvent::CallBegins {
         index,
-        id: open.call.as_str().into(),
+        id: open.call_id.as_str().into(),
         name: named.name,
     });
 }

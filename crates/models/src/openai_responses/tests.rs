@@ -47,14 +47,14 @@ fn body(request: &ModelRequest, plan: &Plan) -> Value {
     Value::Object(OpenAiResponses.body(request, plan, "gpt-5"))
 }
 
-fn asked(messages: Vec<Message>) -> ModelRequest {
+fn request_with(messages: Vec<Message>) -> ModelRequest {
     let mut request = ModelRequest::default();
     request.messages = messages;
     request
 }
 
 fn input(messages: Vec<Message>) -> Value {
-    body(&asked(messages), &plan())["input"].take()
+    body(&request_with(messages), &plan())["input"].take()
 }
 
 fn step(items: Vec<Item>) -> Message {
@@ -74,16 +74,16 @@ fn result(call: &str, mut result: ToolResult) -> ToolResult {
 
 /// Reads frames, one per line, to their end.
 fn events(frames: &str) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = OpenAiResponses.reader(plan());
+    let mut reader = OpenAiResponses.parser(plan());
     let mut events = Vec::new();
     for frame in frames
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
     {
-        events.extend(reader.frame("", frame)?);
+        events.extend(reader.parse_frame("", frame)?);
     }
-    events.extend(reader.end()?);
+    events.extend(reader.end_of_stream()?);
     Ok(events)
 }
 
@@ -98,11 +98,11 @@ fn items(frames: &str) -> Vec<Item> {
 }
 
 /// The events of a stream, a line each.
-fn told(frames: &str) -> Vec<String> {
-    events(frames).unwrap().iter().map(shown).collect()
+fn event_lines(frames: &str) -> Vec<String> {
+    events(frames).unwrap().iter().map(event_line).collect()
 }
 
-fn shown(event: &ModelEvent) -> String {
+fn event_line(event: &ModelEvent) -> String {
     match event {
         ModelEvent::Text(text) => format!("text {text:?}"),
         ModelEvent::Reasoning(text) => format!("reasoning {text:?}"),

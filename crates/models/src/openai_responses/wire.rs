@@ -45,7 +45,7 @@ pub(super) struct Response {
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Option<Usage>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) incomplete_details: Option<Incomplete>,
+    pub(super) incomplete_details: Option<IncompleteDetails>,
     #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<Box<RawValue>>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Response {
 /// Why an answer ends before its end.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Incomplete {
+pub(super) struct IncompleteDetails {
     #[serde(deserialize_with = "lenient")]
     pub(super) reason: Option<String>,
 }
@@ -67,9 +67,9 @@ pub(super) struct Usage {
     #[serde(deserialize_with = "lenient")]
     pub(super) output_tokens: Option<u64>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) input_tokens_details: Option<InputDetails>,
+    pub(super) input_tokens_details: Option<InputTokensDetails>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) output_tokens_details: Option<OutputDetails>,
+    pub(super) output_tokens_details: Option<OutputTokensDetails>,
 }
 
 impl From<Usage> for toolwright_chat::Usage {
@@ -90,7 +90,7 @@ impl From<Usage> for toolwright_chat::Usage {
 /// Of the tokens read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct InputDetails {
+pub(super) struct InputTokensDetails {
     #[serde(deserialize_with = "lenient")]
     pub(super) cached_tokens: Option<u64>,
     #[serde(deserialize_with = "lenient")]
@@ -100,7 +100,7 @@ pub(super) struct InputDetails {
 /// Of the tokens written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct OutputDetails {
+pub(super) struct OutputTokensDetails {
     #[serde(deserialize_with = "lenient")]
     pub(super) reasoning_tokens: Option<u64>,
 }
@@ -138,10 +138,10 @@ pub(super) struct Item {
     #[serde(deserialize_with = "lenient")]
     pub(super) error: Option<Box<RawValue>>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) tools: Option<Vec<Listed>>,
+    pub(super) tools: Option<Vec<ListedTool>>,
     /// Of a web search.
     #[serde(deserialize_with = "lenient")]
-    pub(super) action: Option<Action>,
+    pub(super) action: Option<WebSearchAction>,
     /// Of a file search.
     #[serde(deserialize_with = "lenient")]
     pub(super) queries: Option<Vec<String>>,
@@ -149,7 +149,7 @@ pub(super) struct Item {
     #[serde(deserialize_with = "lenient")]
     pub(super) code: Option<String>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) outputs: Option<Vec<Logged>>,
+    pub(super) outputs: Option<Vec<InterpreterOutput>>,
     /// Of image generation.
     #[serde(deserialize_with = "lenient")]
     pub(super) revised_prompt: Option<String>,
@@ -168,7 +168,7 @@ pub(super) struct Part {
 /// A tool that an MCP server lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Listed {
+pub(super) struct ListedTool {
     #[serde(deserialize_with = "lenient")]
     pub(super) name: Option<String>,
 }
@@ -176,7 +176,7 @@ pub(super) struct Listed {
 /// What the code interpreter printed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Logged {
+pub(super) struct InterpreterOutput {
     #[serde(deserialize_with = "lenient")]
     pub(super) logs: Option<String>,
 }
@@ -184,7 +184,7 @@ pub(super) struct Logged {
 /// What a web search did.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Action {
+pub(super) struct WebSearchAction {
     #[serde(deserialize_with = "lenient")]
     pub(super) query: Option<String>,
     #[serde(deserialize_with = "lenient")]
@@ -194,13 +194,13 @@ pub(super) struct Action {
     #[serde(deserialize_with = "lenient")]
     pub(super) pattern: Option<String>,
     #[serde(deserialize_with = "lenient")]
-    pub(super) sources: Option<Vec<Source>>,
+    pub(super) sources: Option<Vec<WebSearchSource>>,
 }
 
 /// Where a web search found something.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Source {
+pub(super) struct WebSearchSource {
     #[serde(deserialize_with = "lenient")]
     pub(super) url: Option<String>,
 }
@@ -208,7 +208,7 @@ pub(super) struct Source {
 /// What went wrong, in an error's body, an error frame, or a failed response.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Trouble {
+pub(super) struct ErrorBody {
     #[serde(rename = "type", deserialize_with = "lenient")]
     pub(super) kind: Option<String>,
     /// Text at OpenAI, a number elsewhere.
@@ -221,10 +221,10 @@ pub(super) struct Trouble {
 /// Text as it is; anything else as its JSON.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(as_text(raw))
+    Ok(text_or_json(raw))
 }
 
 /// Text as it is, nothing for null, anything else as its JSON.
-pub(super) fn as_text(raw: &RawValue) -> Option<String> {
+pub(super) fn text_or_json(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| Some(raw.get().to_owned()))
 }

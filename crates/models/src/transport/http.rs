@@ -9,39 +9,39 @@ use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use super::{Transport, WireRequest, WireResponse, forbid};
+use super::{Transport, WireRequest, WireResponse, offline};
 
 /// Sends requests over HTTP.
 ///
 /// Connections are kept for the next request. Redirects are not followed: a key goes to the address it is meant for and nowhere
 /// else. Addresses of this machine are never reached through a proxy.
 #[derive(Debug)]
-pub struct Http {
-    connect: Duration,
-    far: OnceLock<Client>,
-    near: OnceLock<Client>,
+pub struct HttpTransport {
+    connect_timeout: Duration,
+    remote_client: OnceLock<Client>,
+    loopback_client: OnceLock<Client>,
 }
 
-impl Http {
+impl HttpTransport {
     /// Waits ten seconds for a connection; nothing is set up before the first request.
     pub fn new() -> Self {
         Self {
-            connect: Duration::from_secs(10),
-            far: OnceLock::new(),
-            near: OnceLock::new(),
+            connect_timeout: Duration::from_secs(10),
+            remote_client: OnceLock::new(),
+            loopback_client: OnceLock::new(),
         }
     }
 
     /// Sets how long to wait for a connection.
     #[must_use]
     pub fn connect_timeout(mut self, patience: Duration) -> Self {
-        self.connect = patience;
+        self.connect_timeout = patience;
         self
     }
 
-    fn client(&self, request: &WireRequest) -> Result<Client, ModelError> {
-        let is_near = forbid::is_loopback(&request.url);
-        let kept = if is_near { &self.near } else { &self.far };
+    fn client_for(&self, request: &WireRequest) -> Result<Client, ModelError> {
+        let is_near = offline::is_loopback(&request.url);
+        let kept = if is_near { &self.loopback_client } else { &self.remote_client };
         if let Some(client) = kept.get() {
             return Ok(client.clone());
         }
@@ -49,40 +49,40 @@ impl Http {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.connect)
+            .connect_timeout(self.connect_timeout)
             .redirect(reqwest::redirect::Policy::none());
         if is_near {
             builder = builder.no_proxy();
         }
         let client = builder
             .build()
-            .map_err(|error| network("cannot set up connections", error))?;
+            .map_err(|error| network_error("cannot set up connections", error))?;
         // Whoever was first is kept; this one serves once.
         let _ = kept.set(client.clone());
         Ok(client)
     }
 }
 
-impl Default for Http {
+impl Default for HttpTransport {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Transport for Http {
+impl Transport for HttpTransport {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         async move {
-            forbid::check(&request.url)?;
-            let headers = headers(&request)?;
+            offline::check_allowed(&request.url)?;
+            let headers = header_map(&request)?;
             let sent = self
-                .client(&request)?
+                .client_for(&request)?
                 .post(request.url)
                 .headers(headers)
                 .body(request.body.to_string());
             let response = sent
                 .send()
                 .await
-                .map_err(|error| network("the request did not get through", error))?;
+                .map_err(|error| network_error("the request did not get through", error))?;
             let status = response.status().as_u16();
             let told = response.headers().iter().filter_map(|(name, value)| {
                 Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
@@ -90,7 +90,7 @@ impl Transport for Http {
             let headers = told.collect();
             let body = response
                 .bytes_stream()
-                .map(|piece| piece.map_err(|error| network("the answer was cut off", error)))
+                .map(|piece| piece.map_err(|error| network_error("the answer was cut off", error)))
                 .boxed();
             Ok(WireResponse {
                 status,
@@ -102,7 +102,7 @@ impl Transport for Http {
     }
 }
 
-fn headers(request: &WireRequest) -> Result<HeaderMap, ModelError> {
+fn header_map(request: &WireRequest) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     for header in &request.headers {
         let refused = || {
@@ -117,7 +117,7 @@ fn headers(request: &WireRequest) -> Result<HeaderMap, ModelError> {
     Ok(headers)
 }
 
-fn network(what: &str, error: reqwest::Error) -> ModelError {
+fn network_error(what: &str, error: reqwest::Error) -> ModelError {
     let kind = if error.is_timeout() {
         ModelErrorKind::Timeout
     } else {

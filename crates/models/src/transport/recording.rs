@@ -41,12 +41,12 @@ pub struct Recording {
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Exchange {
-    pub(super) request: Asked,
-    pub(super) response: Answered,
+    pub(super) request: RecordedRequest,
+    pub(super) response: RecordedResponse,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     #[serde(default = "post")]
     pub(super) method: String,
     pub(super) path: String,
@@ -54,7 +54,7 @@ pub(super) struct Asked {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Answered {
+pub(super) struct RecordedResponse {
     pub(super) status: u16,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) headers: BTreeMap<String, String>,
@@ -129,7 +129,7 @@ impl Recording {
     }
 }
 
-impl Answered {
+impl RecordedResponse {
     pub(super) fn new(status: u16, headers: BTreeMap<String, String>) -> Self {
         Self {
             status,
@@ -139,7 +139,7 @@ impl Answered {
     }
 
     /// Keeps a body, each text of it as `scrubbed` returns it.
-    pub(super) fn keep(&mut self, pieces: &[Bytes], scrubbed: impl Fn(&str) -> String) {
+    pub(super) fn set_body(&mut self, pieces: &[Bytes], scrubbed: impl Fn(&str) -> String) {
         let whole = pieces.concat();
         let text = str::from_utf8(&whole).ok().map(scrubbed);
         // Where a secret was cut out the pieces are as long as before: only that they are cut anywhere matters.
@@ -154,7 +154,7 @@ impl Answered {
     }
 
     /// The body in pieces as it came.
-    pub(super) fn in_pieces(&self) -> Result<Vec<Bytes>> {
+    pub(super) fn body_chunks(&self) -> Result<Vec<Bytes>> {
         let mut rest = match &self.base64 {
             Some(base64) => STANDARD
                 .decode(base64)

@@ -4,49 +4,49 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::{Origin, Secret};
 use url::Url;
 
-use super::{Connect, Wire, address};
-use crate::anthropic::VERSION;
+use super::{ModelBuilder, ProtocolKind, base_url};
+use crate::anthropic::API_VERSION;
 use crate::transport::WireHeader;
 
-impl Connect {
+impl ModelBuilder {
     /// The address, and whether it is ours: said here, in our settings, or in the table.
-    pub(super) fn address(&self) -> Result<(Url, bool), ModelError> {
+    pub(super) fn resolve_base_url(&self) -> Result<(Url, bool), ModelError> {
         let vendor = self.vendor;
-        let said = self.base.as_deref().filter(|base| !base.trim().is_empty());
+        let said = self.base_url.as_deref().filter(|base| !base.trim().is_empty());
         if let Some(said) = said {
-            return Ok((address::read(vendor, said)?, true));
+            return Ok((base_url::parse_base_url(vendor, said)?, true));
         }
-        if let Some((set, is_ours)) = self.look_up("base_url", vendor.base_variable)? {
-            return Ok((address::read(vendor, set.expose())?, is_ours));
+        if let Some((set, is_ours)) = self.configured_value("base_url", vendor.base_url_variable)? {
+            return Ok((base_url::parse_base_url(vendor, set.expose())?, is_ours));
         }
-        let Some(base) = vendor.base else {
-            let message = format!("{} needs an address: {}", vendor.name, self.advice("base"));
+        let Some(base) = vendor.base_url else {
+            let message = format!("{} needs an address: {}", vendor.name, self.how_to_set("base"));
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
-        Ok((address::read(vendor, base)?, true))
+        Ok((base_url::parse_base_url(vendor, base)?, true))
     }
 
-    pub(super) fn all_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
+    pub(super) fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
         let vendor = self.vendor;
         let mut headers = Vec::new();
-        if let Wire::Anthropic = vendor.wire {
-            headers.push(WireHeader::new("anthropic-version", VERSION));
+        if let ProtocolKind::Anthropic = vendor.protocol {
+            headers.push(WireHeader::new("anthropic-version", API_VERSION));
         }
         let mut given = self.configured_headers()?;
         given.extend(self.headers.iter().cloned());
         let by_hand = given
             .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(vendor.key_header));
-        match self.found_key()? {
+            .any(|(name, _)| name.eq_ignore_ascii_case(vendor.api_key_header));
+        match self.resolve_api_key()? {
             Some(key) if !by_hand => {
-                let value = match vendor.key_header {
+                let value = match vendor.api_key_header {
                     "authorization" => format!("Bearer {}", key.expose()),
                     _ => key.expose().to_owned(),
                 };
-                headers.push(WireHeader::sensitive(vendor.key_header, value));
+                headers.push(WireHeader::sensitive(vendor.api_key_header, value));
             }
-            None if vendor.needs_key && !by_hand => {
-                let message = format!("{} needs a key: {}", vendor.name, self.advice("key"));
+            None if vendor.requires_api_key && !by_hand => {
+                let message = format!("{} needs a key: {}", vendor.name, self.how_to_set("key"));
                 return Err(ModelError::new(ModelErrorKind::Auth, message));
             }
             _ => {}
@@ -55,7 +55,7 @@ impl Connect {
             headers.push(WireHeader::sensitive(name, value.expose()));
         }
         for header in &headers {
-            if !is_name(&header.name) || !header.value.bytes().all(is_in_values) {
+            if !is_header_name(&header.name) || !header.value.bytes().all(is_header_value_byte) {
                 let message = format!(
                     "the header `{}` of {} holds what no header may",
                     header.name, vendor.name
@@ -66,14 +66,14 @@ impl Connect {
         Ok(headers)
     }
 
-    pub(super) fn found_key(&self) -> Result<Option<Secret>, ModelError> {
+    pub(super) fn resolve_api_key(&self) -> Result<Option<Secret>, ModelError> {
         let trimmed = |key: &Secret| Secret::new(key.expose().trim());
-        if let Some(key) = self.key.as_ref().map(trimmed)
+        if let Some(key) = self.api_key.as_ref().map(trimmed)
             && !key.expose().is_empty()
         {
             return Ok(Some(key));
         }
-        let found = self.look_up("key", Some(self.vendor.key_variable))?;
+        let found = self.configured_value("key", Some(self.vendor.api_key_variable))?;
         Ok(found.map(|(key, _)| trimmed(&key)))
     }
 
@@ -89,7 +89,7 @@ impl Connect {
             .collect();
         let mut headers = Vec::new();
         for name in names {
-            if let Some(value) = section.secret(&name).map_err(unusable)? {
+            if let Some(value) = section.secret(&name).map_err(config_error)? {
                 headers.push((name, value));
             }
         }
@@ -97,7 +97,7 @@ impl Connect {
     }
 
     /// A setting of the vendor, and whether it is ours: the vendor's own variable stands above the file, ours above both.
-    fn look_up(
+    fn configured_value(
         &self,
         key: &str,
         variable: Option<&str>,
@@ -105,8 +105,8 @@ impl Connect {
         let Some(config) = &self.config else {
             return Ok(None);
         };
-        let key = self.setting(key);
-        let ours = config.secret(&key).map_err(unusable)?;
+        let key = self.setting_key(key);
+        let ours = config.secret(&key).map_err(config_error)?;
         let is_above = matches!(
             config.origin(&key),
             Some(Origin::Environment { .. } | Origin::Flag { .. })
@@ -119,16 +119,16 @@ impl Connect {
         })
     }
 
-    pub(super) fn setting(&self, key: &str) -> String {
+    pub(super) fn setting_key(&self, key: &str) -> String {
         format!("models.{}.{key}", self.vendor.name)
     }
 
     /// How a key or an address could be set.
-    fn advice(&self, what: &str) -> String {
+    fn how_to_set(&self, what: &str) -> String {
         let vendor = self.vendor;
         let (variable, key) = match what {
-            "key" => (Some(vendor.key_variable), self.setting("key")),
-            _ => (vendor.base_variable, self.setting("base_url")),
+            "key" => (Some(vendor.api_key_variable), self.setting_key("key")),
+            _ => (vendor.base_url_variable, self.setting_key("base_url")),
         };
         match (&self.config, variable) {
             (Some(_), Some(variable)) => format!("set {variable}, or {key} in the config file"),
@@ -140,7 +140,7 @@ impl Connect {
     }
 }
 
-fn is_name(name: &str) -> bool {
+fn is_header_name(name: &str) -> bool {
     let sign = |letter: u8| b"!#$%&'*+-.^_`|~".contains(&letter);
     !name.is_empty()
         && name
@@ -148,10 +148,10 @@ fn is_name(name: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || sign(letter))
 }
 
-fn is_in_values(letter: u8) -> bool {
+fn is_header_value_byte(letter: u8) -> bool {
     letter == b'\t' || !letter.is_ascii_control()
 }
 
-fn unusable(error: toolwright_core::ConfigError) -> ModelError {
+fn config_error(error: toolwright_core::ConfigError) -> ModelError {
     ModelError::new(ModelErrorKind::BadRequest, error.to_string())
 }

@@ -12,21 +12,21 @@ use crate::transport::{Transport, WireRequest, WireResponse};
 
 /// Keeps the request, and answers with nothing.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Option<WireRequest>>>);
+struct CapturingTransport(Arc<Mutex<Option<WireRequest>>>);
 
-impl Transport for Kept {
+impl Transport for CapturingTransport {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         *self.0.lock().unwrap() = Some(request);
         async { Ok(WireResponse::new(400, "no")) }.boxed()
     }
 }
 
-fn sent(connect: Connect) -> WireRequest {
-    sent_for(connect, ModelRequest::default())
+fn sent_request(connect: ModelBuilder) -> WireRequest {
+    sent_request_for(connect, ModelRequest::default())
 }
 
-fn sent_for(connect: Connect, request: ModelRequest) -> WireRequest {
-    let kept = Kept::default();
+fn sent_request_for(connect: ModelBuilder, request: ModelRequest) -> WireRequest {
+    let kept = CapturingTransport::default();
     let model = connect.transport(kept.clone()).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -37,7 +37,7 @@ fn sent_for(connect: Connect, request: ModelRequest) -> WireRequest {
     kept.0.lock().unwrap().take().unwrap()
 }
 
-fn refused(connect: Connect) -> ModelError {
+fn build_error(connect: ModelBuilder) -> ModelError {
     connect.build().err().unwrap()
 }
 
@@ -56,30 +56,30 @@ fn every_vendor_has_a_name_of_its_own_and_a_row_that_works() {
     for (at, vendor) in VENDORS.iter().enumerate() {
         let later = VENDORS.iter().skip(at + 1);
         assert!(later.into_iter().all(|other| other.name != vendor.name));
-        assert_eq!(vendor.base.is_none(), vendor.name.starts_with("azure"));
-        let base = vendor.base.unwrap_or("https://mine.openai.azure.com");
-        let model = vendor.model("m").base(base).key(Secret::new("a key"));
+        assert_eq!(vendor.base_url.is_none(), vendor.name.starts_with("azure"));
+        let base = vendor.base_url.unwrap_or("https://mine.openai.azure.com");
+        let model = vendor.model("m").base_url(base).api_key(Secret::new("a key"));
         assert_eq!(model.build().unwrap().id().vendor, vendor.name);
-        if vendor.base.is_some_and(|base| base.starts_with("http:")) {
-            assert!(!vendor.needs_key && vendor.model("m").build().is_ok());
+        if vendor.base_url.is_some_and(|base| base.starts_with("http:")) {
+            assert!(!vendor.requires_api_key && vendor.model("m").build().is_ok());
         }
     }
 }
 
 #[test]
 fn a_name_that_is_not_there_is_told_with_those_that_are() {
-    let told = Vendor::named("opena").unwrap_err().message;
+    let told = Vendor::by_name("opena").unwrap_err().message;
     assert!(told.contains("did you mean `openai`?"), "{told}");
     assert!(told.contains("llama.cpp"), "{told}");
-    assert!(Connect::to("gpt-5").is_err() && Connect::to("openai:").is_err());
-    let model = Connect::to("ollama:qwen3:8b").unwrap().build().unwrap();
+    assert!(ModelBuilder::for_model("gpt-5").is_err() && ModelBuilder::for_model("openai:").is_err());
+    let model = ModelBuilder::for_model("ollama:qwen3:8b").unwrap().build().unwrap();
     assert_eq!(model.id().to_string(), "ollama:qwen3:8b");
 }
 
 #[test]
 fn a_missing_key_names_its_variable_and_its_setting() {
-    let vendor = Vendor::named("anthropic").unwrap();
-    let error = refused(
+    let vendor = Vendor::by_name("anthropic").unwrap();
+    let error = build_error(
         vendor
             .model("m")
             .config(&config(&[("ANTHROPIC_API_KEY", " ")], &[])),
@@ -89,22 +89,22 @@ fn a_missing_key_names_its_variable_and_its_setting() {
         error.message,
         "anthropic needs a key: set ANTHROPIC_API_KEY, or models.anthropic.key in the config file"
     );
-    let error = refused(vendor.model("m").key(Secret::new("")));
+    let error = build_error(vendor.model("m").api_key(Secret::new("")));
     assert!(error.message.contains("Connect::key"), "{error}");
 }
 
 #[test]
 fn a_vendor_knows_whether_it_has_a_key() {
-    let gemini = Vendor::named("gemini").unwrap();
-    assert!(!gemini.has_key(&config(&[("GEMINI_API_KEY", " ")], &[])));
-    assert!(gemini.has_key(&config(&[("GEMINI_API_KEY", "k")], &[])));
-    assert!(gemini.has_key(&config(&[], &[("models.gemini.key", "k")])));
+    let gemini = Vendor::by_name("gemini").unwrap();
+    assert!(!gemini.has_api_key(&config(&[("GEMINI_API_KEY", " ")], &[])));
+    assert!(gemini.has_api_key(&config(&[("GEMINI_API_KEY", "k")], &[])));
+    assert!(gemini.has_api_key(&config(&[], &[("models.gemini.key", "k")])));
 }
 
 #[test]
 fn a_missing_address_is_told_alike() {
-    let vendor = Vendor::named("azure").unwrap();
-    let error = refused(vendor.model("m").config(&config(&[], &[])));
+    let vendor = Vendor::by_name("azure").unwrap();
+    let error = build_error(vendor.model("m").config(&config(&[], &[])));
     assert_eq!(
         error.message,
         "azure needs an address: set AZURE_OPENAI_ENDPOINT, or models.azure.base_url in the config file"
@@ -113,7 +113,7 @@ fn a_missing_address_is_told_alike() {
 
 #[test]
 fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
-    let groq = Vendor::named("groq").unwrap();
+    let groq = Vendor::by_name("groq").unwrap();
     let file = [
         ("models.groq.key", "from file"),
         ("models.groq.base_url", "https://file.example"),
@@ -127,8 +127,8 @@ fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
         ("TOOLWRIGHT_MODELS_GROQ_BASE_URL", "https://ours.example"),
     ];
     let both: Vec<_> = theirs.into_iter().chain(ours).collect();
-    let told = |connect: Connect| {
-        let request = sent(connect);
+    let told = |connect: ModelBuilder| {
+        let request = sent_request(connect);
         let key = request.header("authorization").unwrap().to_owned();
         (request.url.host_str().unwrap().to_owned(), key)
     };
@@ -144,8 +144,8 @@ fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
         let connect = groq.model("m").config(&config);
         assert_eq!(told(connect.clone()), (host.to_owned(), key.to_owned()));
         let said = connect
-            .base("https://said.example")
-            .key(Secret::new("said"));
+            .base_url("https://said.example")
+            .api_key(Secret::new("said"));
         assert_eq!(
             told(said),
             ("said.example".to_owned(), "Bearer said".to_owned())
@@ -162,11 +162,11 @@ fn each_vendor_has_its_header_for_the_key() {
         ("gemini", "x-goog-api-key", "a key"),
         ("vllm", "authorization", "Bearer a key"),
     ] {
-        let connect = Vendor::named(vendor).unwrap().model("m");
-        let request = sent(
+        let connect = Vendor::by_name(vendor).unwrap().model("m");
+        let request = sent_request(
             connect
-                .key(Secret::new("a key\n"))
-                .base("https://there.example"),
+                .api_key(Secret::new("a key\n"))
+                .base_url("https://there.example"),
         );
         assert_eq!(request.header(header), Some(value), "{vendor}");
         assert!(!format!("{request:?}").contains("a key"), "{request:?}");
@@ -176,8 +176,8 @@ fn each_vendor_has_its_header_for_the_key() {
 #[test]
 fn headers_come_from_settings_and_from_here() {
     let config = config(&[], &[("models.openai.headers.x-team", "blue")]);
-    let openai = Vendor::named("openai").unwrap().model("m").config(&config);
-    let request = sent(
+    let openai = Vendor::by_name("openai").unwrap().model("m").config(&config);
+    let request = sent_request(
         openai
             .clone()
             .header("Authorization", "Basic abc")
@@ -187,7 +187,7 @@ fn headers_come_from_settings_and_from_here() {
     assert_eq!(request.header("x-b"), Some("1"));
     // Who says who he is by himself needs no key beside it.
     assert_eq!(request.header("authorization"), Some("Basic abc"));
-    let error = refused(openai.key(Secret::new("k")).header("x\n", "1"));
+    let error = build_error(openai.api_key(Secret::new("k")).header("x\n", "1"));
     assert!(error.message.contains("no header may"), "{error}");
 }
 
@@ -197,61 +197,61 @@ fn a_list_that_the_protocol_needs_is_added_to() {
     let group = config(&[], &groups).mcp_groups().unwrap().remove(0);
     let mut request = ModelRequest::default();
     request.hosted_tools = vec![HostedTool::Mcp(group)];
-    let connect = Vendor::named("anthropic").unwrap().model("m");
+    let connect = Vendor::by_name("anthropic").unwrap().model("m");
     let connect = connect
-        .key(Secret::new("k"))
+        .api_key(Secret::new("k"))
         .header("Anthropic-Beta", "mine");
     let beta = |request: &WireRequest| request.header("anthropic-beta").unwrap().to_owned();
     assert_eq!(
-        beta(&sent_for(connect.clone(), request)),
+        beta(&sent_request_for(connect.clone(), request)),
         "mcp-client-2025-11-20,mine"
     );
-    assert_eq!(beta(&sent(connect)), "mine");
+    assert_eq!(beta(&sent_request(connect)), "mine");
 }
 
 #[test]
 fn a_key_goes_unencrypted_only_where_somebody_said_so_to_us() {
-    let openai = Vendor::named("openai").unwrap().model("m");
+    let openai = Vendor::by_name("openai").unwrap().model("m");
     let key = || Secret::new("a key");
     let theirs = config(&[("OPENAI_BASE_URL", "http://proxy:4000/v1")], &[]);
-    let error = refused(openai.clone().key(key()).config(&theirs));
+    let error = build_error(openai.clone().api_key(key()).config(&theirs));
     assert!(
         error.message.contains("OPENAI_BASE_URL")
             && error.message.contains("models.openai.base_url"),
         "{error}"
     );
     let ours = config(&[], &[("models.openai.base_url", "http://proxy:4000/v1")]);
-    assert!(openai.clone().key(key()).config(&ours).build().is_ok());
+    assert!(openai.clone().api_key(key()).config(&ours).build().is_ok());
     let near = config(&[("OPENAI_BASE_URL", "http://localhost:4000/v1")], &[]);
-    assert!(openai.clone().key(key()).config(&near).build().is_ok());
-    assert!(openai.key(key()).base("http://proxy:4000").build().is_ok());
+    assert!(openai.clone().api_key(key()).config(&near).build().is_ok());
+    assert!(openai.api_key(key()).base_url("http://proxy:4000").build().is_ok());
     // Without a key there is nothing to lose.
     let host = config(&[("OLLAMA_HOST", "http://gpu-box:11434")], &[]);
-    let ollama = Vendor::named("ollama").unwrap().model("m").config(&host);
+    let ollama = Vendor::by_name("ollama").unwrap().model("m").config(&host);
     assert!(ollama.build().is_ok());
 }
 
 #[test]
 fn a_base_may_have_a_query_and_a_slash_at_its_end() {
-    let gemini = Vendor::named("gemini").unwrap().model("gemini-3-pro");
+    let gemini = Vendor::by_name("gemini").unwrap().model("gemini-3-pro");
     let gemini = gemini
-        .key(Secret::new("k"))
-        .base("https://proxy.example/g/?team=blue");
+        .api_key(Secret::new("k"))
+        .base_url("https://proxy.example/g/?team=blue");
     assert_eq!(
-        sent(gemini.clone()).url.as_str(),
+        sent_request(gemini.clone()).url.as_str(),
         "https://proxy.example/g/v1beta/models/gemini-3-pro:streamGenerateContent?team=blue&alt=sse"
     );
     assert_eq!(
-        sent(gemini.streaming(false)).url.as_str(),
+        sent_request(gemini.streaming(false)).url.as_str(),
         "https://proxy.example/g/v1beta/models/gemini-3-pro:generateContent?team=blue"
     );
 }
 
 #[test]
 fn nothing_is_shown_that_is_a_secret() {
-    let connect = Vendor::named("openai").unwrap().model("m");
+    let connect = Vendor::by_name("openai").unwrap().model("m");
     let connect = connect
-        .key(Secret::new("hunter2"))
+        .api_key(Secret::new("hunter2"))
         .header("x-key", "hunter3");
     assert!(!format!("{connect:?}").contains("hunter"));
 }

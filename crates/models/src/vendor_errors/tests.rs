@@ -23,11 +23,11 @@ fn status_504_is_a_timeout_in_every_protocol() {
     let body = r#"{"error":{"message":"upstream timed out","code":"server_error"}}"#;
     for body in ["", "<html>Gateway Timeout</html>", body] {
         for error in [
-            OpenAiResponses.error(504, body),
-            CHAT.error(504, body),
-            Anthropic::default().error(504, body),
-            Gemini.error(504, body),
-            Ollama.error(504, body),
+            OpenAiResponses.parse_error(504, body),
+            CHAT.parse_error(504, body),
+            Anthropic::default().parse_error(504, body),
+            Gemini.parse_error(504, body),
+            Ollama.parse_error(504, body),
         ] {
             assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
         }
@@ -37,12 +37,12 @@ fn status_504_is_a_timeout_in_every_protocol() {
 #[test]
 fn no_sign_is_in_the_table_twice_and_all_are_in_lower_case() {
     let mut seen = HashSet::new();
-    for sign in TABLE.iter().flat_map(|(_, signs)| signs.iter()) {
+    for sign in ERROR_PATTERNS.iter().flat_map(|(_, signs)| signs.iter()) {
         assert!(seen.insert(format!("{sign:?}")), "{sign:?}");
         let texts: &[&str] = match sign {
-            Status(..) => &[],
-            Code(text) | CodePart(text) | WordsAt(_, text) => &[text],
-            Words(texts) => texts,
+            StatusRange(..) => &[],
+            Code(text) | CodeContains(text) | StatusAndMessageContains(_, text) => &[text],
+            MessageContains(texts) => texts,
         };
         for text in texts {
             assert_eq!(text.to_ascii_lowercase(), *text, "{sign:?}");
@@ -89,11 +89,11 @@ fn what_is_more_exact_than_the_status_comes_first() {
         (0, "", "", None),
     ];
     for (status, code, message, expected) in rows {
-        let report = Report {
+        let report = VendorError {
             status,
             codes: &["", code],
             message,
         };
-        assert_eq!(kind(report), expected, "{report:?}");
+        assert_eq!(classify(report), expected, "{report:?}");
     }
 }

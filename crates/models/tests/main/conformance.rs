@@ -1,16 +1,16 @@
 //! One list of scenarios that every protocol goes through: whoever adds a protocol writes how its vendor speaks, and no test.
 
-mod answers;
-mod bounds;
-mod forms;
-mod rounds;
-mod trouble;
+mod responses;
+mod limits;
+mod structured_output;
+mod round_trips;
+mod failures;
 
-pub(crate) use answers::*;
-pub(crate) use bounds::*;
-pub(crate) use forms::*;
-pub(crate) use rounds::*;
-pub(crate) use trouble::*;
+pub(crate) use responses::*;
+pub(crate) use limits::*;
+pub(crate) use structured_output::*;
+pub(crate) use round_trips::*;
+pub(crate) use failures::*;
 
 /// Puts a speaker through all scenarios; time does not pass by itself in them.
 macro_rules! conforms {

@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolwright_chat::{Model, ModelErrorKind, ModelEvent};
 use toolwright_core::Secret;
-use toolwright_models::{Patience, Vendor, forbid_live_requests};
+use toolwright_models::{Timeouts, Vendor, forbid_live_requests};
 
-use crate::canned::{ask, question};
+use crate::canned_transport::{ask, weather_request};
 
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -30,7 +30,7 @@ async fn listen() -> (TcpListener, String) {
 }
 
 /// Reads a whole request, and returns it as text.
-async fn heard(connection: &mut TcpStream) -> String {
+async fn read_request(connection: &mut TcpStream) -> String {
     let mut text = Vec::new();
     loop {
         let mut buffer = [0; 4_096];
@@ -54,25 +54,25 @@ fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
 }
 
-fn model(base: &str, patience: Patience) -> Arc<dyn Model> {
-    let connect = Vendor::named("ollama").unwrap().model("qwen3");
-    let connect = connect.base(base).key(Secret::new("hunter2"));
-    connect.patience(patience).build().unwrap()
+fn model(base: &str, patience: Timeouts) -> Arc<dyn Model> {
+    let connect = Vendor::by_name("ollama").unwrap().model("qwen3");
+    let connect = connect.base_url(base).api_key(Secret::new("hunter2"));
+    connect.timeouts(patience).build().unwrap()
 }
 
 /// Makes one attempt, and waits hardly at all for what `hurry` names.
-fn impatient(hurry: fn(&mut Patience) -> &mut Duration) -> Patience {
-    let mut patience = Patience::default();
+fn timeouts_with(hurry: fn(&mut Timeouts) -> &mut Duration) -> Timeouts {
+    let mut patience = Timeouts::default();
     patience.retries = 0;
     *hurry(&mut patience) = Duration::from_millis(20);
     patience
 }
 
 /// Answers with these bytes, and then waits for the other side to go.
-fn answers(listener: TcpListener, bytes: String) -> JoinHandle<String> {
+fn respond_with(listener: TcpListener, bytes: String) -> JoinHandle<String> {
     tokio::spawn(async move {
         let (mut connection, _) = listener.accept().await.unwrap();
-        let asked = heard(&mut connection).await;
+        let asked = read_request(&mut connection).await;
         connection.write_all(bytes.as_bytes()).await.unwrap();
         let mut rest = [0; 16];
         // Nothing more is asked: this ends when the connection does, in peace or not.
@@ -87,7 +87,7 @@ async fn pieces_arrive_as_they_are_sent() {
     let (got_it, goes_on) = oneshot::channel();
     let server = tokio::spawn(async move {
         let (mut connection, _) = listener.accept().await.unwrap();
-        let asked = heard(&mut connection).await;
+        let asked = read_request(&mut connection).await;
         let beginning = HEAD.to_owned() + &chunk(HELLO);
         connection.write_all(beginning.as_bytes()).await.unwrap();
         // The rest is not even written before the beginning has been read.
@@ -96,7 +96,7 @@ async fn pieces_arrive_as_they_are_sent() {
         connection.write_all(end.as_bytes()).await.unwrap();
         asked
     });
-    let mut answer = model(&base, Patience::default()).stream(question());
+    let mut answer = model(&base, Timeouts::default()).stream(weather_request());
     assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     let first = answer.next().await.unwrap().unwrap();
     assert!(matches!(first, ModelEvent::Text(text) if text == "Hello"));
@@ -119,8 +119,8 @@ async fn pieces_arrive_as_they_are_sent() {
 #[tokio::test]
 async fn dropping_the_answer_closes_the_connection() {
     let (listener, base) = listen().await;
-    let server = answers(listener, HEAD.to_owned() + &chunk(HELLO));
-    let mut answer = model(&base, Patience::default()).stream(question());
+    let server = respond_with(listener, HEAD.to_owned() + &chunk(HELLO));
+    let mut answer = model(&base, Timeouts::default()).stream(weather_request());
     while !matches!(answer.next().await, Some(Ok(ModelEvent::Text(_)))) {}
     assert!(!server.is_finished());
     drop(answer);
@@ -130,8 +130,8 @@ async fn dropping_the_answer_closes_the_connection() {
 #[tokio::test]
 async fn a_server_that_says_nothing_is_left() {
     let (_listener, base) = listen().await;
-    let hurried = impatient(|patience| &mut patience.first);
-    let error = ask(&model(&base, hurried), question()).await.error.unwrap();
+    let hurried = timeouts_with(|patience| &mut patience.first_byte);
+    let error = ask(&model(&base, hurried), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
     assert!(error.message.starts_with("nothing was answered"), "{error}");
 }
@@ -139,9 +139,9 @@ async fn a_server_that_says_nothing_is_left() {
 #[tokio::test]
 async fn a_server_that_stops_is_left() {
     let (listener, base) = listen().await;
-    let server = answers(listener, HEAD.to_owned() + &chunk(HELLO));
-    let hurried = impatient(|patience| &mut patience.idle);
-    let told = ask(&model(&base, hurried), question()).await;
+    let server = respond_with(listener, HEAD.to_owned() + &chunk(HELLO));
+    let hurried = timeouts_with(|patience| &mut patience.idle);
+    let told = ask(&model(&base, hurried), weather_request()).await;
     assert_eq!(told.texts(), ["Hello"]);
     let error = told.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
@@ -154,11 +154,11 @@ async fn a_line_that_is_cut_is_an_error() {
     let (listener, base) = listen().await;
     tokio::spawn(async move {
         let (mut connection, _) = listener.accept().await.unwrap();
-        heard(&mut connection).await;
+        read_request(&mut connection).await;
         let beginning = HEAD.to_owned() + &chunk(HELLO);
         connection.write_all(beginning.as_bytes()).await.unwrap();
     });
-    let told = ask(&model(&base, Patience::default()), question()).await;
+    let told = ask(&model(&base, Timeouts::default()), weather_request()).await;
     assert_eq!(told.texts(), ["Hello"]);
     assert_eq!(told.error.unwrap().kind, ModelErrorKind::Network);
 }
@@ -167,8 +167,8 @@ async fn a_line_that_is_cut_is_an_error() {
 async fn nobody_at_the_address_is_an_error() {
     let (listener, base) = listen().await;
     drop(listener);
-    let hurried = impatient(|patience| &mut patience.idle);
-    let error = ask(&model(&base, hurried), question()).await.error.unwrap();
+    let hurried = timeouts_with(|patience| &mut patience.idle);
+    let error = ask(&model(&base, hurried), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Network);
     assert!(!format!("{error:?}").contains("hunter2"));
 }
@@ -178,8 +178,8 @@ async fn a_key_is_not_carried_to_where_a_redirect_leads() {
     let (elsewhere, other) = listen().await;
     let (listener, base) = listen().await;
     let moved = format!("HTTP/1.1 307 Moved\r\nlocation: {other}\r\ncontent-length: 0\r\n\r\n");
-    let server = answers(listener, moved);
-    let told = ask(&model(&base, Patience::default()), question()).await;
+    let server = respond_with(listener, moved);
+    let told = ask(&model(&base, Timeouts::default()), weather_request()).await;
     assert_eq!(told.error.unwrap().kind, ModelErrorKind::BadRequest);
     server.await.unwrap();
     let nobody = futures::FutureExt::now_or_never(elsewhere.accept());
@@ -188,11 +188,11 @@ async fn a_key_is_not_carried_to_where_a_redirect_leads() {
 
 /// Asks at an address that does not say it is this machine; the door behind it is closed.
 async fn live() -> ModelErrorKind {
-    let patience = impatient(|patience| &mut patience.idle);
-    let connect = Vendor::named("openai").unwrap().model("gpt-5");
-    let connect = connect.base("http://0.0.0.0:1").key(Secret::new("a key"));
-    let model = connect.patience(patience).build().unwrap();
-    let error = ask(&model, question()).await.error.unwrap();
+    let patience = timeouts_with(|patience| &mut patience.idle);
+    let connect = Vendor::by_name("openai").unwrap().model("gpt-5");
+    let connect = connect.base_url("http://0.0.0.0:1").api_key(Secret::new("a key"));
+    let model = connect.timeouts(patience).build().unwrap();
+    let error = ask(&model, weather_request()).await.error.unwrap();
     let helps = error.message.contains("`Replay`") && error.message.contains("scripted model");
     assert_eq!(helps, error.kind == ModelErrorKind::Forbidden, "{error}");
     error.kind

@@ -9,10 +9,10 @@
 
 #[macro_use]
 mod conformance;
-mod canned;
+mod canned_transport;
 mod corpus;
 mod http;
 mod recordings;
-mod said;
-mod speaks;
-mod told;
+mod protocol_fixture;
+mod protocols;
+mod collected_events;

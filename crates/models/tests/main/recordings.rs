@@ -7,15 +7,15 @@ use futures::StreamExt as _;
 use toolwright_chat::{HostedTool, ModelErrorKind};
 use toolwright_core::{Config, Secret, Sources, ToolResult};
 use toolwright_models::{
-    Bytes, Connect, Recorder, Recording, Replay, Transport, Vendor, WireHeader, WireRequest,
+    Bytes, ModelBuilder, Recorder, Recording, Replayer, Transport, Vendor, WireHeader, WireRequest,
 };
 
-use crate::canned::{Canned, Line, after, ask, question, result};
+use crate::canned_transport::{CannedResponse, CannedTransport, follow_up_request, ask, weather_request, result};
 
 const HELLO: &str = "{\"message\":{\"content\":\"Grüß \"}}\n{\"message\":{\"content\":\"dich 🌍\"},\"done\":true}\n";
 
-fn ollama(transport: impl Transport) -> Connect {
-    let connect = Vendor::named("ollama").unwrap().model("qwen3");
+fn ollama(transport: impl Transport) -> ModelBuilder {
+    let connect = Vendor::by_name("ollama").unwrap().model("qwen3");
     connect.transport(transport)
 }
 
@@ -34,8 +34,8 @@ async fn pieces(transport: &impl Transport, request: WireRequest) -> Vec<Bytes> 
 }
 
 /// The recording of one request and its answer.
-async fn recorded(request: WireRequest, canned: Canned) -> Recording {
-    let recorder = Recorder::new(Line::new([canned]));
+async fn recorded(request: WireRequest, canned: CannedResponse) -> Recording {
+    let recorder = Recorder::new(CannedTransport::new([canned]));
     pieces(&recorder, request).await;
     recorder.recording()
 }
@@ -44,23 +44,23 @@ async fn recorded(request: WireRequest, canned: Canned) -> Recording {
 async fn a_conversation_is_replayed_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("below").join("hello.json");
-    let line = Line::new([
-        Canned::refused(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
+    let line = CannedTransport::new([
+        CannedResponse::error(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
         // In the middle of two letters.
-        Canned::cut(HELLO.as_bytes(), &[28, 70]).header("content-type", "application/x-ndjson"),
+        CannedResponse::in_chunks(HELLO.as_bytes(), &[28, 70]).header("content-type", "application/x-ndjson"),
     ]);
     let recorder = Recorder::new(line);
     let model = ollama(recorder.clone()).build().unwrap();
-    let live = ask(&model, question()).await;
+    let live = ask(&model, weather_request()).await;
     assert_eq!(live.texts().concat(), "Grüß dich 🌍");
     recorder.save(&file).unwrap();
     assert_eq!(Recording::load(&file).unwrap(), recorder.recording());
 
-    let replay = Replay::open(&file).unwrap();
+    let replay = Replayer::open(&file).unwrap();
     let model = ollama(replay.clone()).build().unwrap();
-    let again = ask(&model, question()).await;
-    assert_eq!(again.heard(), live.heard());
-    assert_eq!(replay.left(), 0);
+    let again = ask(&model, weather_request()).await;
+    assert_eq!(again.comparable(), live.comparable());
+    assert_eq!(replay.remaining(), 0);
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn pieces_come_back_as_they_came() {
         (b"a\r\n\r\nb\n", &[3]),
     ];
     for (body, cuts) in bodies {
-        let canned = Canned::cut(body, cuts);
+        let canned = CannedResponse::in_chunks(body, cuts);
         let sent: Vec<Vec<u8>> = canned
             .pieces
             .iter()
@@ -81,7 +81,7 @@ async fn pieces_come_back_as_they_came() {
             .collect();
         let recording = recorded(request("/v1/x", "{}"), canned).await;
         let text = serde_json::to_string(&recording).unwrap();
-        let replay = Replay::new(serde_json::from_str(&text).unwrap());
+        let replay = Replayer::new(serde_json::from_str(&text).unwrap());
         let again = pieces(&replay, request("/v1/x", "{}")).await;
         assert_eq!(again, sent);
     }
@@ -93,9 +93,9 @@ async fn no_secret_and_no_host_is_written_down() {
     let file = directory.path().join("secrets.json");
     let body = r#"{"tools":[{"type":"mcp","authorization":"wiki-secret"}],"user":"ada@example.org","note":"pass-word"}"#;
     let answer = "keys: hunter2-hunter2 wiki-secret pass-word ada@example.org";
-    let recorder = Recorder::new(Line::new([Canned::ok(answer)]))
+    let recorder = Recorder::new(CannedTransport::new([CannedResponse::ok(answer)]))
         .secret(&Secret::new("pass-word"))
-        .scrub(|text| text.replace("ada@", "someone@"));
+        .redact_with(|text| text.replace("ada@", "someone@"));
     pieces(&recorder, request("/v1/x?key=in-the-address&alt=sse", body)).await;
     recorder.save(&file).unwrap();
     let text = fs::read_to_string(&file).unwrap();
@@ -117,9 +117,9 @@ async fn no_secret_and_no_host_is_written_down() {
         assert!(text.contains(kept), "{kept} is not in {text}");
     }
     // The same question with other secrets is the same question.
-    let replay = Replay::open(&file)
+    let replay = Replayer::open(&file)
         .unwrap()
-        .scrub(|text| text.replace("ada@", "someone@"));
+        .redact_with(|text| text.replace("ada@", "someone@"));
     let body = body
         .replace("wiki-secret", "other")
         .replace("pass-word", "another");
@@ -140,13 +140,13 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
         .unwrap()
         .remove(0);
     for vendor in ["openai", "anthropic"] {
-        let recorder = Recorder::new(Line::new([Canned::ok("")]));
-        let connect = Vendor::named(vendor)
+        let recorder = Recorder::new(CannedTransport::new([CannedResponse::ok("")]));
+        let connect = Vendor::by_name(vendor)
             .unwrap()
             .model("m")
-            .key(Secret::new("a secret key"));
+            .api_key(Secret::new("a secret key"));
         let model = connect.transport(recorder.clone()).build().unwrap();
-        let mut request = question();
+        let mut request = weather_request();
         request.hosted_tools = vec![HostedTool::Mcp(group.clone())];
         ask(&model, request).await;
         let text = serde_json::to_string(&recorder.recording()).unwrap();
@@ -164,9 +164,9 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
 #[tokio::test]
 async fn another_request_fails_and_says_where_it_differs() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
-    let recording = recorded(request("/v1/x", body), Canned::ok("ok")).await;
+    let recording = recorded(request("/v1/x", body), CannedResponse::ok("ok")).await;
     let told = async |request: WireRequest| {
-        let error = Replay::new(recording.clone())
+        let error = Replayer::new(recording.clone())
             .send(request)
             .await
             .unwrap_err();
@@ -186,7 +186,7 @@ async fn another_request_fails_and_says_where_it_differs() {
         "{elsewhere}"
     );
     // The order of keys does not count.
-    let replay = Replay::new(recording);
+    let replay = Replayer::new(recording);
     let turned = r#"{"messages":[{"content":"Hi","role":"user"}],"model":"m"}"#;
     assert_eq!(pieces(&replay, request("/v1/x", turned)).await, ["ok"]);
     let more = replay.send(request("/v1/x", turned)).await.unwrap_err();
@@ -200,15 +200,15 @@ async fn another_request_fails_and_says_where_it_differs() {
 
 #[tokio::test]
 async fn an_answer_that_was_given_up_is_recorded_as_far_as_it_came() {
-    let mut canned = Canned::cut(HELLO.as_bytes(), &[20]);
+    let mut canned = CannedResponse::in_chunks(HELLO.as_bytes(), &[20]);
     canned.hangs = true;
-    let recorder = Recorder::new(Line::new([canned]));
+    let recorder = Recorder::new(CannedTransport::new([canned]));
     let mut response = recorder.send(request("/v1/x", "{}")).await.unwrap();
     response.body.next().await.unwrap().unwrap();
     let saved = recorder.save("never written");
     assert!(saved.unwrap_err().to_string().contains("still being read"));
     drop(response);
-    let replay = Replay::new(recorder.recording());
+    let replay = Replayer::new(recorder.recording());
     let response = replay.send(request("/v1/x", "{}")).await.unwrap();
     let pieces: Vec<_> = response.body.collect().await;
     assert_eq!(pieces[0].as_ref().unwrap().len(), 20);
@@ -227,10 +227,10 @@ async fn a_file_is_whole_or_not_there() {
         names.sort();
         names
     };
-    let nothing = Recorder::new(Line::default()).save(directory.path().join("a.json"));
+    let nothing = Recorder::new(CannedTransport::default()).save(directory.path().join("a.json"));
     assert!(nothing.is_err() && names().is_empty());
     // A directory cannot be replaced by a file.
-    let recording = recorded(request("/v1/x", "{}"), Canned::ok("ok")).await;
+    let recording = recorded(request("/v1/x", "{}"), CannedResponse::ok("ok")).await;
     fs::create_dir_all(directory.path().join("a.json").join("inside")).unwrap();
     assert!(recording.save(directory.path().join("a.json")).is_err());
     assert_eq!(names(), ["a.json"]);
@@ -245,13 +245,13 @@ fn weather() -> PathBuf {
 
 #[tokio::test]
 async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
-    let replay = Replay::open(weather()).unwrap();
+    let replay = Replayer::open(weather()).unwrap();
     let recorder = Recorder::new(replay);
     let model = ollama(recorder.clone()).build().unwrap();
-    let told = ask(&model, question()).await;
+    let told = ask(&model, weather_request()).await;
     assert_eq!(told.calls()[0].name, "weather");
     let sunny = result(&told.calls()[0], ToolResult::success("sunny"));
-    let told = ask(&model, after(&told, vec![sunny])).await;
+    let told = ask(&model, follow_up_request(&told, vec![sunny])).await;
     assert_eq!(told.texts().concat(), "It is sunny in Rome.");
     let directory = tempfile::tempdir().unwrap();
     let again = directory.path().join("weather.json");

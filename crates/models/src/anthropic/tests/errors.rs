@@ -55,7 +55,7 @@ fn every_refusal_has_its_kind_and_the_vendors_words() {
         let body = format!(
             r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}},"request_id":"req_1"}}"#
         );
-        let error = Anthropic::default().error(status, &body);
+        let error = Anthropic::default().parse_error(status, &body);
         assert_eq!(error.kind, expected, "{status} {kind} {message}");
         assert_eq!(error.message, message);
     }
@@ -63,7 +63,7 @@ fn every_refusal_has_its_kind_and_the_vendors_words() {
 
 #[test]
 fn a_body_that_is_not_the_apis_is_told_as_it_is() {
-    let told = |status, body: &str| Anthropic::default().error(status, body);
+    let told = |status, body: &str| Anthropic::default().parse_error(status, body);
     assert_eq!(
         told(502, "<html>bad gateway</html>").message,
         "<html>bad gateway</html>"

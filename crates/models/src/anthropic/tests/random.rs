@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{plan, read_all, typed};
+use super::{plan, read_all, item_kinds};
 use crate::anthropic::Anthropic;
 use crate::protocol::Protocol as _;
-use crate::sse::Frame;
+use crate::framing::Frame;
 
 /// An answer with a block of each kind.
 fn answer() -> Vec<Value> {
@@ -49,7 +49,7 @@ fn answer() -> Vec<Value> {
 
 fn frame(value: &Value) -> Frame {
     Frame {
-        name: value["type"].as_str().unwrap_or_default().to_owned(),
+        event_name: value["type"].as_str().unwrap_or_default().to_owned(),
         data: value.to_string(),
     }
 }
@@ -135,7 +135,7 @@ proptest! {
             values.insert(at, json!({"type": name, "index": 0, "delta": value, "error": value}));
         }
         let more: Vec<Frame> = values.iter().map(frame).collect();
-        prop_assert_eq!(typed(&read_all(&more).unwrap()), typed(&read_all(&plain).unwrap()));
+        prop_assert_eq!(item_kinds(&read_all(&more).unwrap()), item_kinds(&read_all(&plain).unwrap()));
     }
 
     #[test]
@@ -144,18 +144,18 @@ proptest! {
             prop_oneof![
                 nearly().prop_map(|value| frame(&value)),
                 anything().prop_map(|value| frame(&value)),
-                ("[a-z_]{0,20}", ".{0,40}").prop_map(|(name, data)| Frame { name, data }),
+                ("[a-z_]{0,20}", ".{0,40}").prop_map(|(name, data)| Frame { event_name, data }),
             ],
             0..12,
         )
     ) {
-        let mut reader = Anthropic::default().reader(plan());
+        let mut reader = Anthropic::default().parser(plan());
         for frame in &frames {
-            let _ = reader.frame(&frame.name, &frame.data);
+            let _ = reader.parse_frame(&frame.event_name, &frame.data);
         }
-        let last = reader.frame("message_stop", r#"{"type":"message_stop"}"#);
+        let last = reader.parse_frame("message_stop", r#"{"type":"message_stop"}"#);
         let ended = last.unwrap();
-        prop_assert!(ended.is_empty() || typed(&ended).last().unwrap().starts_with("Finished"));
-        prop_assert!(reader.end().unwrap().is_empty());
+        prop_assert!(ended.is_empty() || item_kinds(&ended).last().unwrap().starts_with("Finished"));
+        prop_assert!(reader.end_of_stream().unwrap().is_empty());
     }
 }

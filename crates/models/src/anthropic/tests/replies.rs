@@ -7,7 +7,7 @@ use toolwright_chat::{Item, Message, ModelId, ModelRequest, Step};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::{MODEL, answer, body, finished, items, raw, text_of};
-use crate::anthropic::betas;
+use crate::anthropic::beta_features;
 
 /// Every kind of block, and one that nobody knows.
 fn streamed() -> (Vec<Value>, String) {
@@ -97,8 +97,8 @@ fn a_journal_in_between_changes_nothing() {
 #[test]
 fn past_mcp_blocks_still_need_their_header() {
     let request = asking(items(&answer(&streamed().1)));
-    assert_eq!(betas(&request), ["mcp-client-2025-11-20"]);
-    assert!(betas(&asking(vec![Item::text("Hi")])).is_empty());
+    assert_eq!(beta_features(&request), ["mcp-client-2025-11-20"]);
+    assert!(beta_features(&asking(vec![Item::text("Hi")])).is_empty());
 }
 
 #[test]

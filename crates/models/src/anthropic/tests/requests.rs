@@ -10,8 +10,8 @@ use toolwright_core::schema::Schema;
 use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
 
 use super::{MODEL, body, no_tools};
-use crate::anthropic::request::format;
-use crate::anthropic::{Anthropic, betas};
+use crate::anthropic::request::response_format;
+use crate::anthropic::{Anthropic, beta_features};
 use crate::protocol::Protocol as _;
 
 fn asking(messages: Vec<Message>) -> ModelRequest {
@@ -333,7 +333,7 @@ fn hosted_tools_stand_behind_ours() {
             {"type": "url", "url": "https://open.example/mcp", "name": "open"},
         ])
     );
-    assert_eq!(betas(&request), ["mcp-client-2025-11-20"]);
+    assert_eq!(beta_features(&request), ["mcp-client-2025-11-20"]);
 }
 
 #[test]
@@ -349,9 +349,9 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
         request
             .hosted_tools
             .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-        let body = Value::from(Anthropic { cache: false }.body(&request, &no_tools(), MODEL));
+        let body = Value::from(Anthropic { prompt_caching: false }.body(&request, &no_tools(), MODEL));
         assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
-        assert!(betas(&request).is_empty());
+        assert!(beta_features(&request).is_empty());
     }
 }
 
@@ -359,7 +359,7 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
 fn without_the_cache_nothing_is_marked() {
     let mut request = asking(vec![user("Hi")]);
     request.system = Some("Be brief.".into());
-    let body = Anthropic { cache: false }.body(&request, &super::plan(), MODEL);
+    let body = Anthropic { prompt_caching: false }.body(&request, &super::plan(), MODEL);
     assert!(!Value::from(body).to_string().contains("cache_control"));
 }
 
@@ -510,7 +510,7 @@ fn an_answers_form_is_lowered_to_what_the_api_holds_answers_to() {
         "required": ["n"],
     }))
     .unwrap();
-    let format = format(&schema);
+    let format = response_format(&schema);
     assert_eq!(format["type"], "json_schema");
     assert_eq!(format["schema"]["additionalProperties"], false);
     assert_eq!(format["schema"]["properties"]["n"]["minimum"], Value::Null);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{answer, called, finished, frames, items, raw, read_all, text_of, typed};
+use super::{answer, call_fields, finished, frames, items, raw, read_all, text_of, item_kinds};
 
 const TEXT: &str = r#"event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":25,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}}}
@@ -60,7 +60,7 @@ fn piece(json: &str) -> Value {
 fn text_comes_in_pieces_then_whole() {
     let events = answer(TEXT);
     assert_eq!(
-        typed(&events)[..3],
+        item_kinds(&events)[..3],
         [
             r#"Text("Hello")"#,
             r#"Text(", you")"#,
@@ -114,7 +114,7 @@ fn thoughts_keep_their_signature() {
     );
     let events = answer(&text);
     assert_eq!(
-        typed(&events)[..2],
+        item_kinds(&events)[..2],
         [r#"Reasoning("Let me ")"#, r#"Reasoning("see.")"#]
     );
     let items = items(&events);
@@ -147,7 +147,7 @@ fn a_call_starts_grows_and_is_whole() {
     let parts = [start, piece(""), piece(r#"{"city": "#), piece(r#""Rome"}"#)];
     let events = answer(&blocks(&[&parts], "tool_use"));
     assert_eq!(
-        typed(&events)[..3],
+        item_kinds(&events)[..3],
         [
             r#"CallStarted { index: 0, id: "toolu_1", name: "get_weather" }"#,
             r#"CallDelta { index: 0, delta: "{\"city\": " }"#,
@@ -157,7 +157,7 @@ fn a_call_starts_grows_and_is_whole() {
     let item = &items(&events)[0];
     let expected = ("toolu_1", "get_weather", r#"{"city": "Rome"}"#);
     assert_eq!(
-        called(item),
+        call_fields(item),
         (expected.0.into(), expected.1.into(), expected.2.into())
     );
     assert_eq!(
@@ -194,7 +194,7 @@ fn parallel_calls_are_counted_as_calls_not_as_blocks() {
         expected.map(|(index, id, name)| (index, id.into(), name.into()))
     );
     let items = items(&events);
-    assert_eq!(called(&items[2]).1, "files.read");
+    assert_eq!(call_fields(&items[2]).1, "files.read");
     assert_eq!(raw(&items[2])["name"], "files_read");
 }
 
@@ -215,7 +215,7 @@ fn interleaved_calls_keep_apart_and_in_order() {
         json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
         json!({"type": "message_stop"}),
     ]));
-    let calls: Vec<_> = items(&events).iter().map(called).collect();
+    let calls: Vec<_> = items(&events).iter().map(call_fields).collect();
     assert_eq!(
         (calls[0].0.as_str(), calls[0].2.as_str()),
         ("a", r#"{"city":"Rome"}"#)
@@ -238,7 +238,7 @@ fn calls_that_all_bear_number_nought_are_not_merged() {
         delta(r#"{"city":"Oslo"}"#),
         json!({"type": "message_stop"}),
     ]));
-    let calls: Vec<_> = items(&events).iter().map(called).collect();
+    let calls: Vec<_> = items(&events).iter().map(call_fields).collect();
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[0].2, r#"{"city":"Rome"}"#);
     assert_eq!(calls[1].2, r#"{"city":"Oslo"}"#);
@@ -253,7 +253,7 @@ fn llama_cpp_leaves_the_input_out_at_the_start() {
         "tool_use",
     ));
     let item = &items(&events)[0];
-    assert_eq!(called(item).2, r#"{"city":"Rome"}"#);
+    assert_eq!(call_fields(item).2, r#"{"city":"Rome"}"#);
     assert_eq!(raw(item)["input"], json!({"city": "Rome"}));
 }
 
@@ -262,8 +262,8 @@ fn arguments_may_stand_whole_at_the_start() {
     let start =
         json!({"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Rome"}});
     let events = answer(&blocks(&[&[start]], "tool_use"));
-    assert_eq!(called(&items(&events)[0]).2, r#"{"city":"Rome"}"#);
-    assert!(typed(&events)[1].starts_with("CallDelta"));
+    assert_eq!(call_fields(&items(&events)[0]).2, r#"{"city":"Rome"}"#);
+    assert!(item_kinds(&events)[1].starts_with("CallDelta"));
 }
 
 #[test]
@@ -274,8 +274,8 @@ fn empty_arguments_are_as_they_were_sent() {
         "tool_use",
     ));
     let items = items(&events);
-    assert_eq!(called(&items[0]).2, "{}");
-    assert_eq!(called(&items[1]).2, "");
+    assert_eq!(call_fields(&items[0]).2, "{}");
+    assert_eq!(call_fields(&items[1]).2, "");
     assert_eq!(raw(&items[1])["input"], json!({}));
 }
 
@@ -287,7 +287,7 @@ fn malformed_arguments_pass_through_and_go_back_wrapped() {
             "max_tokens",
         ));
         let item = &items(&events)[0];
-        assert_eq!(called(item).2, bad);
+        assert_eq!(call_fields(item).2, bad);
         assert_eq!(raw(item)["input"], json!({"INVALID_JSON": bad}));
         assert_eq!(finished(&events).0, StopReason::Length);
     }
@@ -298,10 +298,10 @@ fn a_call_without_an_id_gets_one() {
     let start = json!({"type": "tool_use", "name": "get_weather"});
     let events = answer(&blocks(&[&[start]], "tool_use"));
     let item = &items(&events)[0];
-    let (id, ..) = called(item);
+    let (id, ..) = call_fields(item);
     assert!(!id.is_empty());
     assert_eq!(raw(item)["id"], id);
-    assert!(typed(&events)[0].contains(&id));
+    assert!(item_kinds(&events)[0].contains(&id));
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn a_search_is_hosted_and_its_citations_are_kept() {
     assert_eq!(raw(&items[1]), result);
     assert_eq!(raw(&items[2])["citations"], json!([citation]));
     assert_eq!(finished(&events).0, StopReason::End);
-    let calls = typed(&events)
+    let calls = item_kinds(&events)
         .iter()
         .filter(|event| event.starts_with("Call"))
         .count();
@@ -412,7 +412,7 @@ fn unknown_frames_and_deltas_are_skipped() {
     let parts: Vec<&str> = TEXT.split_inclusive("\n\n").collect();
     for at in 2..parts.len() {
         let text = [parts[..at].concat(), odd.concat(), parts[at..].concat()].concat();
-        assert_eq!(typed(&answer(&text)), typed(&answer(TEXT)));
+        assert_eq!(item_kinds(&answer(&text)), item_kinds(&answer(TEXT)));
     }
 }
 
@@ -529,5 +529,5 @@ fn garbage_is_named_shortly() {
 #[test]
 fn nothing_counts_after_the_end() {
     let text = format!("{TEXT}event: error\ndata: {{\"type\":\"error\"}}\n\n{TEXT}");
-    assert_eq!(typed(&answer(&text)), typed(&answer(TEXT)));
+    assert_eq!(item_kinds(&answer(&text)), item_kinds(&answer(TEXT)));
 }

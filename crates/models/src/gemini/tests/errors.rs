@@ -8,7 +8,7 @@ use crate::gemini::Gemini;
 use crate::protocol::Protocol as _;
 
 fn refused(status: u16, body: &str) -> toolwright_chat::ModelError {
-    Gemini.error(status, body)
+    Gemini.parse_error(status, body)
 }
 
 #[test]

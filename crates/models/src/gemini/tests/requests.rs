@@ -9,7 +9,7 @@ use toolwright_chat::{
 use toolwright_core::schema::Schema;
 use toolwright_core::{Config, Content, Sources, Structured, ToolCall, ToolResult};
 
-use super::{answered, calls, chunk, items, no_tools, plan};
+use super::{parse_chunks, calls, chunk, items, no_tools, plan};
 use crate::gemini::{Gemini, request};
 use crate::protocol::Protocol as _;
 
@@ -61,7 +61,7 @@ fn search() -> HostedTool {
 
 #[test]
 fn a_whole_conversation_is_written_out() {
-    let events = answered(&[
+    let events = parse_chunks(&[
         &chunk(r#"[{"text":"Look it up.","thought":true}]"#, None),
         &chunk(r#"[{"functionCall":{"name":"weather","args":{"city":"Oslo"},"id":"f1"},"thoughtSignature":"c2ln"}]"#, Some("STOP")),
     ])
@@ -137,7 +137,7 @@ fn what_was_read_is_written_back_unchanged() {
         r#"{"toolCall":{"id":"t","toolType":"URL_CONTEXT","args":{}},"thoughtSignature":"NA=="}"#,
         r#"{"text":"","thoughtSignature":"NQ=="}"#,
     ];
-    let events = answered(&[&chunk(&format!("[{}]", parts.join(",")), Some("STOP"))]).unwrap();
+    let events = parse_chunks(&[&chunk(&format!("[{}]", parts.join(",")), Some("STOP"))]).unwrap();
     let ids: Vec<_> = calls(&events).into_iter().map(|call| call.id).collect();
     let contents = contents(vec![
         step(items(&events)),
@@ -162,7 +162,7 @@ fn what_was_read_is_written_back_unchanged() {
 
 #[test]
 fn a_bare_signature_goes_back_with_the_empty_text_it_belongs_to() {
-    let events = super::said(r#"[{"text":"a"},{"thoughtSignature":"c2ln"}]"#);
+    let events = super::parse_parts(r#"[{"text":"a"},{"thoughtSignature":"c2ln"}]"#);
     let contents = contents(vec![step(items(&events))]);
     assert_eq!(
         contents[0]["parts"][1],
@@ -174,7 +174,7 @@ fn a_bare_signature_goes_back_with_the_empty_text_it_belongs_to() {
 fn sources_of_a_search_are_not_sent_back() {
     let found = r#"{"candidates":[{"content":{"parts":[{"text":"Sunny."}]},"finishReason":"STOP",
         "groundingMetadata":{"webSearchQueries":["oslo"]}}]}"#;
-    let contents = contents(vec![step(items(&answered(&[found]).unwrap()))]);
+    let contents = contents(vec![step(items(&parse_chunks(&[found]).unwrap()))]);
     assert_eq!(contents[0]["parts"], json!([{"text": "Sunny."}]));
 }
 
@@ -392,11 +392,11 @@ fn a_search_stands_beside_our_tools() {
 fn an_answer_for_a_program_has_a_schema() {
     let plain =
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let lowered = request::answer(&Schema::check(plain).unwrap());
+    let lowered = request::response_schema(&Schema::check(plain).unwrap());
     assert_eq!(lowered["properties"]["city"]["type"], "string");
     // The name cannot be sent as it is; whoever reads the answer gets it back.
     let renamed = json!({"type": "object", "properties": {"the city": {"type": "string"}}, "required": ["the city"]});
-    let kept = request::answer(&Schema::check(renamed.clone()).unwrap());
+    let kept = request::response_schema(&Schema::check(renamed.clone()).unwrap());
     assert_eq!(kept["required"], json!(["the_city"]));
 }
 

@@ -3,13 +3,13 @@
 use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{answered, calls, chunk, finished, items, kinds, plan, raws, said, text};
+use super::{parse_chunks, calls, chunk, finished, items, kinds, plan, raws, parse_parts, text};
 use crate::gemini::Gemini;
 use crate::protocol::Protocol as _;
 
 #[test]
 fn plain_text_is_put_together_from_its_chunks() {
-    let events = answered(&[
+    let events = parse_chunks(&[
         &chunk(r#"[{"text":"Hel"}]"#, None),
         &chunk(r#"[{"text":"lo."}]"#, None),
         &chunk(r#"[{"text":""}]"#, Some("STOP")),
@@ -30,7 +30,7 @@ fn plain_text_is_put_together_from_its_chunks() {
 
 #[test]
 fn thoughts_come_before_the_text_and_apart_from_it() {
-    let events = answered(&[
+    let events = parse_chunks(&[
         &chunk(r#"[{"text":"Let me ","thought":true}]"#, None),
         &chunk(
             r#"[{"text":"see.","thought":true},{"text":"It rains."}]"#,
@@ -54,7 +54,7 @@ fn thoughts_come_before_the_text_and_apart_from_it() {
 
 #[test]
 fn a_part_with_a_signature_stays_by_itself_wherever_it_stands() {
-    let events = answered(&[
+    let events = parse_chunks(&[
         &chunk(r#"[{"text":"a"}]"#, None),
         &chunk(r#"[{"text":"b","thoughtSignature":"c2ln"}]"#, None),
         &chunk(r#"[{"text":"c"}]"#, None),
@@ -81,7 +81,7 @@ fn a_part_with_a_signature_stays_by_itself_wherever_it_stands() {
 #[test]
 fn a_call_starts_shows_its_arguments_and_is_whole() {
     let part = r#"{"functionCall":{"name":"weather","args":{"city": "Oslo"},"id":"f1"},"thoughtSignature":"c2ln"}"#;
-    let events = said(&format!("[{part}]"));
+    let events = parse_parts(&format!("[{part}]"));
     assert!(
         matches!(&events[0], ModelEvent::CallBegins { index: 0, id, name } if *id == "f1" && *name == "weather")
     );
@@ -99,7 +99,7 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
 fn a_call_comes_back_under_the_name_the_tool_has_here() {
     let wire = super::plan().wire_name("shop/find").unwrap().to_owned();
     assert_ne!(wire, "shop/find");
-    let events = said(&format!(
+    let events = parse_parts(&format!(
         r#"[{{"functionCall":{{"name":"{wire}","args":{{"name":"tea"}}}}}}]"#
     ));
     assert_eq!(calls(&events)[0].name, "shop/find");
@@ -110,8 +110,8 @@ fn parallel_calls_come_in_one_chunk_or_in_several() {
     let oslo =
         r#"{"functionCall":{"name":"weather","args":{"city":"Oslo"}},"thoughtSignature":"c2ln"}"#;
     let rome = r#"{"functionCall":{"name":"weather","args":{"city":"Rome"}}}"#;
-    let once = answered(&[&chunk(&format!("[{oslo},{rome}]"), Some("STOP"))]).unwrap();
-    let twice = answered(&[
+    let once = parse_chunks(&[&chunk(&format!("[{oslo},{rome}]"), Some("STOP"))]).unwrap();
+    let twice = parse_chunks(&[
         &chunk(&format!("[{oslo}]"), None),
         &chunk(&format!("[{rome}]"), None),
         &chunk(r#"[{"text":""}]"#, Some("STOP")),
@@ -127,7 +127,7 @@ fn parallel_calls_come_in_one_chunk_or_in_several() {
 
 #[test]
 fn calls_and_text_may_take_turns() {
-    let events = said(
+    let events = parse_parts(
         r#"[{"text":"First"},{"functionCall":{"name":"weather","args":{}}},{"text":"then"},
             {"functionCall":{"name":"weather","args":{}}}]"#,
     );
@@ -139,7 +139,7 @@ fn calls_and_text_may_take_turns() {
 
 #[test]
 fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
-    let events = said(
+    let events = parse_parts(
         r#"[{"functionCall":{"name":"weather","id":"same"}},{"functionCall":{"name":"weather","id":"same"}},
             {"functionCall":{"name":"weather","id":""}}]"#,
     );
@@ -150,7 +150,7 @@ fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
     assert_eq!(ids, ["same", "r7_1", "r7_2"]);
 
     let unnamed = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}}]},"finishReason":"STOP"}]}"#;
-    let calls = calls(&answered(&[unnamed]).unwrap());
+    let calls = calls(&parse_chunks(&[unnamed]).unwrap());
     assert_ne!(calls[0].id, calls[1].id);
     assert!(!calls[0].id.as_str().is_empty());
 }
@@ -168,7 +168,7 @@ fn arguments_are_passed_on_as_they_were_sent() {
         (r#","args":"city=Oslo""#, r#""city=Oslo""#),
         (r#","args":[1]"#, "[1]"),
     ] {
-        let events = said(&format!(
+        let events = parse_parts(&format!(
             r#"[{{"functionCall":{{"name":"weather"{args}}}}}]"#
         ));
         assert_eq!(calls(&events)[0].arguments, passed, "{args}");
@@ -178,7 +178,7 @@ fn arguments_are_passed_on_as_they_were_sent() {
 #[test]
 fn half_of_the_arguments_never_become_a_call() {
     let part = r#"[{"functionCall":{"name":"weather","partialArgs":[{"jsonPath":"$.city"}],"willContinue":true}}]"#;
-    let error = answered(&[&chunk(part, None)]).unwrap_err();
+    let error = parse_chunks(&[&chunk(part, None)]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
 }
 
@@ -188,7 +188,7 @@ fn sources_of_a_search_are_one_hosted_item() {
         "webSearchQueries":["weather oslo","oslo sun"],"searchEntryPoint":{"renderedContent":"<b>"},
         "groundingChunks":[{"web":{"uri":"https://a.example","title":"A"}},{"maps":{}}]}}]}"#;
     let empty = r#"{"candidates":[{"groundingMetadata":{}}]}"#;
-    let events = answered(&[last, empty]).unwrap();
+    let events = parse_chunks(&[last, empty]).unwrap();
     let search = ItemKind::HostedCall {
         tool: "web_search".into(),
         input: "weather oslo\noslo sun".into(),
@@ -205,7 +205,7 @@ fn tools_that_the_vendor_ran_keep_their_place() {
     let asked = r#"{"toolCall":{"id":"t1","toolType":"GOOGLE_SEARCH_WEB","args":{"queries":["x"]}},"thoughtSignature":"c2ln"}"#;
     let found =
         r#"{"toolResponse":{"id":"t1","toolType":"GOOGLE_SEARCH_WEB","response":{"hits":1}}}"#;
-    let events = said(&format!(r#"[{asked},{found},{{"text":"One."}}]"#));
+    let events = parse_parts(&format!(r#"[{asked},{found},{{"text":"One."}}]"#));
     let hosted = |input: &str, output: &str| ItemKind::HostedCall {
         tool: "web_search".into(),
         input: input.into(),
@@ -228,7 +228,7 @@ fn parts_nobody_knows_are_kept_raw() {
     let code = r#"{"executableCode":{"language":"PYTHON","code":"print(1)"}}"#;
     let output = r#"{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}"#;
     let new = r#"{"hologram":{"depth":3},"thoughtSignature":"c2ln"}"#;
-    let events = said(&format!(r#"[{code},{output},{new},7,null,{{}}]"#));
+    let events = parse_parts(&format!(r#"[{code},{output},{new},7,null,{{}}]"#));
     assert_eq!(
         kinds(&events),
         [ItemKind::Other, ItemKind::Other, ItemKind::Other]
@@ -242,7 +242,7 @@ fn tokens_are_counted_with_thoughts_and_cache() {
         "usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,"toolUsePromptTokenCount":5}}"#;
     let last = r#"{"candidates":[{"finishReason":"STOP"}],
         "usageMetadata":{"promptTokenCount":12,"candidatesTokenCount":3,"thoughtsTokenCount":7,"totalTokenCount":27}}"#;
-    let (_, usage) = finished(&answered(&[first, last]).unwrap());
+    let (_, usage) = finished(&parse_chunks(&[first, last]).unwrap());
     assert_eq!((usage.input, usage.output), (17, 10));
     assert_eq!((usage.cached, usage.reasoning), (4, 7));
     assert!(!usage.estimated);
@@ -252,7 +252,7 @@ fn tokens_are_counted_with_thoughts_and_cache() {
 fn tokens_told_after_the_end_still_count() {
     let end = chunk(r#"[{"text":"a"}]"#, Some("STOP"));
     let late = r#"{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}"#;
-    let (stop, usage) = finished(&answered(&[&end, late]).unwrap());
+    let (stop, usage) = finished(&parse_chunks(&[&end, late]).unwrap());
     assert_eq!((stop, usage.total()), (StopReason::End, 3));
 }
 
@@ -281,17 +281,17 @@ fn every_reason_to_finish_has_its_word() {
         ("OTHER", other("OTHER"), other("OTHER")),
         ("TOMORROW", other("TOMORROW"), other("TOMORROW")),
     ] {
-        let text = answered(&[&chunk(r#"[{"text":"a"}]"#, Some(reason))]).unwrap();
+        let text = parse_chunks(&[&chunk(r#"[{"text":"a"}]"#, Some(reason))]).unwrap();
         assert_eq!(finished(&text).0, plain, "{reason}");
         let call = r#"[{"functionCall":{"name":"weather","args":{}}}]"#;
-        let call = answered(&[&chunk(call, Some(reason))]).unwrap();
+        let call = parse_chunks(&[&chunk(call, Some(reason))]).unwrap();
         assert_eq!(finished(&call).0, calling, "{reason} with a call");
     }
 }
 
 #[test]
 fn a_reason_without_any_part_is_an_end_too() {
-    let events = answered(&[r#"{"candidates":[{"finishReason":"SAFETY"}]}"#]).unwrap();
+    let events = parse_chunks(&[r#"{"candidates":[{"finishReason":"SAFETY"}]}"#]).unwrap();
     assert_eq!(events.len(), 1);
     assert_eq!(finished(&events).0, StopReason::Filtered);
 }
@@ -299,23 +299,23 @@ fn a_reason_without_any_part_is_an_end_too() {
 #[test]
 fn a_blocked_prompt_is_a_filter() {
     let blocked = r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":3}}"#;
-    let error = answered(&[blocked]).unwrap_err();
+    let error = parse_chunks(&[blocked]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::ContentFilter);
     assert_eq!(error.message, "the prompt was blocked (PROHIBITED_CONTENT)");
     let rated = r#"{"promptFeedback":{"safetyRatings":[]},"candidates":[{"finishReason":"STOP"}]}"#;
-    assert!(answered(&[rated]).is_ok());
+    assert!(parse_chunks(&[rated]).is_ok());
 }
 
 #[test]
 fn an_error_in_the_stream_ends_it() {
     let trouble =
         r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#;
-    let error = answered(&[&chunk(r#"[{"text":"a"}]"#, None), trouble]).unwrap_err();
+    let error = parse_chunks(&[&chunk(r#"[{"text":"a"}]"#, None), trouble]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
     assert_eq!(error.message, "The model is overloaded.");
     let named = r#"{"error":{"status":"RESOURCE_EXHAUSTED"}}"#;
     assert_eq!(
-        answered(&[named]).unwrap_err().kind,
+        parse_chunks(&[named]).unwrap_err().kind,
         ModelErrorKind::RateLimit
     );
 }
@@ -328,7 +328,7 @@ fn an_answer_without_a_reason_to_finish_is_cut_off() {
         vec![chunk("[]", Some("FINISH_REASON_UNSPECIFIED"))],
     ] {
         let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
-        let error = answered(&chunks).unwrap_err();
+        let error = parse_chunks(&chunks).unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Protocol);
         assert_eq!(error.message, "the answer was cut off");
     }
@@ -337,7 +337,7 @@ fn an_answer_without_a_reason_to_finish_is_cut_off() {
 #[test]
 fn what_is_not_json_is_named_shortly() {
     let garbage = format!("<html>{}", "x".repeat(5_000));
-    let error = answered(&[&garbage]).unwrap_err();
+    let error = parse_chunks(&[&garbage]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert!(error.message.contains("<html>"), "{error}");
     assert!(error.message.len() < 300, "{error}");
@@ -347,7 +347,7 @@ fn what_is_not_json_is_named_shortly() {
 fn a_marker_that_other_protocols_end_with_changes_nothing() {
     let end = chunk(r#"[{"text":"a"}]"#, Some("STOP"));
     assert_eq!(
-        kinds(&answered(&[&end, "[DONE]", ""]).unwrap()),
+        kinds(&parse_chunks(&[&end, "[DONE]", ""]).unwrap()),
         [text("a")]
     );
 }
@@ -359,8 +359,8 @@ fn a_list_of_chunks_is_read_like_a_stream() {
         chunk(r#"[{"text":"It is "}]"#, None),
         chunk(r#"[{"text":"sunny."}]"#, Some("STOP"))
     );
-    let mut reader = Gemini.reader(plan());
-    let mut events = reader.whole(&list).unwrap();
-    events.extend(reader.end().unwrap());
+    let mut reader = Gemini.parser(plan());
+    let mut events = reader.parse_complete_body(&list).unwrap();
+    events.extend(reader.end_of_stream().unwrap());
     assert_eq!(kinds(&events), [text("It is sunny.")]);
 }

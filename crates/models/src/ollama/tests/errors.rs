@@ -16,7 +16,7 @@ fn every_status_has_its_kind() {
         (500, Kind::Overloaded),
         (503, Kind::Overloaded),
     ] {
-        let error = Ollama.error(status, r#"{"error":"model 'x' not found"}"#);
+        let error = Ollama.parse_error(status, r#"{"error":"model 'x' not found"}"#);
         assert_eq!(error.kind, kind, "{status}");
         assert_eq!(error.message, "model 'x' not found");
     }
@@ -28,19 +28,19 @@ fn a_long_conversation_is_told_from_other_refusals() {
         r#"{"error":"the prompt is longer than the context length currently available to the model"}"#,
         r#"{"error":{"message":"request (302 tokens) exceeds the available context size (256 tokens)"}}"#,
     ] {
-        assert_eq!(Ollama.error(400, body).kind, Kind::ContextTooLong);
+        assert_eq!(Ollama.parse_error(400, body).kind, Kind::ContextTooLong);
     }
 }
 
 #[test]
 fn a_body_that_is_not_json_is_shown_in_part() {
-    let error = Ollama.error(502, "Bad Gateway");
+    let error = Ollama.parse_error(502, "Bad Gateway");
     assert_eq!(
         error.message,
         "the request was refused with status 502: Bad Gateway"
     );
     assert_eq!(
-        Ollama.error(500, "").message,
+        Ollama.parse_error(500, "").message,
         "the request was refused with status 500"
     );
 }

@@ -33,12 +33,12 @@ fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
 }
 
 fn events(lines: &[String]) -> Vec<String> {
-    let mut reader = Ollama.reader(plan());
+    let mut reader = Ollama.parser(plan());
     let mut events: Vec<ModelEvent> = Vec::new();
     for line in lines {
-        events.extend(reader.frame("", line).unwrap());
+        events.extend(reader.parse_frame("", line).unwrap());
     }
-    events.extend(reader.end().unwrap());
+    events.extend(reader.end_of_stream().unwrap());
     events.iter().map(|event| format!("{event:?}")).collect()
 }
 
@@ -101,13 +101,13 @@ proptest! {
 
     #[test]
     fn no_line_is_a_reason_to_panic(lines in prop::collection::vec(prop_oneof![".*", wild()], 0..6)) {
-        let mut reader = Ollama.reader(plan());
+        let mut reader = Ollama.parser(plan());
         for line in &lines {
-            let _ = reader.frame("", line);
+            let _ = reader.parse_frame("", line);
         }
-        let _ = reader.end();
+        let _ = reader.end_of_stream();
         for line in &lines {
-            let _ = Ollama.error(400, line);
+            let _ = Ollama.parse_error(400, line);
         }
     }
 }

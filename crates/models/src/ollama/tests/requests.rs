@@ -9,7 +9,7 @@ use toolwright_chat::{
 use toolwright_core::schema::Schema;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use super::{DONE, answered, calls, items, line, no_tools, plan};
+use super::{DONE, parse_lines, calls, items, line, no_tools, plan};
 use crate::ollama::{Ollama, request};
 use crate::protocol::Protocol as _;
 
@@ -52,7 +52,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
 
 #[test]
 fn a_whole_conversation_is_written_out() {
-    let events = answered(&[
+    let events = parse_lines(&[
         &line(r#""content":"","thinking":"Look it up.""#),
         &line(r#""content":"","tool_calls":[{"id":"call_x","function":{"index":0,"name":"weather","arguments":{"city":"Oslo"}}}]"#),
         DONE,
@@ -114,7 +114,7 @@ fn without_anything_to_say_nothing_is_said() {
 fn what_was_read_is_written_back_unchanged() {
     let entries = r#"[{"function":{"index":0,"name":"weather","arguments":{"city":"Oslo","deep":[1,2.5]},"novel":true}},
         {"id":"b","function":{"index":0,"name":"weather","arguments":{}}},{"type":"hologram"}]"#;
-    let events = answered(&[
+    let events = parse_lines(&[
         &line(r#""thinking":"So.""#),
         &line(&format!(r#""content":"Looking.","tool_calls":{entries}"#)),
         DONE,
@@ -277,7 +277,7 @@ fn effort_is_a_word_the_api_knows() {
 #[test]
 fn an_answer_for_a_program_keeps_its_whole_schema() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
-    let format = request::answer(&Schema::check(schema).unwrap());
+    let format = request::response_schema(&Schema::check(schema).unwrap());
     assert_eq!(format["properties"]["n"]["minimum"], 1);
 }
 

@@ -2,13 +2,13 @@
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{DONE, answered, calling, calls, finished, items, kinds, line, plan, text};
+use super::{DONE, parse_lines, parse_calls, calls, finished, items, kinds, line, plan, text};
 use crate::ollama::Ollama;
 use crate::protocol::Protocol as _;
 
 #[test]
 fn text_is_put_together_from_its_lines() {
-    let events = answered(&[
+    let events = parse_lines(&[
         &line(r#""content":"Hel""#),
         &line(r#""content":"lo.""#),
         DONE,
@@ -29,7 +29,7 @@ fn text_is_put_together_from_its_lines() {
 
 #[test]
 fn thoughts_come_before_the_text_and_apart_from_it() {
-    let events = answered(&[
+    let events = parse_lines(&[
         &line(r#""content":"","thinking":"Let me ""#),
         &line(r#""content":"It ","thinking":"see.""#),
         &line(r#""content":"rains.""#),
@@ -47,7 +47,7 @@ fn thoughts_come_before_the_text_and_apart_from_it() {
 fn a_call_starts_shows_its_arguments_and_is_whole() {
     let entry =
         r#"{"id":"call_x","function":{"index":0,"name":"weather","arguments":{"city": "Oslo"}}}"#;
-    let events = calling(entry);
+    let events = parse_calls(entry);
     assert!(
         matches!(&events[0], ModelEvent::CallBegins { index: 0, id, name } if *id == "call_x" && *name == "weather")
     );
@@ -63,8 +63,8 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
 fn calls_of_the_same_number_are_not_the_same_call() {
     let oslo = r#"{"function":{"index":0,"name":"weather","arguments":{"city":"Oslo"}}}"#;
     let rome = r#"{"function":{"index":0,"name":"weather","arguments":{"city":"Rome"}}}"#;
-    let once = calling(&format!("{oslo},{rome}"));
-    let twice = answered(&[
+    let once = parse_calls(&format!("{oslo},{rome}"));
+    let twice = parse_lines(&[
         &line(&format!(r#""tool_calls":[{oslo}]"#)),
         &line(&format!(r#""tool_calls":[{rome}]"#)),
         DONE,
@@ -90,7 +90,7 @@ fn calls_of_the_same_number_are_not_the_same_call() {
 #[test]
 fn calls_and_text_may_take_turns() {
     let call = r#"{"function":{"name":"weather","arguments":{}}}"#;
-    let events = answered(&[
+    let events = parse_lines(&[
         &line(r#""content":"First""#),
         &line(&format!(r#""content":"","tool_calls":[{call}]"#)),
         &line(&format!(r#""content":"then","tool_calls":[{call}]"#)),
@@ -106,7 +106,7 @@ fn calls_and_text_may_take_turns() {
 fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
     let same = r#"{"id":"same","function":{"name":"weather"}}"#;
     let none = r#"{"id":"","function":{"name":"weather"}}"#;
-    let events = calling(&format!("{same},{same},{none}"));
+    let events = parse_calls(&format!("{same},{same},{none}"));
     let ids: Vec<_> = calls(&events)
         .iter()
         .map(|call| call.id.to_string())
@@ -117,7 +117,7 @@ fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
     );
 
     let timeless = r#"{"message":{"tool_calls":[{"function":{"name":"a"}},{"function":{"name":"a"}}]},"done":true}"#;
-    let calls = calls(&answered(&[timeless]).unwrap());
+    let calls = calls(&parse_lines(&[timeless]).unwrap());
     assert_ne!(calls[0].id, calls[1].id);
 }
 
@@ -125,7 +125,7 @@ fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
 fn a_call_comes_back_under_the_name_the_tool_has_here() {
     let wire = plan().wire_name("shop/find").unwrap().to_owned();
     assert_ne!(wire, "shop/find");
-    let events = calling(&format!(
+    let events = parse_calls(&format!(
         r#"{{"function":{{"name":"{wire}","arguments":{{"name":"tea"}}}}}}"#
     ));
     assert_eq!(calls(&events)[0].name, "shop/find");
@@ -144,7 +144,7 @@ fn arguments_are_passed_on_as_they_were_sent() {
         (r#","arguments":"{\"city\":\"Os""#, r#"{"city":"Os"#),
         (r#","arguments":[1]"#, "[1]"),
     ] {
-        let events = calling(&format!(
+        let events = parse_calls(&format!(
             r#"{{"function":{{"name":"weather"{arguments}}}}}"#
         ));
         assert_eq!(calls(&events)[0].arguments, passed, "{arguments}");
@@ -154,7 +154,7 @@ fn arguments_are_passed_on_as_they_were_sent() {
 #[test]
 fn entries_nobody_knows_are_kept_raw() {
     let new = r#"{"type":"hologram","depth":3}"#;
-    let events = calling(&format!("{new},7,null"));
+    let events = parse_calls(&format!("{new},7,null"));
     assert_eq!(kinds(&events), [ItemKind::Other]);
     assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), new);
     assert_eq!(finished(&events).0, StopReason::End);
@@ -173,10 +173,10 @@ fn every_reason_to_finish_has_its_word() {
         ),
     ] {
         let done = format!(r#"{{"done":true{reason}}}"#);
-        assert_eq!(finished(&answered(&[&done]).unwrap()).0, plain, "{reason}");
+        assert_eq!(finished(&parse_lines(&[&done]).unwrap()).0, plain, "{reason}");
         let call = line(r#""tool_calls":[{"function":{"name":"weather"}}]"#);
         assert_eq!(
-            finished(&answered(&[&call, &done]).unwrap()).0,
+            finished(&parse_lines(&[&call, &done]).unwrap()).0,
             calling,
             "{reason}"
         );
@@ -185,24 +185,24 @@ fn every_reason_to_finish_has_its_word() {
 
 #[test]
 fn nothing_counts_after_the_end() {
-    let events = answered(&[DONE, DONE, "not even JSON"]).unwrap();
+    let events = parse_lines(&[DONE, DONE, "not even JSON"]).unwrap();
     assert_eq!(events.len(), 1);
 }
 
 #[test]
 fn an_error_in_the_stream_ends_it() {
     let begun = line(r#""content":"Hel""#);
-    let error = answered(&[&begun, r#"{"error":"the model runner has stopped"}"#]).unwrap_err();
+    let error = parse_lines(&[&begun, r#"{"error":"the model runner has stopped"}"#]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
     assert_eq!(error.message, "the model runner has stopped");
     let long = r#"{"error":"the input length exceeds the context length"}"#;
     assert_eq!(
-        answered(&[long]).unwrap_err().kind,
+        parse_lines(&[long]).unwrap_err().kind,
         ModelErrorKind::ContextTooLong
     );
     let asked = r#"{"error":"no such option","status":400}"#;
     assert_eq!(
-        answered(&[asked]).unwrap_err().kind,
+        parse_lines(&[asked]).unwrap_err().kind,
         ModelErrorKind::BadRequest
     );
 }
@@ -211,7 +211,7 @@ fn an_error_in_the_stream_ends_it() {
 fn an_answer_that_is_never_done_is_cut_off() {
     for lines in [vec![], vec![line(r#""content":"Hel""#)]] {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let error = answered(&lines).unwrap_err();
+        let error = parse_lines(&lines).unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Protocol);
         assert_eq!(error.message, "the answer was cut off");
     }
@@ -220,7 +220,7 @@ fn an_answer_that_is_never_done_is_cut_off() {
 #[test]
 fn what_is_not_json_is_named_shortly() {
     let garbage = format!("<html>{}", "x".repeat(5_000));
-    let error = answered(&[&garbage]).unwrap_err();
+    let error = parse_lines(&[&garbage]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert!(error.message.contains("<html>"), "{error}");
     assert!(error.message.len() < 300, "{error}");

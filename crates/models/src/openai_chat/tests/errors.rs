@@ -75,7 +75,7 @@ fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
         (400, json!({"error": "m"}), Kind::BadRequest),
     ];
     for (status, body, kind) in table {
-        let error = OPENAI.error(status, &body.to_string());
+        let error = OPENAI.parse_error(status, &body.to_string());
         assert_eq!(
             (error.kind, error.message.as_str()),
             (kind, "m"),
@@ -87,7 +87,7 @@ fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
 #[test]
 fn an_account_without_credit_is_known_by_its_words_where_there_is_no_code() {
     let body = json!({"error": "Your team has either used all available credits or reached its monthly spending limit."});
-    let error = OPENAI.error(429, &body.to_string());
+    let error = OPENAI.parse_error(429, &body.to_string());
     assert_eq!(error.kind, Kind::Quota);
 }
 
@@ -101,7 +101,7 @@ fn a_context_that_is_too_long_is_told_by_words_where_there_is_no_code() {
     ] {
         let body = json!({"error": {"message": message, "code": 400}}).to_string();
         assert_eq!(
-            OPENAI.error(400, &body).kind,
+            OPENAI.parse_error(400, &body).kind,
             Kind::ContextTooLong,
             "{message}"
         );
@@ -110,16 +110,16 @@ fn a_context_that_is_too_long_is_told_by_words_where_there_is_no_code() {
 
 #[test]
 fn a_body_that_is_no_json_is_told_as_far_as_it_is_short() {
-    let error = OPENAI.error(502, &"<html>".repeat(1000));
+    let error = OPENAI.parse_error(502, &"<html>".repeat(1000));
     assert_eq!(error.kind, Kind::Overloaded);
     assert!(error.message.chars().count() <= 501);
-    let silent = OPENAI.error(400, "");
+    let silent = OPENAI.parse_error(400, "");
     assert_eq!(silent.message, "the vendor answers with status 400");
 }
 
 #[test]
 fn the_vendor_behind_the_vendor_is_quoted() {
     let body = json!({"error": {"code": 400, "message": "Provider returned error", "metadata": {"raw": "bad id"}}});
-    let error = OPENAI.error(400, &body.to_string());
+    let error = OPENAI.parse_error(400, &body.to_string());
     assert_eq!(error.message, "Provider returned error: bad id");
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolwright_chat::ItemKind;
 
-use super::{OPENAI, delta, done, finish, plan, read};
+use super::{OPENAI, delta, done, finish, plan, parse_frames};
 use crate::protocol::Protocol as _;
 
 fn recorded() -> Vec<String> {
@@ -25,7 +25,7 @@ fn recorded() -> Vec<String> {
 
 /// All that was told, without what nobody has a word for.
 fn known(frames: &[String]) -> Vec<String> {
-    let events = read(frames).expect("an answer").into_iter();
+    let events = parse_frames(frames).expect("an answer").into_iter();
     let known = events.filter(
         |event| !matches!(event, toolwright_chat::ModelEvent::Item(item) if item.kind == ItemKind::Other),
     );
@@ -109,16 +109,16 @@ proptest! {
 
     #[test]
     fn no_frame_makes_it_panic(values in proptest::collection::vec(any_json(), 0..8), text in ".{0,40}") {
-        let mut reader = OPENAI.reader(plan());
+        let mut reader = OPENAI.parser(plan());
         for value in &values {
             let chunk = json!({"choices": [{"delta": value, "finish_reason": value}], "usage": value});
-            let _ = reader.frame("", &chunk.to_string());
-            let _ = reader.frame("", &value.to_string());
-            let _ = OPENAI.error(400, &value.to_string());
+            let _ = reader.parse_frame("", &chunk.to_string());
+            let _ = reader.parse_frame("", &value.to_string());
+            let _ = OPENAI.parse_error(400, &value.to_string());
         }
-        let _ = reader.frame("error", &text);
-        let _ = reader.frame("", &text);
-        let _ = reader.end();
-        let _ = OPENAI.error(500, &text);
+        let _ = reader.parse_frame("error", &text);
+        let _ = reader.parse_frame("", &text);
+        let _ = reader.end_of_stream();
+        let _ = OPENAI.parse_error(500, &text);
     }
 }

@@ -9,11 +9,11 @@ use toolwright_core::schema::Schema;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::{
-    COMPATIBLE, DEEPSEEK, MISTRAL, OPENAI, OPENROUTER, OpenAiChat, delta, finish, items, nothing,
-    plan, read, step,
+    COMPATIBLE, DEEPSEEK, MISTRAL, OPENAI, OPENROUTER, OpenAiChat, delta, finish, items, no_tools,
+    plan, parse_frames, step,
 };
-use crate::openai_chat::quirks::CallIds;
-use crate::openai_chat::request::{format, told};
+use crate::openai_chat::quirks::CallIdFormat;
+use crate::openai_chat::request::{response_format, schema_instruction};
 use crate::protocol::Protocol as _;
 
 fn ask(messages: Vec<Message>) -> ModelRequest {
@@ -125,7 +125,7 @@ fn a_rich_conversation_is_written_whole() {
 fn without_tools_nothing_is_said_about_them() {
     let mut request = ask(vec![user("Hi")]);
     request.tool_choice = ToolChoice::Required;
-    let body = MISTRAL.body(&request, &nothing(), "m");
+    let body = MISTRAL.body(&request, &no_tools(), "m");
     assert_eq!(
         Value::Object(body),
         json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": true})
@@ -268,9 +268,9 @@ fn ids_are_mapped_the_same_way_for_the_call_and_its_result() {
     assert!(first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     assert_eq!(written[1]["tool_call_id"], first);
     assert_eq!(written[0]["tool_calls"][1]["id"], "abcDEF123");
-    assert_eq!(CallIds::Nine.of("call_1"), CallIds::Nine.of("call_1"));
-    assert_ne!(CallIds::Nine.of("call_1"), CallIds::Nine.of("call_2"));
-    assert!(CallIds::Free.of(&"x".repeat(100)).len() <= 40);
+    assert_eq!(CallIdFormat::NineAlphanumerics.conform("call_1"), CallIdFormat::NineAlphanumerics.conform("call_1"));
+    assert_ne!(CallIdFormat::NineAlphanumerics.conform("call_1"), CallIdFormat::NineAlphanumerics.conform("call_2"));
+    assert!(CallIdFormat::UpTo40Bytes.conform(&"x".repeat(100)).len() <= 40);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn what_was_read_is_written_back_as_it_came() {
         {"type": "reasoning.encrypted", "data": "AAAA", "index": 1},
     ]);
     let arguments = r#"{"city": "Oslo",  "unit": null}"#;
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"reasoning": "Hm", "reasoning_content": "Hm", "reasoning_details": details})),
         delta(json!({"content": "Let me see.", "annotations": [{"n": 1}]})),
         delta(json!({"tool_calls": [{"index": 0, "id": "a", "type": "function",
@@ -359,7 +359,7 @@ fn what_deepseek_thought_goes_back_with_calls_only_and_then_always() {
 #[test]
 fn the_thoughts_of_mistral_go_back_within_the_content() {
     let thinking = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]});
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"content": [thinking]})),
         delta(json!({"content": "Yes"})),
         finish("stop"),
@@ -376,7 +376,7 @@ fn the_thoughts_of_mistral_go_back_within_the_content() {
 
 #[test]
 fn a_refusal_goes_back_as_one_or_as_text() {
-    let events = read(&[delta(json!({"refusal": "No."})), finish("stop")]).unwrap();
+    let events = parse_frames(&[delta(json!({"refusal": "No."})), finish("stop")]).unwrap();
     let written = messages(&OPENAI, vec![said(items(&events))]);
     assert_eq!(
         written[0],
@@ -416,17 +416,17 @@ fn the_form_of_an_answer_is_strict_where_nothing_is_lost() {
         "required": ["name"], "additionalProperties": false});
     let schema = Schema::trusted(person.clone());
     assert_eq!(
-        format(&OPENAI, "a person", &schema),
+        response_format(&OPENAI, "a person", &schema),
         json!({"type": "json_schema", "json_schema": {"name": "a_person", "schema": person, "strict": true}})
     );
     let open =
         Schema::trusted(json!({"type": "object", "additionalProperties": {"type": "integer"}}));
-    assert_eq!(format(&OPENAI, "", &open)["json_schema"]["strict"], false);
+    assert_eq!(response_format(&OPENAI, "", &open)["json_schema"]["strict"], false);
     assert_eq!(
-        format(&DEEPSEEK, "person", &schema),
+        response_format(&DEEPSEEK, "person", &schema),
         json!({"type": "json_object"})
     );
-    assert!(told(&schema).contains(r#""required":["name"]"#));
+    assert!(schema_instruction(&schema).contains(r#""required":["name"]"#));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, StopReason, Usage};
 use toolwright_core::ToolCall;
 
-use super::{delta, done, end, finish, kinds, raws, read, streamed};
+use super::{delta, done, finished, finish, kinds, raws, parse_frames, streamed};
 
 fn text(text: &str) -> ItemKind {
     ItemKind::Text {
@@ -26,7 +26,7 @@ fn call(id: &str, name: &str, arguments: &str) -> ItemKind {
 
 #[test]
 fn text_comes_as_it_is_written_and_whole_at_the_end() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"role": "assistant", "content": "", "refusal": null})),
         delta(json!({"content": "Good "})),
         delta(json!({"content": "day"})),
@@ -37,13 +37,13 @@ fn text_comes_as_it_is_written_and_whole_at_the_end() {
     assert_eq!(streamed(&events), ["text Good ", "text day"]);
     assert_eq!(kinds(&events), [text("Good day")]);
     assert_eq!(raws(&events), [json!({"content": "Good day"})]);
-    assert_eq!(end(&events), (StopReason::End, Usage::default()));
+    assert_eq!(finished(&events), (StopReason::End, Usage::default()));
 }
 
 #[test]
 fn a_thought_comes_before_the_text_under_whatever_name() {
     for name in ["reasoning_content", "reasoning"] {
-        let events = read(&[
+        let events = parse_frames(&[
             delta(json!({name: "Hm, "})),
             delta(json!({name: "well."})),
             delta(json!({"content": "Yes."})),
@@ -62,7 +62,7 @@ fn a_thought_comes_before_the_text_under_whatever_name() {
 
 #[test]
 fn a_thought_under_two_names_is_told_once_and_kept_twice() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"reasoning_content": "Hm", "reasoning": "Hm"})),
         finish("stop"),
     ])
@@ -76,7 +76,7 @@ fn a_thought_under_two_names_is_told_once_and_kept_twice() {
 
 #[test]
 fn details_of_reasoning_are_put_together_by_type_and_index() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"reasoning": "Hm, ", "reasoning_details": [
             {"type": "reasoning.text", "text": "Hm, ", "index": 0, "format": "anthropic-claude-v1"}]})),
         delta(json!({"reasoning": "well.", "reasoning_details": [
@@ -100,7 +100,7 @@ fn details_of_reasoning_are_put_together_by_type_and_index() {
 
 #[test]
 fn details_alone_are_a_thought_too() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm"}]})),
         delta(json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "!"}]})),
         finish("stop"),
@@ -120,7 +120,7 @@ fn thoughts_among_the_parts_of_the_content_are_told_apart() {
             json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}),
         )
     };
-    let events = read(&[
+    let events = parse_frames(&[
         thinking("Hm, "),
         thinking("well."),
         delta(json!({"content": [{"type": "text", "text": "Yes."}]})),
@@ -137,7 +137,7 @@ fn thoughts_among_the_parts_of_the_content_are_told_apart() {
 
 #[test]
 fn a_call_is_lifted_to_the_tools_own_name_and_arguments() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"tool_calls": [
             {"index": 0, "id": "a", "type": "function", "function": {"name": "weather_now", "arguments": ""}}]})),
         delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": "{\"city\":\"Oslo\","}}]})),
@@ -163,12 +163,12 @@ fn a_call_is_lifted_to_the_tools_own_name_and_arguments() {
         [json!({"id": "a", "type": "function", "function": {
             "name": "weather_now", "arguments": r#"{"city":"Oslo","unit":null}"#}})]
     );
-    assert_eq!(end(&events).0, StopReason::Calls);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
 #[test]
 fn parallel_calls_come_in_order_even_if_their_pieces_are_mixed() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"content": "Both."})),
         delta(json!({"tool_calls": [
             {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\""}},
@@ -191,7 +191,7 @@ fn parallel_calls_come_in_order_even_if_their_pieces_are_mixed() {
 
 #[test]
 fn empty_and_malformed_arguments_pass_as_they_are() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"tool_calls": [
             {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}},
             {"index": 1, "id": "b", "function": {"name": "f", "arguments": "{}"}},
@@ -212,7 +212,7 @@ fn empty_and_malformed_arguments_pass_as_they_are() {
 #[test]
 fn what_else_belongs_to_a_call_is_kept_with_it() {
     let signature = json!({"google": {"thought_signature": "SIG"}});
-    let events = read(&[
+    let events = parse_frames(&[
         delta(
             json!({"tool_calls": [{"index": 0, "id": "a", "type": "function",
             "extra_content": signature, "function": {"name": "f", "arguments": "{}"}}]}),
@@ -226,15 +226,15 @@ fn what_else_belongs_to_a_call_is_kept_with_it() {
 #[test]
 fn the_older_form_of_a_call_is_read_and_not_read_twice() {
     let old = json!({"name": "f", "arguments": "{}"});
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"function_call": old})),
         finish("function_call"),
     ])
     .unwrap();
     assert!(matches!(&kinds(&events)[..], [ItemKind::Call { call }] if call.name == "f"));
-    assert_eq!(end(&events).0, StopReason::Calls);
+    assert_eq!(finished(&events).0, StopReason::Calls);
 
-    let events = read(&[
+    let events = parse_frames(&[
         delta(
             json!({"function_call": old, "tool_calls": [{"index": 0, "id": "a", "function": old}]}),
         ),
@@ -248,7 +248,7 @@ fn the_older_form_of_a_call_is_read_and_not_read_twice() {
 fn a_call_of_a_kind_that_nobody_knows_is_kept() {
     let entry =
         json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "c", "input": "x"}});
-    let events = read(&[delta(json!({"tool_calls": [entry]})), finish("stop")]).unwrap();
+    let events = parse_frames(&[delta(json!({"tool_calls": [entry]})), finish("stop")]).unwrap();
     assert_eq!(kinds(&events), [ItemKind::Other]);
     assert_eq!(
         raws(&events)[0]["tool_calls"][0]["custom"],
@@ -258,7 +258,7 @@ fn a_call_of_a_kind_that_nobody_knows_is_kept() {
 
 #[test]
 fn fields_that_nobody_knows_are_kept_and_frames_are_skipped() {
-    let events = read(&[
+    let events = parse_frames(&[
         json!({"object": "ping"}).to_string(),
         json!({"choices": [], "prompt_filter_results": [{"prompt_index": 0}]}).to_string(),
         "7".to_owned(),
@@ -278,7 +278,7 @@ fn fields_that_nobody_knows_are_kept_and_frames_are_skipped() {
 
 #[test]
 fn a_refusal_is_an_item_of_its_own() {
-    let events = read(&[
+    let events = parse_frames(&[
         delta(json!({"refusal": "I "})),
         delta(json!({"refusal": "won't."})),
         finish("stop"),
@@ -289,7 +289,7 @@ fn a_refusal_is_an_item_of_its_own() {
         text: "I won't.".to_owned(),
     };
     assert_eq!(kinds(&events), [refusal]);
-    assert_eq!(end(&events).0, StopReason::Refused);
+    assert_eq!(finished(&events).0, StopReason::Refused);
 }
 
 #[test]
@@ -304,18 +304,18 @@ fn every_reason_to_end_has_its_word() {
         ("tool_calls", StopReason::End),
         ("moonlight", StopReason::Other("moonlight".to_owned())),
     ] {
-        let events = read(&[delta(json!({"content": "x"})), finish(reason), done()]).unwrap();
-        assert_eq!(end(&events).0, stop, "{reason}");
+        let events = parse_frames(&[delta(json!({"content": "x"})), finish(reason), done()]).unwrap();
+        assert_eq!(finished(&events).0, stop, "{reason}");
     }
 }
 
 #[test]
 fn calls_are_to_run_even_if_the_reason_is_stop_but_not_if_they_are_cut_off() {
     let call = delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}));
-    let events = read(&[call.clone(), finish("stop")]).unwrap();
-    assert_eq!(end(&events).0, StopReason::Calls);
-    let events = read(&[call, finish("length")]).unwrap();
-    assert_eq!(end(&events).0, StopReason::Length);
+    let events = parse_frames(&[call.clone(), finish("stop")]).unwrap();
+    assert_eq!(finished(&events).0, StopReason::Calls);
+    let events = parse_frames(&[call, finish("length")]).unwrap();
+    assert_eq!(finished(&events).0, StopReason::Length);
 }
 
 #[test]
@@ -325,14 +325,14 @@ fn usage_is_the_last_that_was_told() {
         "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
         "completion_tokens_details": {"reasoning_tokens": 5},
     });
-    let events = read(&[
+    let events = parse_frames(&[
         json!({"choices": [{"delta": {"content": "x"}}], "usage": {"prompt_tokens": 10, "completion_tokens": 1}}).to_string(),
         json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": null}).to_string(),
         json!({"choices": [], "usage": usage}).to_string(),
         done(),
     ])
     .unwrap();
-    let (_, usage) = end(&events);
+    let (_, usage) = finished(&events);
     assert_eq!((usage.input, usage.output), (10, 7));
     assert_eq!(
         (usage.cached, usage.cache_written, usage.reasoning),
@@ -342,7 +342,7 @@ fn usage_is_the_last_that_was_told() {
 
 #[test]
 fn usage_is_found_wherever_a_vendor_puts_it() {
-    let of = |chunk: serde_json::Value| end(&read(&[chunk.to_string(), finish("stop")]).unwrap()).1;
+    let of = |chunk: serde_json::Value| finished(&parse_frames(&[chunk.to_string(), finish("stop")]).unwrap()).1;
     let groq = of(
         json!({"choices": [], "x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}),
     );
@@ -360,7 +360,7 @@ fn usage_is_found_wherever_a_vendor_puts_it() {
 
 #[test]
 fn only_the_first_of_several_answers_is_read() {
-    let events = read(&[
+    let events = parse_frames(&[
         json!({"choices": [{"index": 1, "delta": {"content": "No"}}, {"index": 0, "delta": {"content": "Yes"}}]}).to_string(),
         finish("stop"),
     ])
@@ -371,22 +371,22 @@ fn only_the_first_of_several_answers_is_read() {
 #[test]
 fn a_message_that_comes_whole_is_read_unless_it_repeats_its_pieces() {
     let whole = json!({"choices": [{"message": {"role": "assistant", "content": "Yes"}, "finish_reason": "stop"}]});
-    let events = read(&[whole.to_string()]).unwrap();
+    let events = parse_frames(&[whole.to_string()]).unwrap();
     assert_eq!(kinds(&events), [text("Yes")]);
-    let events = read(&[delta(json!({"content": "Yes"})), whole.to_string()]).unwrap();
+    let events = parse_frames(&[delta(json!({"content": "Yes"})), whole.to_string()]).unwrap();
     assert_eq!(kinds(&events), [text("Yes")]);
 }
 
 #[test]
 fn a_stream_may_end_without_its_last_word_but_not_without_a_reason() {
     let said = delta(json!({"content": "Good"}));
-    assert!(read(&[said.clone(), finish("stop")]).is_ok());
-    assert!(read(&[said.clone(), done()]).is_ok());
-    let error = read(&[said]).unwrap_err();
+    assert!(parse_frames(&[said.clone(), finish("stop")]).is_ok());
+    assert!(parse_frames(&[said.clone(), done()]).is_ok());
+    let error = parse_frames(&[said]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert_eq!(error.message, "the answer was cut off");
     assert_eq!(
-        read::<&str>(&[]).unwrap_err().kind,
+        parse_frames::<&str>(&[]).unwrap_err().kind,
         ModelErrorKind::Protocol
     );
 }
@@ -394,7 +394,7 @@ fn a_stream_may_end_without_its_last_word_but_not_without_a_reason() {
 #[test]
 fn garbage_is_an_error_that_names_it_shortly() {
     let garbage = format!("<html>{}", "x".repeat(1000));
-    let error = read(&[garbage]).unwrap_err();
+    let error = parse_frames(&[garbage]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert!(error.message.contains("<html>"));
     assert!(error.message.len() < 250);
@@ -424,13 +424,13 @@ fn an_error_in_the_stream_ends_it_with_the_vendors_message() {
             ModelErrorKind::ContextTooLong,
         ),
     ] {
-        let error = read(&[chunk.to_string()]).unwrap_err();
+        let error = parse_frames(&[chunk.to_string()]).unwrap_err();
         assert_eq!(
             (error.kind, error.message.as_str()),
             (kind, "Too fast"),
             "{chunk}"
         );
     }
-    let broken = read(&[finish("insufficient_system_resource")]).unwrap_err();
+    let broken = parse_frames(&[finish("insufficient_system_resource")]).unwrap_err();
     assert_eq!(broken.kind, ModelErrorKind::Overloaded);
 }

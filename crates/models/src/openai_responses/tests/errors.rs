@@ -2,7 +2,7 @@
 
 use toolwright_chat::ModelErrorKind::{self, *};
 
-use super::super::error::error;
+use super::super::error::parse_error_body;
 use super::events;
 
 #[test]
@@ -86,7 +86,7 @@ fn a_refusal_has_the_kind_that_its_status_and_code_say() {
         (529, "17", Overloaded),
     ];
     for (status, code, kind) in cases {
-        let error = error(status, &told(code));
+        let error = parse_error_body(status, &told(code));
         assert_eq!(
             (error.kind, error.message.as_str()),
             (kind, "So it is."),
@@ -97,16 +97,16 @@ fn a_refusal_has_the_kind_that_its_status_and_code_say() {
 
 #[test]
 fn a_body_that_is_no_json_is_shown_as_far_as_it_helps() {
-    let page = error(502, &format!("<html>{}</html>", "x".repeat(5000)));
+    let page = parse_error_body(502, &format!("<html>{}</html>", "x".repeat(5000)));
     assert_eq!(page.kind, Overloaded);
     assert!(page.message.starts_with("status 502: <html>xxx"));
     assert!(page.message.chars().count() <= 501);
     assert_eq!(
-        error(500, "").message,
+        parse_error_body(500, "").message,
         "the vendor answers with status 500 and no reason"
     );
     assert_eq!(
-        error(422, r#"{"detail":"nope"}"#).message,
+        parse_error_body(422, r#"{"detail":"nope"}"#).message,
         r#"status 422: {"detail":"nope"}"#
     );
 }
@@ -114,6 +114,6 @@ fn a_body_that_is_no_json_is_shown_as_far_as_it_helps() {
 #[test]
 fn a_key_in_a_message_is_masked() {
     let body = r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdefghijklmnopqrstuvwxyz123456","code":"invalid_api_key"}}"#;
-    let message = error(401, body).message;
+    let message = parse_error_body(401, body).message;
     assert!(!message.contains("abcdefghijkl"), "{message}");
 }

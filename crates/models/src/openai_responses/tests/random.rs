@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::OpenAiResponses;
-use super::{events, plan, shown};
+use super::{events, plan, event_line};
 use crate::protocol::Protocol as _;
 
 const FRAMES: [&str; 11] = [
@@ -23,7 +23,7 @@ const FRAMES: [&str; 11] = [
 
 fn told(frames: &[String]) -> Vec<String> {
     let events = events(&frames.join("\n")).unwrap();
-    events.iter().map(shown).collect()
+    events.iter().map(event_line).collect()
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -129,16 +129,16 @@ proptest! {
             1 => prop::sample::select(FRAMES.to_vec()).prop_map(str::to_owned),
         ], 0..16),
     ) {
-        let mut reader = OpenAiResponses.reader(plan());
+        let mut reader = OpenAiResponses.parser(plan());
         for frame in &frames {
-            let _ = reader.frame("", frame);
+            let _ = reader.parse_frame("", frame);
         }
-        let _ = reader.end();
+        let _ = reader.end_of_stream();
     }
 
     #[test]
     fn no_body_makes_reading_an_error_panic(status in any::<u16>(), body in any::<String>(), value in any_json()) {
-        let _ = OpenAiResponses.error(status, &body);
-        let _ = OpenAiResponses.error(status, &json!({"error": value}).to_string());
+        let _ = OpenAiResponses.parse_error(status, &body);
+        let _ = OpenAiResponses.parse_error(status, &json!({"error": value}).to_string());
     }
 }

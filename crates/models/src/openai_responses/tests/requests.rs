@@ -5,8 +5,8 @@ use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolCho
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
 
-use super::super::request::{answer_dialect, format};
-use super::{asked, body, input, no_tools, plan, result, step};
+use super::super::request::{response_format_dialect, response_format};
+use super::{request_with, body, input, no_tools, plan, result, step};
 
 fn hosted() -> Vec<HostedTool> {
     let sources = Sources::new().defaults([
@@ -28,7 +28,7 @@ fn hosted() -> Vec<HostedTool> {
 
 #[test]
 fn the_smallest_request_keeps_nothing_at_the_vendor() {
-    let request = asked(vec![Message::User(vec![Content::text("Hello")])]);
+    let request = request_with(vec![Message::User(vec![Content::text("Hello")])]);
     assert_eq!(
         body(&request, &no_tools()),
         json!({
@@ -43,7 +43,7 @@ fn the_smallest_request_keeps_nothing_at_the_vendor() {
 
 #[test]
 fn a_whole_conversation_is_written() {
-    let mut request = asked(vec![
+    let mut request = request_with(vec![
         Message::User(vec![
             Content::text("What is this?"),
             Content::image("image/png", b"png"),
@@ -108,7 +108,7 @@ fn a_whole_conversation_is_written() {
 
 #[test]
 fn tools_are_written_flat_and_with_their_strictness() {
-    let tools = body(&asked(Vec::new()), &plan())["tools"].take();
+    let tools = body(&request_with(Vec::new()), &plan())["tools"].take();
     assert_eq!(tools[0]["type"], "function");
     assert_eq!(tools[0]["name"], "shop_find");
     assert_eq!(tools[0]["strict"], true);
@@ -117,7 +117,7 @@ fn tools_are_written_flat_and_with_their_strictness() {
 
 #[test]
 fn hosted_tools_stand_after_ours() {
-    let mut request = asked(Vec::new());
+    let mut request = request_with(Vec::new());
     request.hosted_tools = hosted();
     let tools = body(&request, &plan())["tools"].take();
     assert_eq!(
@@ -140,7 +140,7 @@ fn hosted_tools_stand_after_ours() {
 #[test]
 fn the_choice_of_a_tool_is_written_as_the_api_wants_it() {
     let chosen = |choice: ToolChoice| {
-        let mut request = asked(Vec::new());
+        let mut request = request_with(Vec::new());
         request.hosted_tools = hosted();
         request.tool_choice = choice;
         body(&request, &plan()).get("tool_choice").cloned()
@@ -178,7 +178,7 @@ fn another_vendors_name_for_the_search_is_not_used() {
     for (set, sent) in rows {
         let sources = Sources::new().defaults([("WebSearchTool.type", set)]);
         let search = Config::load(sources).unwrap().config.web_search().unwrap();
-        let mut request = asked(Vec::new());
+        let mut request = request_with(Vec::new());
         request.hosted_tools = search.map(HostedTool::WebSearch).into_iter().collect();
         request.tool_choice = ToolChoice::Named("web_search".to_owned());
         let body = body(&request, &no_tools());
@@ -192,7 +192,7 @@ fn calls_go_back_under_ids_and_names_that_are_taken() {
     let made_up = |id: &str| Item::call(ToolCall::new("shop.lost!", "{}").with_id(id));
     let own = r#"{"type":"function_call","id":"fc_1","call_id":"a","name":"x.y","arguments":"{}"}"#;
     let long = "x".repeat(80);
-    let request = asked(vec![
+    let request = request_with(vec![
         step(vec![made_up("a"), made_up(&long)]),
         step(vec![made_up("a").with_raw(
             "openai_responses",
@@ -215,7 +215,7 @@ fn calls_go_back_under_ids_and_names_that_are_taken() {
 
 #[test]
 fn without_tools_nothing_is_chosen() {
-    let mut request = asked(Vec::new());
+    let mut request = request_with(Vec::new());
     request.tool_choice = ToolChoice::Required;
     let body = body(&request, &no_tools());
     assert_eq!(body.get("tools"), None);
@@ -373,9 +373,9 @@ fn an_answer_is_held_to_its_schema_where_that_loses_nothing() {
         "additionalProperties": false,
     });
     let schema = Schema::check(plain).unwrap();
-    assert_eq!(answer_dialect(&schema), Some(Dialect::OPENAI_STRICT));
+    assert_eq!(response_format_dialect(&schema), Some(Dialect::OPENAI_STRICT));
     assert_eq!(
-        format("Vec<City>", &schema),
+        response_format("Vec<City>", &schema),
         json!({
             "type": "json_schema",
             "name": "Vec_City_",
@@ -399,9 +399,9 @@ fn an_answer_that_strictness_would_change_is_asked_for_as_it_is() {
         "additionalProperties": false,
     });
     let schema = Schema::check(odd).unwrap();
-    assert_eq!(answer_dialect(&schema), Some(Dialect::OPENAI));
-    assert_eq!(format("", &schema)["strict"], false);
-    assert_eq!(format("", &schema)["name"], "answer");
+    assert_eq!(response_format_dialect(&schema), Some(Dialect::OPENAI));
+    assert_eq!(response_format("", &schema)["strict"], false);
+    assert_eq!(response_format("", &schema)["name"], "answer");
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn models_that_do_not_reason_are_not_asked_for_reasoning() {
 
 #[test]
 fn a_number_that_is_none_is_left_out() {
-    let mut request = asked(Vec::new());
+    let mut request = request_with(Vec::new());
     request.options.temperature = Some(f32::NAN);
     assert_eq!(body(&request, &no_tools()).get("temperature"), None);
 }

@@ -2,12 +2,12 @@
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{OpenAiResponses, events, items, plan, told};
+use super::{OpenAiResponses, events, items, plan, event_lines};
 use crate::protocol::Protocol as _;
 
 #[test]
 fn text_is_told_as_it_comes_and_then_as_an_item() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","output":[]}}
         {"type":"response.in_progress","sequence_number":1,"response":{"id":"resp_1","status":"in_progress","output":[]}}
         {"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","content":[],"role":"assistant"}}
@@ -32,7 +32,7 @@ fn text_is_told_as_it_comes_and_then_as_an_item() {
 
 #[test]
 fn parts_of_a_summary_are_set_apart() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}
         {"type":"response.reasoning_summary_part.added","item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}}
         {"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"First this."}
@@ -60,7 +60,7 @@ fn parts_of_a_summary_are_set_apart() {
 
 #[test]
 fn a_call_comes_back_under_the_tools_own_name_and_without_nulls_for_what_is_left_out() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","status":"in_progress","arguments":"","call_id":"call_1","name":"shop_find"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"what\":\"tea\","}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"\"most\":null}"}
@@ -82,7 +82,7 @@ fn a_call_comes_back_under_the_tools_own_name_and_without_nulls_for_what_is_left
 
 #[test]
 fn the_deltas_of_interleaved_calls_stay_apart() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.output_item.added","output_index":1,"item":{"id":"fc_2","type":"function_call","arguments":"","call_id":"call_2","name":"lost"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_2","output_index":1,"delta":"{\"b\":"}
@@ -111,7 +111,7 @@ fn the_deltas_of_interleaved_calls_stay_apart() {
 
 #[test]
 fn ids_that_differ_from_frame_to_frame_are_no_obstacle_where_the_place_is_told() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"a","type":"message","content":[],"role":"assistant"}}
         {"type":"response.output_text.delta","item_id":"b","output_index":0,"delta":"Let me look."}
         {"type":"response.output_item.done","output_index":0,"item":{"id":"c","type":"message","content":[{"type":"output_text","text":"Let me look."}],"role":"assistant"}}
@@ -160,7 +160,7 @@ const LLAMA: &str = r#"{"type":"response.created","response":{"id":"resp_1","obj
 #[test]
 fn a_stream_without_places_and_numbers_is_read_all_the_same() {
     assert_eq!(
-        told(LLAMA),
+        event_lines(LLAMA),
         [
             "reasoning \"Hm.\"",
             "text \"I look.\"",
@@ -179,7 +179,7 @@ fn a_stream_without_places_and_numbers_is_read_all_the_same() {
 
 #[test]
 fn items_that_only_the_list_at_the_end_has_are_told_then() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{}"}
         {"type":"response.completed","response":{"status":"completed","output":[{"id":"fc_1","type":"function_call","arguments":"{}","call_id":"call_1","name":"now"},{"id":"fc_2","type":"function_call","arguments":"{\"b\":2}","call_id":"call_2","name":"lost"},{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"Moment."}]}]}}"#,
@@ -208,7 +208,7 @@ fn what_no_frame_has_whole_is_put_together_from_its_deltas() {
         {"type":"response.function_call_arguments.done","item_id":"fc_1","arguments":"{\"x\":1}"}
         {"type":"response.completed","response":{"status":"completed","output":[]}}"#;
     assert_eq!(
-        told(frames),
+        event_lines(frames),
         [
             "text \"So \"",
             "text \"be it.\"",
@@ -265,7 +265,7 @@ fn a_call_that_was_cut_off_before_its_arguments_is_not_told_as_one_without_any()
         {"type":"response.output_item.done","output_index":0,"item":{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}]}}"#;
     assert_eq!(
-        told(frames),
+        event_lines(frames),
         ["call 0 begins: now call_1", "finished Length, 0 in, 0 out"]
     );
 }
@@ -310,7 +310,7 @@ fn hosted_tools_are_told_with_what_they_were_asked_and_found() {
 
 #[test]
 fn a_request_for_approval_is_told_and_waited_for() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"mcpr_1","type":"mcp_approval_request","server_label":"wiki","name":"edit","arguments":"{\"page\":1}"}}
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
@@ -325,7 +325,7 @@ fn a_request_for_approval_is_told_and_waited_for() {
 
 #[test]
 fn a_refusal_is_an_item_and_a_reason_to_stop() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[],"role":"assistant"}}
         {"type":"response.refusal.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"I will not."}
         {"type":"response.refusal.done","item_id":"msg_1","output_index":0,"content_index":0,"refusal":"I will not."}
@@ -403,7 +403,7 @@ fn every_reason_to_stop_has_its_word() {
 #[test]
 fn an_item_that_is_told_twice_is_one_item() {
     let done = r#"{"type":"response.output_item.done","item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"Hi."}]}}"#;
-    let told = told(&format!(
+    let told = event_lines(&format!(
         "{done}\n{done}\n{{\"type\":\"response.completed\"}}"
     ));
     assert_eq!(
@@ -437,7 +437,7 @@ fn a_frame_that_cannot_be_read_is_named() {
 
 #[test]
 fn what_comes_after_the_end_is_not_read() {
-    let told = told(
+    let told = event_lines(
         r#"{"type":"response.completed"}
         [DONE]
         {"type":"response.output_text.delta","delta":"more"}
@@ -449,8 +449,8 @@ fn what_comes_after_the_end_is_not_read() {
 #[test]
 fn the_name_of_an_event_stands_in_for_a_missing_type() {
     use crate::protocol::Protocol as _;
-    let mut reader = super::OpenAiResponses.reader(std::sync::Arc::new(super::no_tools()));
-    let events = reader.frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
+    let mut reader = super::OpenAiResponses.parser(std::sync::Arc::new(super::no_tools()));
+    let events = reader.parse_frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
     assert!(matches!(
         events.unwrap().as_slice(),
         [ModelEvent::Text(text)] if text == "Hi"
@@ -459,10 +459,10 @@ fn the_name_of_an_event_stands_in_for_a_missing_type() {
 
 #[test]
 fn a_response_in_one_piece_that_failed_is_an_error() {
-    let mut reader = OpenAiResponses.reader(plan());
+    let mut reader = OpenAiResponses.parser(plan());
     let failed = r#"{"id":"resp_1","object":"response","status":"failed","output":[],
         "error":{"code":"rate_limit_exceeded","message":"slow down"}}"#;
-    let error = reader.whole(failed).unwrap_err();
+    let error = reader.parse_complete_body(failed).unwrap_err();
     assert_eq!(error.message, "slow down");
     assert!(error.is_transient());
 }

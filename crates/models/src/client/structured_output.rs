@@ -1,0 +1,68 @@
+//! The text of an answer in, what a program reads out.
+
+use serde_json::Value;
+use toolwright_core::schema::{Dialect, Limits, Schema, Tape, repair};
+
+use crate::limits::MAX_RESPONSE_BYTES;
+
+/// Reads an answer that was asked for in a form, and lifts it from the dialect the form was written in.
+pub(super) fn parse_structured_output(schema: &Schema, dialect: Option<Dialect>, text: &str) -> Result<Value, String> {
+    if text.trim().is_empty() {
+        return Err("the answer is empty; expected JSON".to_owned());
+    }
+    let limits = Limits {
+        bytes: MAX_RESPONSE_BYTES,
+        ..Limits::default()
+    };
+    let mut value = match Tape::parse(text, &limits) {
+        Ok(tape) => tape.to_value(),
+        Err(_) => {
+            let repaired = repair(text, &limits).map_err(|error| error.to_string())?;
+            let tape = Tape::parse(&repaired.text, &limits);
+            tape.map_err(|error| error.to_string())?.to_value()
+        }
+    };
+    if let Some(lowered) = dialect.and_then(|dialect| schema.lower(dialect).ok()) {
+        lowered.lift(&mut value);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Schema {
+        Schema::check(json!({
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+            "additionalProperties": false
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_strict_mode_added_is_taken_away() {
+        let text = r#"{"city": "Rome", "days": null}"#;
+        let read = parse_structured_output(&schema(), Some(Dialect::OPENAI_STRICT), text);
+        assert_eq!(read.unwrap(), json!({"city": "Rome"}));
+    }
+
+    #[test]
+    fn fences_and_untidy_json_are_read() {
+        let text = "```json\n{'city': 'Rome',}\n```";
+        let read = parse_structured_output(&schema(), None, text);
+        assert_eq!(read.unwrap(), json!({"city": "Rome"}));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_empty_is_no_answer() {
+        let told = parse_structured_output(&schema(), None, r#"{"city": "Ro"#).unwrap_err();
+        assert_eq!(told, "the JSON is cut off");
+        assert!(parse_structured_output(&schema(), None, " \n").is_err());
+        assert!(parse_structured_output(&schema(), None, "Rome is nice.").is_err());
+    }
+}

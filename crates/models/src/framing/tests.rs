@@ -1,0 +1,103 @@
+//! Frames as they come out, however bytes come in.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn decode_at_once(framing: Framing, text: &[u8]) -> Vec<(String, String)> {
+    decode_in_chunks(framing, text, &[])
+}
+
+/// Decodes a text cut at some places.
+fn decode_in_chunks(framing: Framing, text: &[u8], places: &[usize]) -> Vec<(String, String)> {
+    let mut decoder = FrameDecoder::new(framing);
+    let mut frames = Vec::new();
+    let mut from = 0;
+    let mut places: Vec<usize> = places
+        .iter()
+        .map(|place| place % (text.len() + 1))
+        .collect();
+    places.sort_unstable();
+    places.push(text.len());
+    for to in places {
+        decoder.push_bytes(&text[from..to], &mut frames).unwrap();
+        from = to;
+    }
+    decoder.finish(&mut frames).unwrap();
+    frames
+        .into_iter()
+        .map(|frame| (frame.event_name, frame.data))
+        .collect()
+}
+
+fn pair(name: &str, data: &str) -> (String, String) {
+    (name.to_owned(), data.to_owned())
+}
+
+#[test]
+fn an_event_ends_with_an_empty_line() {
+    let text =
+        b"event: a\ndata: 1\n\n: a comment\ndata:2\r\ndata: 3\r\n\r\nid: 7\rdata\r\rdata: open\n";
+    assert_eq!(
+        decode_at_once(Framing::ServerSentEvents, text),
+        [pair("a", "1"), pair("", "2\n3"), pair("", "")]
+    );
+}
+
+#[test]
+fn a_name_without_data_is_no_event() {
+    assert_eq!(
+        decode_at_once(Framing::ServerSentEvents, b"event: ping\n\ndata: x\n\n"),
+        [pair("", "x")]
+    );
+}
+
+#[test]
+fn a_line_is_a_frame_and_the_last_needs_no_end() {
+    assert_eq!(
+        decode_at_once(Framing::JsonLines, b"{\"a\":1}\n\n{\"b\":2}\r\n{\"c\":3}"),
+        [
+            pair("", "{\"a\":1}"),
+            pair("", "{\"b\":2}"),
+            pair("", "{\"c\":3}")
+        ]
+    );
+}
+
+#[test]
+fn a_mark_at_the_beginning_is_no_data() {
+    assert_eq!(
+        decode_at_once(Framing::ServerSentEvents, "\u{feff}data: é\n\n".as_bytes()),
+        [pair("", "é")]
+    );
+}
+
+#[test]
+fn what_never_ends_is_refused() {
+    let mut decoder = FrameDecoder::new(Framing::ServerSentEvents);
+    let piece = vec![b'x'; 1 << 20];
+    let refused = (0..20).find_map(|_| decoder.push_bytes(&piece, &mut Vec::new()).err());
+    assert!(refused.unwrap().message.contains("longer than"));
+}
+
+#[test]
+fn what_is_not_text_is_refused() {
+    let mut frames = Vec::new();
+    let mut decoder = FrameDecoder::new(Framing::JsonLines);
+    let error = decoder.push_bytes(b"{}\n\xff\n", &mut frames).unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert_eq!(frames.len(), 1, "what came before it counts");
+}
+
+proptest! {
+    #[test]
+    fn frames_do_not_depend_on_where_bytes_are_cut(
+        pieces in proptest::collection::vec(proptest::sample::select(vec!["data: ", "data", "event: a", ": c", "é", "\n", "\r\n", "\r", "\n\n", "{}", "\u{feff}"]), 0..24),
+        places in proptest::collection::vec(any::<usize>(), 0..12),
+    ) {
+        let text = pieces.concat();
+        for framing in [Framing::ServerSentEvents, Framing::JsonLines] {
+            prop_assert_eq!(decode_in_chunks(framing, text.as_bytes(), &places), decode_at_once(framing, text.as_bytes()));
+        }
+    }
+}

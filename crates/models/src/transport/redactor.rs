@@ -1,0 +1,134 @@
+//! What was said on the wire in, the same without secrets out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolwright_core::Secret;
+use url::Url;
+
+use super::WireRequest;
+
+/// What stands for a secret.
+pub(super) const REDACTED: &str = "***";
+
+/// Shorter texts are too likely to be part of something else.
+const MIN_SECRET_BYTES: usize = 6;
+
+/// The fields of a body that carry a key of somebody else's: an MCP server's.
+const SECRET_FIELDS: [&str; 2] = ["authorization", "authorization_token"];
+
+/// The names under which an address carries a key.
+const SECRET_QUERY_PARAMETERS: [&str; 5] = ["key", "api_key", "api-key", "access_token", "token"];
+
+type CustomRedaction = dyn Fn(&str) -> String + Send + Sync;
+
+/// Knows what must not be written down.
+#[derive(Clone, Default)]
+pub(super) struct Redactor {
+    secrets: Vec<Secret>,
+    custom: Option<Arc<CustomRedaction>>,
+}
+
+impl Redactor {
+    pub(super) fn add_secret(&mut self, secret: &str) {
+        if secret.len() >= MIN_SECRET_BYTES {
+            self.secrets.push(Secret::new(secret));
+        }
+    }
+
+    pub(super) fn set_custom(&mut self, own: impl Fn(&str) -> String + Send + Sync + 'static) {
+        self.custom = Some(Arc::new(own));
+    }
+
+    /// Learns the secrets that a request itself gives away.
+    pub(super) fn collect_secrets(&mut self, request: &WireRequest) {
+        for header in request.headers.iter().filter(|header| header.sensitive) {
+            self.add_secret(&header.value);
+            // The word before it, as in `Bearer …`, is not part of the key.
+            if let Some((_, token)) = header.value.split_once(' ') {
+                self.add_secret(token.trim());
+            }
+        }
+        if let Some(password) = request.url.password() {
+            self.add_secret(password);
+        }
+        if let Ok(body) = serde_json::from_str::<Value>(&request.body) {
+            self.collect_secret_fields(&body);
+        }
+    }
+
+    fn collect_secret_fields(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.collect_secret_fields(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if SECRET_FIELDS.contains(&name.as_str()) => self.add_secret(text),
+                        other => self.collect_secret_fields(other),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The path of an address: the host is nobody's business, nor are keys behind the question mark.
+    pub(super) fn redacted_path(&self, url: &Url) -> String {
+        let mut path = url.path().to_owned();
+        let pairs = url.query_pairs().map(|(name, value)| {
+            let is_key = SECRET_QUERY_PARAMETERS.contains(&name.as_ref());
+            format!("{name}={}", if is_key { REDACTED } else { &value })
+        });
+        let query: Vec<String> = pairs.collect();
+        if !query.is_empty() {
+            path.push('?');
+            path.push_str(&query.join("&"));
+        }
+        self.replace_secrets(&path)
+    }
+
+    /// The body of a request.
+    pub(super) fn redact_json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.redact_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if SECRET_FIELDS.contains(&name.as_str()) => {
+                            *text = REDACTED.to_owned();
+                        }
+                        other => self.redact_json(other),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// One text, or the whole body of an answer.
+    pub(super) fn redact_text(&self, text: &str) -> String {
+        let masked = self.replace_secrets(text);
+        match &self.custom {
+            Some(own) => own(&masked),
+            None => masked,
+        }
+    }
+
+    fn replace_secrets(&self, text: &str) -> String {
+        let secrets = self.secrets.iter();
+        secrets.fold(text.to_owned(), |text, secret| {
+            text.replace(secret.expose(), REDACTED)
+        })
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scrub")
+            .field("secrets", &self.secrets.len())
+            .field("own", &self.custom.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,200 @@
+//! OpenAI's Responses, from the vendor's side.
+
+use serde_json::{Value, json};
+use toolwright_chat::StopReason;
+
+use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, parsed, text, elements_with};
+
+struct Responses;
+
+conforms!(Responses);
+
+fn event(data: &Value) -> String {
+    format!(
+        "event: {}\ndata: {data}\n\n",
+        data["type"].as_str().unwrap()
+    )
+}
+
+fn item(place: usize, part: &ReplyPart) -> Value {
+    match part {
+        ReplyPart::Text(text) => {
+            json!({"id": format!("msg_{place}"), "type": "message", "status": "completed",
+            "role": "assistant",
+            "content": [{"type": "output_text", "annotations": [], "logprobs": [], "text": text}]})
+        }
+        ReplyPart::Reasoning(text, seal) => json!({"id": format!("rs_{place}"), "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": seal}),
+        ReplyPart::Call {
+            id,
+            name,
+            arguments,
+        } => json!({"id": format!("fc_{place}"), "type": "function_call", "status": "completed",
+            "arguments": arguments, "call_id": id, "name": name}),
+        ReplyPart::Search(query, page) => json!({"id": format!("ws_{place}"), "type": "web_search_call",
+            "status": "completed",
+            "action": {"type": "search", "query": query, "sources": [{"type": "url", "url": page}]}}),
+        ReplyPart::Unknown => {
+            json!({"id": format!("ho_{place}"), "type": "hologram_call", "beams": [1.5, {"b": 1, "a": 2}]})
+        }
+    }
+}
+
+fn response(said: &ScenarioReply) -> Value {
+    let items = said.parts.iter().enumerate();
+    let output: Vec<Value> = items.map(|(place, part)| item(place, part)).collect();
+    json!({
+        "id": "resp_1",
+        "object": "response",
+        "status": if said.hits_token_limit { "incomplete" } else { "completed" },
+        "incomplete_details": said.hits_token_limit.then(|| json!({"reason": "max_output_tokens"})),
+        "error": null,
+        "output": output,
+        "usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 20},
+            "output_tokens": 30, "output_tokens_details": {"reasoning_tokens": 10}, "total_tokens": 150}
+    })
+}
+
+fn deltas(place: usize, part: &ReplyPart) -> Vec<Value> {
+    let (kind, text) = match part {
+        ReplyPart::Text(text) => ("response.output_text.delta", *text),
+        ReplyPart::Reasoning(text, _) => ("response.reasoning_summary_text.delta", *text),
+        ReplyPart::Call { arguments, .. } => {
+            ("response.function_call_arguments.delta", arguments.as_str())
+        }
+        _ => return Vec::new(),
+    };
+    let id = item(place, part)["id"].clone();
+    let delta = |delta| json!({"type": kind, "item_id": id, "output_index": place, "delta": delta});
+    halves(text).map(delta).to_vec()
+}
+
+impl ProtocolFixture for Responses {
+    fn model(&self) -> (&'static str, &'static str) {
+        ("openai", "gpt-5")
+    }
+
+    fn streamed(&self, said: &ScenarioReply) -> String {
+        let mut out = event(
+            &json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
+        );
+        for (place, part) in said.parts.iter().enumerate() {
+            let done = item(place, part);
+            let mut added = done.clone();
+            for field in ["arguments", "content", "summary", "encrypted_content"] {
+                if let Some(value) = added.get_mut(field) {
+                    *value = if value.is_string() {
+                        json!("")
+                    } else {
+                        json!([])
+                    };
+                }
+            }
+            out += &event(
+                &json!({"type": "response.output_item.added", "output_index": place, "item": added}),
+            );
+            for delta in deltas(place, part) {
+                out += &event(&delta);
+            }
+            out += &event(
+                &json!({"type": "response.output_item.done", "output_index": place, "item": done}),
+            );
+        }
+        let kind = if said.hits_token_limit {
+            "response.incomplete"
+        } else {
+            "response.completed"
+        };
+        out + &event(&json!({"type": kind, "response": response(said)}))
+    }
+
+    fn complete_body(&self, said: &ScenarioReply) -> String {
+        serde_json::to_string_pretty(&response(said)).unwrap()
+    }
+
+    fn unknown_event(&self) -> String {
+        event(&json!({"type": "response.hologram.delta", "item_id": "x", "delta": {"beams": 2}}))
+    }
+
+    fn failing_stream(&self) -> String {
+        event(&json!({"type": "error", "code": "server_error", "message": "try later"}))
+    }
+
+    fn rate_limit_body(&self) -> &'static str {
+        r#"{"error":{"message":"Rate limit reached.","type":"requests","code":"rate_limit_exceeded"}}"#
+    }
+
+    fn quota_error(&self) -> (u16, &'static str) {
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+        )
+    }
+
+    fn stop_reasons(&self) -> Vec<(String, StopReason)> {
+        let ended =
+            |kind: &str, response: Value| event(&json!({"type": kind, "response": response}));
+        vec![
+            (
+                ended(
+                    "response.incomplete",
+                    json!({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}),
+                ),
+                StopReason::Filtered,
+            ),
+            (
+                ended(
+                    "response.completed",
+                    json!({"status": "completed", "output": [{"type": "message", "id": "m", "role": "assistant",
+                        "content": [{"type": "refusal", "refusal": "No."}]}]}),
+                ),
+                StopReason::Refused,
+            ),
+        ]
+    }
+
+    fn hosted_support(&self) -> (bool, bool) {
+        (true, true)
+    }
+
+    fn calls(&self, body: &Value) -> Vec<SentCall> {
+        let calls = elements_with(&body["input"], "type", "function_call").into_iter();
+        calls
+            .map(|call| SentCall {
+                id: text(&call["call_id"]),
+                name: text(&call["name"]),
+                arguments: parsed(&call["arguments"]),
+            })
+            .collect()
+    }
+
+    fn results(&self, body: &Value) -> Vec<SentResult> {
+        let results = elements_with(&body["input"], "type", "function_call_output").into_iter();
+        results
+            .map(|result| {
+                let parts = result["output"].as_array().into_iter().flatten();
+                let texts: String = parts.map(|part| text(&part["text"])).collect();
+                let told = text(&result["output"]) + &texts;
+                SentResult {
+                    id: text(&result["call_id"]),
+                    failed: told.starts_with("Error: "),
+                    text: told.trim_start_matches("Error: ").to_owned(),
+                }
+            })
+            .collect()
+    }
+
+    fn reasoning_items(&self, body: &Value) -> Vec<Value> {
+        let thoughts = elements_with(&body["input"], "type", "reasoning");
+        thoughts.into_iter().cloned().collect()
+    }
+
+    fn reasoning_item(&self, text: &str, seal: &str) -> Value {
+        json!({"id": "rs_0", "type": "reasoning", "summary": [{"type": "summary_text", "text": text}],
+            "encrypted_content": seal})
+    }
+
+    fn response_schema(&self, body: &Value) -> Value {
+        body["text"]["format"]["schema"].clone()
+    }
+}
