@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "optional"
         };
         let about = param.description.unwrap_or_default();
-        println!("- {}: {}, {need}. {about}", param.name, param.kind);
+        println!("- {}: {}, {need}. {about}", param.name, param.json_type);
     }
 
     let registry = Registry::new();

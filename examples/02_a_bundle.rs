@@ -12,7 +12,7 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::{CallContext, Caller, Param, Scope, State, ToolCall, ToolError, tools};
+use toolwright::{CallContext, Caller, Param, CallScope, State, ToolCall, ToolError, tools};
 use toolwright::{Invoker, Registry};
 
 /// The bundle: its methods share its fields.
@@ -68,7 +68,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let invoker = Invoker::builder(&registry).state(Stamp("1 EUR")).build()?;
-    let ada = Scope::new().caller(Caller::new("Ada"));
+    let ada = CallScope::new().caller(Caller::new("Ada"));
     let call = ToolCall::new("write_letter", json!({"to": "Bob"}));
     println!("-> {}", invoker.invoke_in(&ada, &call).await.text());
     println!("-> {}", invoker.invoke(&call).await.text());

@@ -19,7 +19,7 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::{Args, Context, Invoker, Registry, Tool, ToolCall, ToolError};
+use toolwright::{Args, HandlerContext, Invoker, Registry, Tool, ToolCall, ToolError};
 
 /// A schema as another system might publish it.
 const THERMOSTAT: &str = r#"{
@@ -32,7 +32,7 @@ const THERMOSTAT: &str = r#"{
     "additionalProperties": false
 }"#;
 
-fn area(args: Args, _: Context) -> Result<String, ToolError> {
+fn area(args: Args, _: HandlerContext) -> Result<String, ToolError> {
     let (width, height): (f64, f64) = (args.get("width")?, args.get("height")?);
     let unit: String = args.get("unit")?;
     Ok(format!("{} {unit}²", width * height))
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let calculate_area = Tool::builder("calculate_area", "Area of a rectangle.")
         .param::<f64>("width", "How wide it is.")
         .param::<f64>("height", "How high it is.")
-        .param_of("unit", "The unit of both.", "string", false)
+        .param_of_type("unit", "The unit of both.", "string", false)
         .default("m")
         .read_only(true)
         .run(area)?;
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         for param in tool.params() {
             let default = param.default.map(|value| format!(" = {value}"));
             let default = default.unwrap_or_default();
-            println!("- {}: {}{default}", param.name, param.kind);
+            println!("- {}: {}{default}", param.name, param.json_type);
         }
     }
     let registry = Registry::new();

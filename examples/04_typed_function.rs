@@ -14,7 +14,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 // The derive names `schemars`; the re-export is the version that fits.
-use toolwright::{Context, Invoker, Json, JsonSchema, Registry, Tool, ToolCall, schemars};
+use toolwright::{HandlerContext, Invoker, Json, JsonSchema, Registry, Tool, ToolCall, schemars};
 
 /// Whose books to find.
 #[derive(Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ const SHELF: [(&str, &str, u16); 3] = [
     ("Mann", "Der Zauberberg", 1924),
 ];
 
-fn books_by(author: Author, _: Context) -> Json<Books> {
+fn books_by(author: Author, _: HandlerContext) -> Json<Books> {
     let (author, since) = (author.name, author.since.unwrap_or_default());
     let all = SHELF.iter();
     let found = all.filter(|(by, _, year)| *by == author && *year >= since);
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .read_only(true)
         .run(books_by)?;
     for param in tool.params() {
-        println!("{}: {}", param.name, param.kind);
+        println!("{}: {}", param.name, param.json_type);
     }
     if let Some(output) = &tool.spec().output {
         println!("{}", output.as_value());

@@ -18,7 +18,7 @@ use std::error::Error;
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright::{Approval, ApprovalRequest, Approve, Decision, Invoker, Registry, ToolCall, tool};
+use toolwright::{ApprovalPolicy, ApprovalRequest, Approver, ApprovalDecision, Invoker, Registry, ToolCall, tool};
 
 /// Refunds an order. This cannot be undone.
 #[tool(destructive, title = "Issue refund")]
@@ -35,8 +35,8 @@ fn order_price(order: String) -> String {
 /// Decides by itself; a terminal or a page would ask a person here.
 struct Clerk;
 
-impl Approve for Clerk {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for Clerk {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let (title, arguments) = (request.tool.title.as_deref(), request.arguments);
         println!("{}? {arguments}", title.unwrap_or_default());
         let order = &arguments["order"];
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(vec![issue_refund::tool(), order_price::tool()])?;
     // A destructive tool is asked about anyway; this view asks about every tool.
     let view = registry.all();
-    let view = view.adjust(|_, policy| policy.approval = Approval::Always);
+    let view = view.map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
     let invoker = Invoker::builder(view).approver(Clerk).build()?;
     for (name, arguments) in [
         ("order_price", json!({"order": "A-7"})),

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use toolwright::{Cache, Invocation, Layer, Next, Place, RateLimit, Retry, ToolResult};
+use toolwright::{Cache, Invocation, Layer, Next, LayerPosition, RateLimit, Retry, ToolResult};
 use toolwright::{Invoker, Registry, ToolCall, tool};
 
 static BUSY: AtomicBool = AtomicBool::new(true);
@@ -33,14 +33,14 @@ fn share_price() -> Result<&'static str, &'static str> {
 }
 
 /// A layer of one's own: says what passes through it.
-struct Watch(Place);
+struct Watch(LayerPosition);
 
 impl Layer for Watch {
-    fn place(&self) -> Place {
+    fn position(&self) -> LayerPosition {
         self.0
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
             let arguments = call.arguments().map_or("unread", |_| "read");
             println!("  {:?} in: arguments {arguments}", self.0);
@@ -59,10 +59,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let view = registry.all();
     // From outside: rate limit, outer, (arguments, approval), cache, retry, inner.
     let view = view
-        .layer(Watch(Place::Inner))
-        .layer(Retry::new(2).pause(Duration::from_millis(1)))
+        .layer(Watch(LayerPosition::Inner))
+        .layer(Retry::new(2).backoff(Duration::from_millis(1)))
         .layer(Cache::new(Duration::from_secs(60)))
-        .layer(Watch(Place::Outer))
+        .layer(Watch(LayerPosition::Outer))
         .layer_where(limit, |tool| tool.name == "share_price");
     let invoker = Invoker::new(view)?;
     for _ in 0..3 {

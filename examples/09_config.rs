@@ -15,7 +15,7 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
+use toolwright::{Config, Invoker, Registry, ConfigSources, ToolCall, ToolError, tool};
 
 /// What a user would write; `TOOLWRIGHT_EXAMPLE_GREETING` would count before it.
 const TOML: &str = r#"
@@ -43,7 +43,7 @@ fn example_tool(name: String, config: Config) -> Result<String, ToolError> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let project = tempfile::tempdir()?;
     std::fs::write(project.path().join("toolwright.toml"), TOML)?;
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults([("example.greeting", "Hello"), ("example.times", "2")])
         .directory(project.path());
     let config = Config::load(sources)?.config;
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // A setting for a tool that is not there would protect nothing.
-    let sources = Sources::new().defaults([("tools.exmaple_tool.approval", "always")]);
+    let sources = ConfigSources::new().defaults([("tools.exmaple_tool.approval", "always")]);
     let misspelt = Config::load(sources)?.config;
     if let Err(error) = Invoker::builder(&registry).config(misspelt).build() {
         println!("{error}");

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use futures::future::join;
 use futures::stream::{self, Stream};
-use toolwright::{CallEvent, Cancel, CancellationToken, Progress, Scope, ToolCall, Updates, tool};
+use toolwright::{CallEvent, Cancel, CancellationToken, Progress, CallScope, ToolCall, Updates, tool};
 use toolwright::{Invoker, Registry};
 
 /// Copies two files.
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(vec![copy_files::tool(), count_votes::tool()])?;
     registry.add(watch_door::tool())?;
     let invoker = Invoker::new(&registry)?;
-    let scope = Scope::new().on_event(listen);
+    let scope = CallScope::new().on_event(listen);
     for name in ["copy_files", "count_votes", "watch_door"] {
         println!("{name}");
         let result = invoker.invoke_in(&scope, &ToolCall::new(name, "{}")).await;

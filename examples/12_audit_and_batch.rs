@@ -18,7 +18,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Barrier;
-use toolwright::{AuditRecord, Caller, Invoker, Registry, Scope, State, ToolCall, tool};
+use toolwright::{AuditRecord, Caller, Invoker, Registry, CallScope, State, ToolCall, tool};
 
 /// Reads a sensor.
 #[tool(read_only)]
@@ -63,9 +63,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ToolCall::new("open_valve", r#"{"number": 70}"#).with_id("d"),
         ToolCall::new("read_sensor", r#"{"number": 1}"#).with_id("e"),
     ];
-    let ada = Scope::new().caller(Caller::new("Ada"));
+    let ada = CallScope::new().caller(Caller::new("Ada"));
     for result in invoker.invoke_all_in(&ada, &calls).await {
-        println!("{}: {}", result.call, result.text());
+        println!("{}: {}", result.call_id, result.text());
     }
     let mut book = book.lock().map_err(|_| "a record panicked")?;
     book.sort();

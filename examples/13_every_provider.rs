@@ -16,7 +16,7 @@ use std::error::Error;
 
 use serde::Deserialize;
 use toolwright::schema::Dialect;
-use toolwright::wire::Planner;
+use toolwright::wire::ToolPlanner;
 use toolwright::{Invoker, JsonSchema, Registry, ToolCall, schemars, tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tools = invoker.snapshot()?;
 
     for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
-        let plan = Planner::new(dialect).plan(&*tools);
+        let plan = ToolPlanner::new(dialect).plan(&*tools);
         let strict = plan.tools().iter().all(|tool| tool.dialect.is_strict());
         let word = if strict { "strict" } else { "not strict" };
         println!("{dialect}: {word}, about {} tokens", plan.tokens());
@@ -62,8 +62,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("  {loss}");
     }
 
-    let plan = Planner::new(Dialect::OPENAI).plan(&*tools);
-    println!("{}", plan.text());
+    let plan = ToolPlanner::new(Dialect::OPENAI).plan(&*tools);
+    println!("{}", plan.json());
     // Strict mode makes the model name every parameter: null is how it leaves one out.
     let call = plan.lift(ToolCall::new(
         "book_room",

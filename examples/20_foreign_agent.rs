@@ -24,7 +24,7 @@ use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
     let call = ToolCall::new("look_outside", r#"{"city":"Bergen"}"#).with_id("call_1");
     let mut result = ToolResult::success("rain");
-    (result.call, result.tool) = (call.id.clone(), call.name.clone());
+    (result.call_id, result.tool) = (call.id.clone(), call.name.clone());
     let delta = "Yes, take an umbrella.".to_owned();
     stream::iter([
         ChatEvent::Call { call },

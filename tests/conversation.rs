@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{Chat, ChatError, ChatEvent, TurnEnd, Model, ModelErrorKind};
 use toolwright::models::{Timeouts, Vendor};
-use toolwright::{ApprovalRequest, Approve, Decision, Invoker, Outcome, Registry, Secret};
+use toolwright::{ApprovalRequest, Approver, ApprovalDecision, Invoker, Outcome, Registry, Secret};
 
 use assistant_tools as _;
 
@@ -65,8 +65,8 @@ const PROTOCOLS: [(&str, &str); 5] = [
 /// Somebody who gives no money back.
 struct Miser;
 
-impl Approve for Miser {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for Miser {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move { request.deny("not today") })
     }
 }

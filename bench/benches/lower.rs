@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolwright::{
     schema::{Dialect, Schema, validate_for},
-    wire::{self, Definition, Planner},
+    wire::{self, ToolDefinition, ToolPlanner},
 };
 use toolwright_bench::{
     Race,
@@ -82,11 +82,11 @@ impl Times {
     fn of(
         dialect: Dialect,
         values: &[Value],
-        definitions: &[Definition],
+        definitions: &[ToolDefinition],
         runtime: &Runtime,
     ) -> Self {
         let warm = schemas(values);
-        let planner = Planner::new(dialect);
+        let planner = ToolPlanner::new(dialect);
         let table = Race::new(dialect.name(), runtime)
             .fresh(
                 "clone",
@@ -187,15 +187,15 @@ fn schemas(values: &[Value]) -> Vec<Schema> {
     values.iter().cloned().map(Schema::trusted).collect()
 }
 
-fn definitions(samples: &[Sample]) -> Vec<Definition> {
+fn definitions(samples: &[Sample]) -> Vec<ToolDefinition> {
     let tool = |sample: &Sample| json!({"name": sample.name, "description": sample.description, "inputSchema": sample.input});
     let listed: Vec<Value> = samples.iter().map(tool).collect();
-    let read = wire::read(&Value::Array(listed).to_string()).unwrap();
+    let read = wire::import_definitions(&Value::Array(listed).to_string()).unwrap();
     read.into_iter().map(Result::unwrap).collect()
 }
 
 /// The same definitions with schemas that have not been lowered yet.
-fn fresh(definitions: &[Definition]) -> Vec<Definition> {
+fn fresh(definitions: &[ToolDefinition]) -> Vec<ToolDefinition> {
     let mut definitions = definitions.to_vec();
     for definition in &mut definitions {
         definition.input = Schema::trusted(definition.input.as_value().clone());
@@ -211,7 +211,7 @@ fn lower(schemas: &[Schema], dialect: Dialect) -> String {
 }
 
 /// Plans a request; every tool must be in it, or among those that are left out.
-fn plan(planner: &Planner, definitions: &[Definition]) -> String {
+fn plan(planner: &ToolPlanner, definitions: &[ToolDefinition]) -> String {
     let plan = planner.plan(definitions);
-    (plan.tools().len() + plan.left_out().len()).to_string()
+    (plan.tools().len() + plan.omitted().len()).to_string()
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 
 use serde_json::json;
-use toolwright::{Config, Sources};
+use toolwright::{Config, ConfigSources};
 use toolwright_mcp::RemoteServer;
 
 use super::lines::Peer;
@@ -175,7 +175,7 @@ fn the_settings_that_the_guide_shows_are_settings() {
     let (_, rest) = guide.split_once("```toml\n").unwrap();
     let (settings, _) = rest.split_once("```").unwrap();
     let project = Project::with(settings);
-    let sources = Sources::new().directory(project.path());
+    let sources = ConfigSources::new().directory(project.path());
     let config = Config::load(sources).unwrap().config;
     let servers = RemoteServer::from_config(&config).unwrap();
     let names: Vec<&str> = servers.iter().map(RemoteServer::name).collect();

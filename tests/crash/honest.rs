@@ -100,7 +100,7 @@ fn no_call_without_its_result(entries: &[Entry]) {
     for message in history(entries) {
         match message {
             Message::Results(results) => {
-                let results = results.iter().map(|it| it.call.to_string());
+                let results = results.iter().map(|it| it.call_id.to_string());
                 assert_eq!(results.collect::<Vec<_>>(), std::mem::take(&mut open));
             }
             other => {
@@ -121,7 +121,7 @@ fn no_call_without_its_result(entries: &[Entry]) {
 /// The one result of a call.
 fn the_result<'a>(turn: &'a [Entry], call: &str) -> &'a ToolResult {
     let results = turn.iter().filter_map(|entry| match &entry.body {
-        EntryBody::CallFinished { result } if result.call == *call => Some(result),
+        EntryBody::CallFinished { result } if result.call_id == *call => Some(result),
         _ => None,
     });
     let results: Vec<&ToolResult> = results.collect();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolwright::chat::{Item, ItemKind, Message};
-use toolwright::{Content, ErrorKind, Outcome, Structured, ToolResult};
+use toolwright::{Content, ErrorKind, Outcome, StructuredContent, ToolResult};
 
 use crate::past::{call, result, scripted, user};
 
@@ -46,7 +46,7 @@ pub(crate) fn results() -> Vec<Message> {
             )
         })
         .collect();
-    let refused = |outcome| ToolResult::refused(outcome, ErrorKind::Failed, "not now");
+    let refused = |outcome| ToolResult::from_outcome(outcome, ErrorKind::Failed, "not now");
     let structured = json!({"sky": "grey", "wind": [1, 2.5, null], "$ref": "x", "big": u64::MAX});
     let came_to = [
         ToolResult::success("Rainy, 22C"),
@@ -58,7 +58,7 @@ pub(crate) fn results() -> Vec<Message> {
             Content::image("image/png", b"png"),
             Content::text("blurred"),
         ]),
-        ToolResult::success("grey").with_structured(Structured::of(&structured).unwrap()),
+        ToolResult::success("grey").with_structured(StructuredContent::from_serializable(&structured).unwrap()),
         refused(Outcome::Denied),
         refused(Outcome::OutcomeUnknown),
     ];
@@ -140,7 +140,7 @@ pub(crate) fn gone() -> Vec<Message> {
         let kind = ErrorKind::Failed;
         result(
             call,
-            ToolResult::refused(Outcome::UnknownTool, kind, "there is no such tool"),
+            ToolResult::from_outcome(Outcome::UnknownTool, kind, "there is no such tool"),
         )
     };
     let results = calls.iter().map(unknown).collect();

@@ -87,7 +87,7 @@ pub(crate) fn answered(step: Step) -> [Message; 2] {
     results.extend(step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::HostedApproval { id, tool, .. } => {
             let call = ToolCall::new(tool.as_str(), "{}").with_id(id.as_str());
-            let denied = ToolResult::refused(Outcome::Denied, ErrorKind::Failed, "not today");
+            let denied = ToolResult::from_outcome(Outcome::Denied, ErrorKind::Failed, "not today");
             Some(result(&call, denied))
         }
         _ => None,
@@ -97,7 +97,7 @@ pub(crate) fn answered(step: Step) -> [Message; 2] {
 
 /// What a call came to.
 pub(crate) fn result(call: &ToolCall, mut result: ToolResult) -> ToolResult {
-    result.call = call.id.clone();
+    result.call_id = call.id.clone();
     result.tool = call.name.clone();
     result
 }

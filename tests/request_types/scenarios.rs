@@ -5,7 +5,7 @@ use toolwright::chat::{
     ResponseFormat, HostedTool, Message, Model, ModelRequest, ModelOptions, Step, ToolChoice,
 };
 use toolwright::schema::Schema;
-use toolwright::{Config, Sources};
+use toolwright::{Config, ConfigSources};
 
 use crate::past::{answered, user};
 use crate::{history, tools};
@@ -126,7 +126,7 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
 }
 
 fn settings(rows: &[(&str, &str)]) -> Config {
-    let sources = Sources::new().defaults(rows.iter().copied());
+    let sources = ConfigSources::new().defaults(rows.iter().copied());
     Config::load(sources).unwrap().config
 }
 
@@ -163,7 +163,7 @@ fn servers() -> Vec<HostedTool> {
         ("MCP_1.description", "What is broken."),
         ("MCP_1.authorization", "Bearer made-up"),
     ]);
-    let groups = groups.mcp_groups().unwrap();
+    let groups = groups.mcp_servers().unwrap();
     groups.into_iter().map(HostedTool::Mcp).collect()
 }
 

@@ -3,13 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
-use toolwright::{Entry, Registry, Strict, Tool, ToolError};
+use toolwright::{RegisteredTool, Registry, StrictMode, Tool, ToolError};
 
 use assistant_tools as _;
 
 /// The sample assistant's tools, and the awful ones.
-pub(crate) fn all() -> Arc<[Entry]> {
-    static ALL: LazyLock<Arc<[Entry]>> = LazyLock::new(|| {
+pub(crate) fn all() -> Arc<[RegisteredTool]> {
+    static ALL: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         let registry = Registry::discover().unwrap();
         registry.add(awful()).unwrap();
         registry.snapshot().iter().cloned().collect()
@@ -20,35 +20,35 @@ pub(crate) fn all() -> Arc<[Entry]> {
 fn awful() -> Vec<Tool> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
     let tools = [
-        ("nothing", Strict::Auto, json!({"type": "object"})),
+        ("nothing", StrictMode::Auto, json!({"type": "object"})),
         (
             "1st_of_all",
-            Strict::On,
+            StrictMode::On,
             one("city", json!({"type": "string", "minLength": 1})),
         ),
         (
             &long[..64],
-            Strict::Off,
+            StrictMode::Off,
             one("city", json!({"type": "string", "format": "hostname"})),
         ),
         (
             "web_search",
-            Strict::Auto,
+            StrictMode::Auto,
             one("query", json!({"type": "string", "pattern": "^(?=a)"})),
         ),
         (
             "anything",
-            Strict::Auto,
+            StrictMode::Auto,
             json!({"type": "object", "properties": {"it": true}, "additionalProperties": true}),
         ),
         (
             "map",
-            Strict::Auto,
+            StrictMode::Auto,
             json!({"type": "object", "patternProperties": {"^x-": {"type": "integer"}}}),
         ),
         (
             "tree",
-            Strict::On,
+            StrictMode::On,
             json!({
                 "type": "object",
                 "$defs": {"node": {"type": "object", "properties": {
@@ -61,7 +61,7 @@ fn awful() -> Vec<Tool> {
         ),
         (
             "choices",
-            Strict::On,
+            StrictMode::On,
             json!({
                 "type": "object",
                 "properties": {
@@ -82,7 +82,7 @@ fn awful() -> Vec<Tool> {
         ),
         (
             "union",
-            Strict::Auto,
+            StrictMode::Auto,
             json!({"type": "object", "oneOf": [one("a", json!({"type": "string"})), one("b", json!({"type": "number"}))]}),
         ),
     ];

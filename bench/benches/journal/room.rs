@@ -30,7 +30,7 @@ pub(crate) fn entry(n: usize) -> Entry {
         2 => EntryBody::CallStarted { call: call.into() },
         3 => {
             let mut result = ToolResult::success(WEATHER);
-            (result.call, result.tool) = (call.into(), "weather".into());
+            (result.call_id, result.tool) = (call.into(), "weather".into());
             EntryBody::CallFinished { result }
         }
         4 => step(vec![Item::text(WEATHER)], StopReason::End, Vec::new()),

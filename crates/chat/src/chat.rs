@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use toolwright_core::{
-    Approvals, Approve, BoxFuture, Entry as ToolEntry, ErrorPolicy, Invoker, Scope, Snapshot, Tool,
+    ApprovalSigner, Approver, BoxFuture, RegisteredTool as ToolEntry, ErrorPolicy, Invoker, CallScope, Snapshot, Tool,
 };
 
 use crate::turn_request::TurnRequest;
@@ -56,11 +56,11 @@ pub(crate) struct ChatInner {
     pub(crate) invoker: Invoker,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) resolvers: Vec<Arc<dyn ToolResolver>>,
-    pub(crate) approver: Option<Arc<dyn Approve>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) prices: Prices,
     pub(crate) options: TurnOptions,
     approval_timeout: Duration,
-    approval_signer: OnceCell<Arc<Approvals>>,
+    approval_signer: OnceCell<Arc<ApprovalSigner>>,
     /// The tools of the last snapshot as a request carries them: the same list means the same plan.
     tool_list: Mutex<Option<CachedToolList>>,
     pub(crate) queues: ConversationQueues,
@@ -179,11 +179,11 @@ impl Chat {
         missing.collect()
     }
 
-    pub(crate) async fn approval_signer(&self) -> Result<Arc<Approvals>, ChatError> {
+    pub(crate) async fn approval_signer(&self) -> Result<Arc<ApprovalSigner>, ChatError> {
         let made = self.0.approval_signer.get_or_try_init(async || {
             let key = self.0.store.signing_key().await?;
             Ok::<_, ChatError>(Arc::new(
-                Approvals::with_key(key.expose()).life(self.0.approval_timeout),
+                ApprovalSigner::with_key(key.expose()).lifetime(self.0.approval_timeout),
             ))
         });
         made.await.cloned()
@@ -205,7 +205,7 @@ impl Chat {
     pub(crate) fn visible_tools(
         &self,
         invoker: &Invoker,
-        scope: &Scope,
+        scope: &CallScope,
     ) -> Result<Arc<[ToolEntry]>, ChatError> {
         let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
         let shown = invoker.list(scope).map_err(ChatError::tools)?;
@@ -308,7 +308,7 @@ impl ChatBuilder {
     ///
     /// Without one, a turn that needs approval pauses.
     #[must_use]
-    pub fn approver(mut self, approver: impl Approve + 'static) -> Self {
+    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.0.approver = Some(Arc::new(approver));
         self
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright_core::{CallId, Content, Grant, ToolName, ToolResult};
+use toolwright_core::{CallId, Content, ApprovalToken, ToolName, ToolResult};
 
 use crate::item::Step;
 use crate::owner::PrincipalRecord;
@@ -95,7 +95,7 @@ pub enum EntryBody {
         /// The arguments exactly as the tool will receive them.
         arguments: Value,
         /// What whoever decides has to bring.
-        token: Grant,
+        token: ApprovalToken,
     },
     /// Somebody has decided.
     #[serde(rename = "decided")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolwright_core::{CallId, Content, Grant, ToolCall, ToolName, ToolResult, ToolSpec};
+use toolwright_core::{CallId, Content, ApprovalToken, ToolCall, ToolName, ToolResult, ToolSpec};
 
 use crate::entry::{TurnEnd, ApprovalVerdict};
 use crate::model::ModelId;
@@ -155,7 +155,7 @@ pub struct PendingApproval {
     /// The arguments exactly as the tool will receive them.
     pub arguments: Value,
     /// What the decision has to bring along: signed, for this call, for a while.
-    pub token: Grant,
+    pub token: ApprovalToken,
 }
 
 /// A decision, with the token that entitles to it.
@@ -166,7 +166,7 @@ pub struct ApprovalResponse {
     /// About which call.
     pub call: CallId,
     /// The token of its [`Asked`].
-    pub token: Grant,
+    pub token: ApprovalToken,
     /// How.
     pub verdict: ApprovalVerdict,
 }

@@ -32,7 +32,7 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
             }
             EntryBody::CallFinished { result } => {
                 // What comes after a result changes nothing.
-                let first = open.results.entry(result.call.clone());
+                let first = open.results.entry(result.call_id.clone());
                 first.or_insert_with(|| result.clone());
             }
             EntryBody::CallStarted { .. }
@@ -95,7 +95,7 @@ pub(crate) fn step_calls(step: &Step, facts: &[CallMetadata]) -> Vec<(CallId, To
 /// The result of a call whose end nobody saw.
 pub(crate) fn unknown_outcome(call: CallId, tool: ToolName) -> ToolResult {
     let message = "the outcome is unknown: the call was interrupted, and may or may not have done its work; check before calling again";
-    let mut result = ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
-    (result.call, result.tool) = (call, tool);
+    let mut result = ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
+    (result.call_id, result.tool) = (call, tool);
     result
 }

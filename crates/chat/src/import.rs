@@ -40,8 +40,8 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
             true => unknown_outcome(facts.call.clone(), facts.tool.clone()),
             false => {
                 let reason = "the call did not run: its conversation was imported before it could";
-                let mut result = ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, reason);
-                (result.call, result.tool) = (facts.call.clone(), facts.tool.clone());
+                let mut result = ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, reason);
+                (result.call_id, result.tool) = (facts.call.clone(), facts.tool.clone());
                 result
             }
         };

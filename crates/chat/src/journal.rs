@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use tokio::time::Instant;
-use toolwright_core::{CallId, Grant};
+use toolwright_core::{CallId, ApprovalToken};
 
 use crate::chat::TurnOptions;
 use crate::entry::{Entry, EntryBody};
@@ -146,7 +146,7 @@ impl Journal {
     }
 
     /// What a call was asked about with, last.
-    pub(crate) fn approval_request(&self, call: &CallId) -> Option<(Value, Grant)> {
+    pub(crate) fn approval_request(&self, call: &CallId) -> Option<(Value, ApprovalToken)> {
         let told = self.state();
         let mut newest = told.entries.iter().rev();
         newest.find_map(|entry| match &entry.body {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
-use toolwright_core::{CallId, Content, Entry as Tool, ToolName, ToolResult};
+use toolwright_core::{CallId, Content, RegisteredTool as Tool, ToolName, ToolResult};
 
 use crate::item::{Item, Step};
 use crate::usage::{StopReason, Usage};
@@ -144,9 +144,9 @@ pub enum ToolChoice {
 #[non_exhaustive]
 pub enum HostedTool {
     /// Searches the web.
-    WebSearch(toolwright_core::WebSearch),
+    WebSearch(toolwright_core::WebSearchConfig),
     /// The tools of an MCP server.
-    Mcp(toolwright_core::McpGroup),
+    Mcp(toolwright_core::McpServerConfig),
 }
 
 /// The form of an answer that a program reads.

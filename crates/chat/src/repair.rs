@@ -52,9 +52,9 @@ impl JournalRepair {
                 self.align_metadata(&entry.id, calls);
             }
             EntryBody::CallFinished { result } => {
-                let at = self.open_calls.iter().position(|(call, _)| *call == result.call);
+                let at = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
                 let Some(at) = at else {
-                    let call = result.call.clone();
+                    let call = result.call_id.clone();
                     self.note_stray_entry(&entry, "a result", &call);
                     return;
                 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use toolwright_core::schema::nearest;
 use toolwright_core::{
-    CallId, Entry as ToolEntry, ErrorKind, Invoker, Outcome, Scope, ToolCall, ToolName, ToolResult,
+    CallId, RegisteredTool as ToolEntry, ErrorKind, Invoker, Outcome, CallScope, ToolCall, ToolName, ToolResult,
 };
 
 use crate::turn_request::{TurnRequest, TurnInput};
@@ -113,7 +113,7 @@ struct TurnRunner {
     invoker: Invoker,
     /// What the model is shown of them.
     tools: Arc<[ToolEntry]>,
-    scope: Scope,
+    scope: CallScope,
     journal: Arc<Journal>,
     events: EventSender,
 }
@@ -196,8 +196,8 @@ impl TurnRunner {
     }
 
     fn rejected_result(&self, call: &CallId, outcome: Outcome, reason: &str) -> ToolResult {
-        let mut result = ToolResult::refused(outcome, ErrorKind::Failed, reason);
-        (result.call, result.tool) = (call.clone(), self.tool_name(call));
+        let mut result = ToolResult::from_outcome(outcome, ErrorKind::Failed, reason);
+        (result.call_id, result.tool) = (call.clone(), self.tool_name(call));
         result
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolwright_core::{Approval, Invoker, Item, ToolName, ToolSpec};
+use toolwright_core::{ApprovalPolicy, Invoker, BundleItem, ToolName, ToolSpec};
 
 use crate::turn_request::{TurnRequest, ToolSelection};
 use crate::error::ChatError;
@@ -20,19 +20,19 @@ pub(crate) async fn select_tools(ask: &TurnRequest, guarded: &HashSet<ToolName>)
     let (errors, ask_each) = (ask.options.error_policy, ask.options.approve_every_call);
     if errors.is_some() || ask_each || !guarded.is_empty() {
         let guarded = guarded.clone();
-        let adjusted = invoker.adjusted(move |spec, policy| {
+        let adjusted = invoker.with_policy(move |spec, policy| {
             if let Some(errors) = errors {
                 policy.errors = errors;
             }
             if ask_each || guarded.contains(&spec.name) {
-                policy.approval = Approval::Always;
+                policy.approval = ApprovalPolicy::Always;
             }
         });
         invoker = adjusted.map_err(ChatError::tools)?;
     }
     let approvals = ask.chat.approval_signer().await?;
-    let invoker = invoker.with_approvals(approvals);
-    invoker.pinned().map_err(ChatError::tools)
+    let invoker = invoker.with_approval_signer(approvals);
+    invoker.with_fixed_snapshot().map_err(ChatError::tools)
 }
 
 impl ToolSelection {
@@ -47,11 +47,11 @@ impl ToolSelection {
 }
 
 /// Finds the named tools that the registry does not have.
-async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<Item>, ChatError> {
+async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<BundleItem>, ChatError> {
     let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
     let given = ask.selection.added.iter();
     let given: HashSet<&str> = given.map(|item| item.name().as_str()).collect();
-    let (mut resolved, mut unknown) = (Vec::<Item>::new(), Vec::new());
+    let (mut resolved, mut unknown) = (Vec::<BundleItem>::new(), Vec::new());
     'names: for name in &ask.selection.names {
         let again = resolved.iter().any(|item| item.name() == name.as_str());
         if snapshot.get(name).is_some() || given.contains(name.as_str()) || again {
@@ -61,7 +61,7 @@ async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<Item>
             // A tool of another name is not the one that was asked for.
             let tool = resolver.resolve(name).await;
             if let Some(tool) = tool.filter(|tool| tool.name() == name.as_str()) {
-                resolved.push(Item::Tool(tool));
+                resolved.push(BundleItem::Tool(tool));
                 continue 'names;
             }
         }
@@ -90,7 +90,7 @@ async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<Item>
 fn apply_selection(
     invoker: &Invoker,
     selection: &ToolSelection,
-    resolved: Vec<Item>,
+    resolved: Vec<BundleItem>,
 ) -> Result<Invoker, ChatError> {
     let names: HashSet<String> = selection.names.iter().cloned().collect();
     let bundles: HashSet<String> = selection.bundles.iter().cloned().collect();

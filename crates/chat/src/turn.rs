@@ -143,13 +143,13 @@ impl Turn {
                 self.record_verdict(call, verdict);
             }
             EntryBody::CallFinished { result } => {
-                if !self.started_calls().any(|facts| facts.call == result.call) {
+                if !self.started_calls().any(|facts| facts.call == result.call_id) {
                     self.exclude_waiting_time(entry.at);
                 }
                 let fatal = result.error == Some(ErrorKind::Fatal);
                 let fatal = fatal.then(|| result.text().into_owned());
                 let ok = !result.is_error();
-                self.set_state(&result.call, CallState::Finished { ok, fatal });
+                self.set_state(&result.call_id, CallState::Finished { ok, fatal });
             }
             EntryBody::TurnEnded { end } => self.end = Some(end.clone()),
         }

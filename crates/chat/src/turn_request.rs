@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, Caller, CancellationToken, Content, Contents, Item, Role, Scope, ToolResult, ToolSpec,
+    Bundle, Caller, CancellationToken, Content, ContentList, BundleItem, Role, CallScope, ToolResult, ToolSpec,
 };
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct TurnRequest {
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) inputs: Vec<TurnInput>,
     pub(crate) selection: ToolSelection,
-    pub(crate) scope: Scope,
+    pub(crate) scope: CallScope,
     /// Recorded with every message and decision.
     pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
@@ -63,7 +63,7 @@ impl TurnInput {
 /// Which tools a prompt comes with.
 #[derive(Clone, Default)]
 pub(crate) struct ToolSelection {
-    pub(crate) added: Vec<Item>,
+    pub(crate) added: Vec<BundleItem>,
     /// Only what was added.
     pub(crate) only_added: bool,
     pub(crate) names: Vec<String>,
@@ -85,7 +85,7 @@ impl TurnRequest {
             journal: None,
             inputs: Vec::new(),
             selection: ToolSelection::default(),
-            scope: Scope::new(),
+            scope: CallScope::new(),
             principal: None,
             cancel: CancellationToken::new(),
             response_format: None,
@@ -93,13 +93,13 @@ impl TurnRequest {
     }
 
     /// Says something: a text, or a list of texts, pictures and the like.
-    pub fn user(mut self, said: impl Into<Contents>) -> Self {
+    pub fn user(mut self, said: impl Into<ContentList>) -> Self {
         self.inputs.push(TurnInput::User(said.into().into()));
         self
     }
 
     /// Puts words into the model's mouth.
-    pub fn assistant(mut self, said: impl Into<Contents>) -> Self {
+    pub fn assistant(mut self, said: impl Into<ContentList>) -> Self {
         self.inputs.push(TurnInput::Assistant(said.into().into()));
         self
     }

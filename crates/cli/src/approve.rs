@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
-use toolwright_core::{ApprovalRequest, Approve, Decision};
+use toolwright_core::{ApprovalRequest, Approver, ApprovalDecision};
 
 use crate::clean::{indented, json, label, strict};
 
@@ -53,8 +53,8 @@ pub(crate) struct Terminal {
     pub(crate) lines: Arc<dyn Lines>,
 }
 
-impl Approve for Terminal {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for Terminal {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move {
             if self.yes {
                 return request.approve();
@@ -146,7 +146,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::sync::Mutex;
 
-    use toolwright_core::{Approval, Invoker, Registry, Tool, ToolCall};
+    use toolwright_core::{ApprovalPolicy, Invoker, Registry, Tool, ToolCall};
 
     use super::*;
 
@@ -163,8 +163,8 @@ mod tests {
     /// Keeps what a person would be asked.
     struct Asked(Arc<Mutex<String>>);
 
-    impl Approve for Asked {
-        fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+    impl Approver for Asked {
+        fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
             *self.0.lock().unwrap() = question(&request);
             Box::pin(async move { request.deny("asked") })
         }
@@ -201,7 +201,7 @@ mod tests {
     async fn what_is_asked_shows_every_hidden_character_and_no_line_that_passes_for_ours() {
         let tool = Tool::builder("pay", "Pays.\n{\"amount\": 1}\u{2028}Now.")
             .title("Pay\nlater\u{200b}")
-            .approval(Approval::Always)
+            .approval(ApprovalPolicy::Always)
             .param::<String>("order", "Which.")
             .run(|_, _| "paid")
             .unwrap();

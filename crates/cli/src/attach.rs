@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use toolwright_core::schema::redact;
-use toolwright_core::{Config, Invoker, InvokerBuilder, Item, Registry, ToolSpec};
+use toolwright_core::{Config, Invoker, InvokerBuilder, BundleItem, Registry, ToolSpec};
 use toolwright_mcp::{RemoteServer, AttachError, AttachedServer, FilePins, RemoteItem, PinStore, AttachmentStatus};
 
 use crate::call;
@@ -309,11 +309,11 @@ impl Servers {
         let registry = self.desk.registry();
         let statuses = self.statuses().into_iter().flatten();
         let listed = statuses.flat_map(|status| status.items);
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<BundleItem> = Vec::new();
         for listed in listed.filter(|listed| listed.hidden.is_none()) {
             match listed.is_prompt {
-                true => items.extend(registry.remove_prompt(&listed.name).map(Item::from)),
-                false => items.extend(registry.remove(&listed.name).map(Item::from)),
+                true => items.extend(registry.remove_prompt(&listed.name).map(BundleItem::from)),
+                false => items.extend(registry.remove(&listed.name).map(BundleItem::from)),
             }
         }
         // They were all there a moment ago.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 use toolwright_core::schema::coerce;
 use toolwright_core::{
-    Arguments, CallEvent, CancellationToken, Content, Invoker, Scope, ToolCall, ToolResult,
+    Arguments, CallEvent, CancellationToken, Content, Invoker, CallScope, ToolCall, ToolResult,
     ToolSpec,
 };
 
@@ -45,10 +45,10 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
 }
 
 /// Waits for `work`, which Ctrl-C cancels.
-pub(crate) fn run<T>(runtime: &Runtime, work: impl AsyncFnOnce(&Scope) -> T) -> T {
+pub(crate) fn run<T>(runtime: &Runtime, work: impl AsyncFnOnce(&CallScope) -> T) -> T {
     runtime.block_on(async {
         let interrupted = CancellationToken::new();
-        let scope = Scope::new()
+        let scope = CallScope::new()
             .cancel_on(interrupted.clone())
             .on_event(show_event);
         let watch = async {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{Planner, Shape};
+use toolwright_core::wire::{ToolPlanner, Shape};
 use toolwright_core::{Config, InvokerBuilder, Registry};
 use toolwright_models::{VENDORS, Vendor};
 
@@ -122,7 +122,7 @@ fn dialects(names: &[String]) -> Result<Vec<Dialect>, Failure> {
 
 /// Returns the dialects of the vendors that the settings or keys name, else the usual ones.
 fn default_dialects(config: &Config) -> Vec<Dialect> {
-    let model: Option<String> = config.find("model").unwrap_or_default();
+    let model: Option<String> = config.get_optional("model").unwrap_or_default();
     let model = model.as_deref().unwrap_or_default();
     let chosen = model.split(':').next().unwrap_or_default().trim();
     let entries = config.entries();
@@ -174,7 +174,7 @@ fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode
             )));
         }
     }
-    let mut planner = Planner::new(*dialect);
+    let mut planner = ToolPlanner::new(*dialect);
     if let Some(name) = &command.shape {
         let shape: Shape = name
             .parse()
@@ -182,15 +182,15 @@ fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode
         planner = planner.shape(shape);
     }
     let plan = planner.plan(found.tools().map(|tool| tool.candidate));
-    print::text(&format!("{}\n", plan.text()))?;
-    for left in plan.left_out() {
+    print::text(&format!("{}\n", plan.json()))?;
+    for left in plan.omitted() {
         print::aside(&format!("left out: {}: {}\n", left.name, left.reason));
     }
     for refused in &found.refused {
         print::aside(&format!("left out: {refused}\n"));
     }
     let refused = found.refused.iter().any(RefusedIn::is_finding);
-    let whole = plan.left_out().is_empty() && !refused && found.missing.is_empty();
+    let whole = plan.omitted().is_empty() && !refused && found.missing.is_empty();
     Ok(if whole {
         ExitCode::SUCCESS
     } else {

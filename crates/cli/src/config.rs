@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use toolwright_core::{Config, InvokerBuilder, Sources};
+use toolwright_core::{Config, InvokerBuilder, ConfigSources};
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ impl Surroundings {
                 Failure::usage(format!("--project-dir {}: {error}", directory.display()))
             })?),
         };
-        let mut sources = Sources::from_process();
+        let mut sources = ConfigSources::from_process();
         sources = match (&global.config, &project_dir) {
             (Some(file), _) => sources.file(file),
             (None, Some(directory)) => sources.directory(directory),
@@ -74,7 +74,7 @@ impl Surroundings {
             .web_search()
             .map_err(|error| Failure::finding(&error))?;
         self.config
-            .mcp_groups()
+            .mcp_servers()
             .map_err(|error| Failure::finding(&error))?;
         let entries = self.config.entries();
         if json {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use toolwright_core::{App, InvokerBuilder, Registry, RegistryError};
+use toolwright_core::{AppKind, InvokerBuilder, Registry, RegistryError};
 
 mod approve;
 mod args;
@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
 }
 
 /// Runs the command line with every linked tool that admits the application `A`.
-pub fn run_for<A: App>() -> ExitCode {
+pub fn run_for<A: AppKind>() -> ExitCode {
     start(Registry::discover_for::<A>(), |invoker| invoker)
 }
 

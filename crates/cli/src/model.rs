@@ -41,7 +41,7 @@ impl Chosen {
 /// the demo.
 pub(crate) fn choose(config: &Config) -> Result<Chosen, Failure> {
     let wanted: Option<String> = config
-        .find("model")
+        .get_optional("model")
         .map_err(|error| Failure::finding(&error))?;
     let Some(wanted) = wanted else {
         return automatic(config);
@@ -104,7 +104,7 @@ fn vendor_named(name: &str) -> Result<&'static Vendor, String> {
 /// The model of a vendor for whoever names none.
 fn default_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
     let key = format!("models.{}.model", vendor.name);
-    let set = config.find(&key).map_err(|error| chain(&error))?;
+    let set = config.get_optional(&key).map_err(|error| chain(&error))?;
     if let Some(name) = set {
         return Ok(name);
     }
@@ -143,7 +143,7 @@ fn automatic(config: &Config) -> Result<Chosen, Failure> {
             continue;
         };
         if row.has_api_key(config) {
-            let set = match config.variable(row.api_key_variable) {
+            let set = match config.env_var(row.api_key_variable) {
                 Some(_) => row.api_key_variable.to_owned(),
                 None => format!("models.{vendor}.key"),
             };
@@ -169,8 +169,8 @@ fn automatic(config: &Config) -> Result<Chosen, Failure> {
 
 /// Where Ollama may be found: as its own programs look for it.
 fn ollama_address(config: &Config) -> String {
-    let set: Option<String> = config.find("models.ollama.base_url").unwrap_or_default();
-    let theirs = || config.variable("OLLAMA_HOST");
+    let set: Option<String> = config.get_optional("models.ollama.base_url").unwrap_or_default();
+    let theirs = || config.env_var("OLLAMA_HOST");
     let theirs = || theirs().map(|address| address.expose().to_owned());
     let address = set.or_else(theirs);
     address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())

@@ -167,7 +167,7 @@ struct Answered<'a> {
 
 fn token(command: &Serve, config: &Config) -> Result<Option<Secret>, Failure> {
     let set: Option<String> = config
-        .find("server.token")
+        .get_optional("server.token")
         .map_err(|error| Failure::finding(&error))?;
     let token = command.token.clone().or(set);
     Ok(token.map(Secret::new))
@@ -259,7 +259,7 @@ fn site(
 fn hosted(config: &Config, servers: &Servers) -> Result<Vec<HostedTool>, Failure> {
     let unreadable = |error| Failure::finding(&error);
     let search = config.web_search().map_err(unreadable)?;
-    let groups = config.mcp_groups().map_err(unreadable)?;
+    let groups = config.mcp_servers().map_err(unreadable)?;
     let groups = groups.into_iter().filter(|group| !servers.has(&group.name));
     let search = search.into_iter().map(HostedTool::WebSearch);
     Ok(search.chain(groups.map(HostedTool::Mcp)).collect())

@@ -85,7 +85,7 @@ impl Kept {
 
 /// The address that `--store` or the settings name.
 fn named(config: &Config) -> Result<Option<String>, Failure> {
-    let named = config.find("store");
+    let named = config.get_optional("store");
     named.map_err(|error| Failure::finding(&error))
 }
 

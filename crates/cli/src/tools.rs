@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
+use toolwright_core::{RegisteredTool, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
 
 use crate::approve::{Stdin, Terminal};
 use crate::args::Tools;
@@ -78,7 +78,7 @@ fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
 }
 
 /// Finds a tool by its exact name, or says which name is nearest.
-fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Entry, Failure> {
+fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a RegisteredTool, Failure> {
     snapshot.get(name).ok_or_else(|| {
         let hint = match snapshot.nearest(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
@@ -90,7 +90,7 @@ fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'
 
 fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
     if json {
-        let specs: Vec<&ToolSpec> = snapshot.iter().map(Entry::spec).collect();
+        let specs: Vec<&ToolSpec> = snapshot.iter().map(RegisteredTool::spec).collect();
         return print::json(&specs);
     }
     if snapshot.is_empty() {
@@ -99,7 +99,7 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    print::text(&listing(snapshot.iter().map(Entry::spec)))
+    print::text(&listing(snapshot.iter().map(RegisteredTool::spec)))
 }
 
 /// Writes a line for each name, under the bundle it belongs to.
@@ -119,7 +119,7 @@ pub(crate) fn listing<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> 
     text
 }
 
-fn show(entry: &Entry, json: bool) -> Result<(), Failure> {
+fn show(entry: &RegisteredTool, json: bool) -> Result<(), Failure> {
     let spec = entry.spec();
     if json {
         return print::json(spec);
@@ -172,7 +172,7 @@ fn parameters(spec: &ToolSpec) -> String {
     };
     let (names, kinds) = (
         widest(|param| param.name.len()),
-        widest(|param| param.kind.len()),
+        widest(|param| param.json_type.len()),
     );
     let mut text = String::from("parameters\n");
     let mut example = format!("tools call {}", spec.name);
@@ -189,7 +189,7 @@ fn parameters(spec: &ToolSpec) -> String {
             .replace('\n', " ");
         let line = format!(
             "  {:names$}  {:kinds$}  {need}  {description}",
-            param.name, param.kind
+            param.name, param.json_type
         );
         text.push_str(line.trim_end());
         text.push('\n');
@@ -197,7 +197,7 @@ fn parameters(spec: &ToolSpec) -> String {
             example.push_str(&format!(
                 " {}={}",
                 param.name,
-                param.kind.to_uppercase().replace(' ', "_")
+                param.json_type.to_uppercase().replace(' ', "_")
             ));
         }
     }

@@ -7,19 +7,19 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::call::{CallId, ToolCall, ToolName};
-use crate::context::{Scope, SessionId};
+use crate::context::{CallScope, SessionId};
 use crate::result::{Outcome, ToolResult};
-use crate::tool::hex;
+use crate::tool::encode_hex;
 
 /// Somebody who keeps a record of every call.
 ///
 /// Any function that takes an [`AuditRecord`] is one.
-pub trait Audit: Send + Sync {
+pub trait AuditSink: Send + Sync {
     /// Takes one record; called on whatever thread the call ended on.
     fn record(&self, record: AuditRecord);
 }
 
-impl<F: Fn(AuditRecord) + Send + Sync> Audit for F {
+impl<F: Fn(AuditRecord) + Send + Sync> AuditSink for F {
     fn record(&self, record: AuditRecord) {
         self(record);
     }
@@ -48,33 +48,33 @@ pub struct AuditRecord {
 }
 
 /// A call that is being watched; dropped without an end, it was cancelled.
-pub(crate) struct Watch<'a> {
-    audit: &'a dyn Audit,
+pub(crate) struct AuditGuard<'a> {
+    audit: &'a dyn AuditSink,
     call: &'a ToolCall,
-    scope: &'a Scope,
+    scope: &'a CallScope,
     at: SystemTime,
-    since: Instant,
+    started_at: Instant,
     outcome: Outcome,
 }
 
-impl<'a> Watch<'a> {
-    pub(crate) fn new(audit: &'a dyn Audit, call: &'a ToolCall, scope: &'a Scope) -> Self {
+impl<'a> AuditGuard<'a> {
+    pub(crate) fn new(audit: &'a dyn AuditSink, call: &'a ToolCall, scope: &'a CallScope) -> Self {
         Self {
             audit,
             call,
             scope,
             at: SystemTime::now(),
-            since: Instant::now(),
+            started_at: Instant::now(),
             outcome: Outcome::Cancelled,
         }
     }
 
-    pub(crate) fn end(mut self, result: &ToolResult) {
+    pub(crate) fn finish(mut self, result: &ToolResult) {
         self.outcome = result.outcome;
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for AuditGuard<'_> {
     fn drop(&mut self) {
         let record = AuditRecord {
             at: self.at,
@@ -82,9 +82,9 @@ impl Drop for Watch<'_> {
             tool: self.call.name.clone(),
             caller: self.scope.caller.name().map(str::to_owned),
             session: self.scope.session.clone(),
-            arguments: hex(&Sha256::digest(self.call.arguments.as_str())),
+            arguments: encode_hex(&Sha256::digest(self.call.arguments.as_str())),
             outcome: self.outcome,
-            elapsed: self.since.elapsed(),
+            elapsed: self.started_at.elapsed(),
         };
         // A call may end while another panic unwinds: a second one would end the process.
         let recorded = catch_unwind(AssertUnwindSafe(|| self.audit.record(record)));

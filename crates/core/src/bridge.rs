@@ -8,13 +8,13 @@ use serde_json::Value;
 use toolwright_schema::Dialect;
 
 use crate::call::ToolCall;
-use crate::context::Scope;
+use crate::context::CallScope;
 use crate::error::RegistryError;
-use crate::invoke::Invoker;
-use crate::options::Strict;
-use crate::registry::Entry;
+use crate::invoker::Invoker;
+use crate::policy::StrictMode;
+use crate::registry::RegisteredTool;
 use crate::result::ToolResult;
-use crate::wire::{Candidate, Plan, Planned, Planner, Shape};
+use crate::wire::{CandidateTool, ToolPlan, PlannedTool, ToolPlanner, Shape};
 
 /// How an invoker's tools are offered to another framework.
 ///
@@ -45,7 +45,7 @@ use crate::wire::{Candidate, Plan, Planned, Planner, Shape};
 #[derive(Clone, Debug)]
 pub struct Bridge {
     invoker: Invoker,
-    scope: Scope,
+    scope: CallScope,
     dialect: Dialect,
 }
 
@@ -54,7 +54,7 @@ impl Bridge {
     pub fn new(invoker: &Invoker) -> Self {
         Self {
             invoker: invoker.clone(),
-            scope: Scope::new(),
+            scope: CallScope::new(),
             dialect: Dialect::MCP,
         }
     }
@@ -68,7 +68,7 @@ impl Bridge {
 
     /// Says on whose behalf calls are made, as far as the framework does not say it itself.
     #[must_use]
-    pub fn scope(mut self, scope: Scope) -> Self {
+    pub fn scope(mut self, scope: CallScope) -> Self {
         self.scope = scope;
         self
     }
@@ -78,8 +78,8 @@ impl Bridge {
     /// # Errors
     ///
     /// When the tools cannot be listed, or one of them cannot be offered.
-    pub fn offer(&self) -> Result<Offer, BridgeError> {
-        self.planned(Shape::OpenAiResponses, Some(Strict::Off))
+    pub fn export(&self) -> Result<ExportedTools, BridgeError> {
+        self.export_with(Shape::OpenAiResponses, Some(StrictMode::Off))
     }
 
     /// Offers the tools as they are now, written as an API wants them, in strict mode where that loses nothing.
@@ -87,29 +87,29 @@ impl Bridge {
     /// # Errors
     ///
     /// As [`offer`](Bridge::offer).
-    pub fn offer_as(&self, shape: Shape) -> Result<Offer, BridgeError> {
-        self.planned(shape, None)
+    pub fn export_as(&self, shape: Shape) -> Result<ExportedTools, BridgeError> {
+        self.export_with(shape, None)
     }
 
-    fn planned(&self, shape: Shape, strict: Option<Strict>) -> Result<Offer, BridgeError> {
+    fn export_with(&self, shape: Shape, strict: Option<StrictMode>) -> Result<ExportedTools, BridgeError> {
         let entries = self.invoker.list(&self.scope)?;
-        let candidates = entries.iter().map(|entry| Candidate {
+        let candidates = entries.iter().map(|entry| CandidateTool {
             strict: strict.unwrap_or(entry.policy().strict),
-            ..Candidate::from(entry)
+            ..CandidateTool::from(entry)
         });
         let dialect = match strict {
             Some(_) => self.dialect.plain(),
             None => self.dialect,
         };
-        let plan = Planner::new(dialect).shape(shape).plan(candidates);
-        if let Some(left) = plan.left_out().first() {
-            return Err(BridgeError::refused(&left.name, &left.reason));
+        let plan = ToolPlanner::new(dialect).shape(shape).plan(candidates);
+        if let Some(left) = plan.omitted().first() {
+            return Err(BridgeError::rejected(&left.name, &left.reason));
         }
         let tools = plan.tools().iter().zip(entries);
         let tools = tools
-            .map(|(planned, entry)| Offered::new(planned, entry))
+            .map(|(planned, entry)| ExportedTool::new(planned, entry))
             .collect();
-        Ok(Offer(Arc::new(Inner {
+        Ok(ExportedTools(Arc::new(ExportInner {
             invoker: self.invoker.clone(),
             scope: self.scope.clone(),
             plan,
@@ -132,20 +132,20 @@ impl From<&Bridge> for Bridge {
 
 /// Tools as a framework is given them, and the way back; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Offer(Arc<Inner>);
+pub struct ExportedTools(Arc<ExportInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ExportInner {
     invoker: Invoker,
-    scope: Scope,
-    plan: Plan,
-    tools: Vec<Offered>,
+    scope: CallScope,
+    plan: ToolPlan,
+    tools: Vec<ExportedTool>,
 }
 
 /// One tool as a framework is given it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Offered {
+pub struct ExportedTool {
     /// The name the model sees.
     pub name: String,
     /// What it does, and what its schema had no room for.
@@ -155,34 +155,34 @@ pub struct Offered {
     /// Whether the provider is to hold the model to the schema.
     pub strict: bool,
     /// The tool as it is in the registry: its hints, its output, how its calls are treated.
-    pub entry: Entry,
+    pub registered_tool: RegisteredTool,
 }
 
-impl Offered {
-    fn new(planned: &Planned, entry: Entry) -> Self {
+impl ExportedTool {
+    fn new(planned: &PlannedTool, entry: RegisteredTool) -> Self {
         Self {
-            name: planned.wire.clone(),
+            name: planned.wire_name.clone(),
             description: planned.description.clone(),
             schema: planned.parameters(),
             strict: planned.dialect.is_strict(),
-            entry,
+            registered_tool: entry,
         }
     }
 }
 
-impl Offer {
+impl ExportedTools {
     /// Returns the tools, in the order they are offered.
-    pub fn tools(&self) -> &[Offered] {
+    pub fn tools(&self) -> &[ExportedTool] {
         &self.0.tools
     }
 
     /// Returns all definitions as an API wants them: JSON, in the shape that was asked for.
-    pub fn text(&self) -> &str {
-        self.0.plan.text()
+    pub fn tools_json(&self) -> &str {
+        self.0.plan.json()
     }
 
     /// Returns on whose behalf calls are made, to be made more exact by what the framework knows of a call.
-    pub fn scope(&self) -> Scope {
+    pub fn scope(&self) -> CallScope {
         self.0.scope.clone()
     }
 
@@ -197,7 +197,7 @@ impl Offer {
     }
 
     /// Runs a call as the model made it, on behalf of a scope's caller.
-    pub async fn invoke_in(&self, scope: &Scope, call: ToolCall) -> ToolResult {
+    pub async fn invoke_in(&self, scope: &CallScope, call: ToolCall) -> ToolResult {
         let call = self.0.plan.lift(call);
         self.0.invoker.invoke_in(scope, &call).await
     }
@@ -226,7 +226,7 @@ pub enum BridgeError {
     #[error(
         "`{tool}` cannot be offered: {reason}; leave it out with a view, or offer it to another model"
     )]
-    Refused {
+    Rejected {
         /// The tool.
         tool: String,
         /// Why.
@@ -236,8 +236,8 @@ pub enum BridgeError {
 
 impl BridgeError {
     /// Says that a framework does not take a tool, and why.
-    pub fn refused(tool: &str, reason: impl ToString) -> Self {
-        Self::Refused {
+    pub fn rejected(tool: &str, reason: impl ToString) -> Self {
+        Self::Rejected {
             tool: tool.to_owned(),
             reason: reason.to_string(),
         }

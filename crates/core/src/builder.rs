@@ -12,26 +12,26 @@ use serde_json::{Value, json};
 use toolwright_schema::{Node, ReadError, Schema, close_objects, types_enforce};
 
 use crate::context::CallContext;
-use crate::define::{Meta, Ready, Run, Running};
+use crate::definition::{Metadata, PreparedCall, ToolHandler, StartedHandler};
 use crate::error::{DefineError, ToolError};
-use crate::extract::Context;
-use crate::input::{Input, add_definitions, output_schema};
-use crate::options::{Approval, ErrorPolicy, Extra, Hints, Malformed, Policy, Strict};
+use crate::extract::HandlerContext;
+use crate::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
+use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, Policy, StrictMode};
 use crate::param::{self, Param};
-use crate::tool::{Parts, Tool, ToolSpec};
+use crate::tool::{ToolParts, Tool, ToolSpec};
 
 mod args;
-mod reply;
+mod into_output;
 mod schema;
 
 pub use args::Args;
-pub use reply::Reply;
-use schema::{JSON_TYPES, Published, check_object, is_json_type, nullable};
+pub use into_output::IntoToolOutput;
+use schema::{JSON_TYPES, SchemaDefaults, require_object, is_json_type, allow_null};
 
 /// A default of this text means: no default, the parameter is required.
-const NOT_DEFINED: &str = "___NOT_DEFINED___";
+const NO_DEFAULT_MARKER: &str = "___NOT_DEFINED___";
 /// A default of this text means: optional, absent when not sent.
-const NULL: &str = "___NULL___";
+const NULL_DEFAULT_MARKER: &str = "___NULL___";
 
 /// A tool under construction; `I` is what its handler receives.
 ///
@@ -39,16 +39,16 @@ const NULL: &str = "___NULL___";
 pub struct ToolBuilder<I = Args> {
     spec: ToolSpec,
     policy: Policy,
-    source: Source,
+    input_source: InputSource,
     output: Option<Value>,
-    defect: Option<DefineError>,
+    definition_error: Option<DefineError>,
     input: PhantomData<fn() -> I>,
 }
 
 /// Where the input schema comes from.
-enum Source {
-    Parameters(Vec<Parameter>, Box<Input>),
-    Whole { schema: Value, typed: bool },
+enum InputSource {
+    Parameters(Vec<Parameter>, Box<InputSchemaBuilder>),
+    WholeSchema { schema: Value, typed: bool },
 }
 
 /// A parameter that can still be given a default.
@@ -62,7 +62,7 @@ struct Parameter {
 
 impl ToolBuilder {
     pub(crate) fn new(name: String, description: String) -> Self {
-        let input = Box::new(Input::new(&name));
+        let input = Box::new(InputSchemaBuilder::new(&name));
         Self {
             spec: ToolSpec {
                 name: name.into(),
@@ -74,10 +74,10 @@ impl ToolBuilder {
                 hints: Hints::default(),
                 bundle: "built".into(),
             },
-            policy: Policy::from(&Meta::new("", "", "")),
-            source: Source::Parameters(Vec::new(), input),
+            policy: Policy::from(&Metadata::new("", "", "")),
+            input_source: InputSource::Parameters(Vec::new(), input),
             output: None,
-            defect: None,
+            definition_error: None,
             input: PhantomData,
         }
     }
@@ -89,11 +89,11 @@ impl ToolBuilder {
         name: impl Into<String>,
         description: impl Into<String>,
     ) -> Self {
-        let schema = match &mut self.source {
-            Source::Parameters(_, input) => T::schema(&mut input.generator),
-            Source::Whole { .. } => None,
+        let schema = match &mut self.input_source {
+            InputSource::Parameters(_, input) => T::schema(&mut input.generator),
+            InputSource::WholeSchema { .. } => None,
         };
-        self.push(Parameter {
+        self.push_parameter(Parameter {
             name: name.into(),
             description: description.into(),
             schema: schema.map_or(Value::Bool(true), schemars::Schema::to_value),
@@ -106,7 +106,7 @@ impl ToolBuilder {
     /// Adds a parameter by the name of its JSON type: `string`, `integer`, `number`, `boolean`,
     /// `array` or `object`.
     #[must_use]
-    pub fn param_of(
+    pub fn param_of_type(
         mut self,
         name: impl Into<String>,
         description: impl Into<String>,
@@ -115,12 +115,12 @@ impl ToolBuilder {
     ) -> Self {
         let name = name.into();
         if !is_json_type(json_type) {
-            self.refuse(
+            self.record_error(
                 &name,
                 format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
             );
         }
-        self.push(Parameter {
+        self.push_parameter(Parameter {
             name,
             description: description.into(),
             schema: json!({ "type": json_type }),
@@ -130,10 +130,10 @@ impl ToolBuilder {
         self
     }
 
-    fn push(&mut self, parameter: Parameter) {
-        match &mut self.source {
-            Source::Parameters(params, _) => params.push(parameter),
-            Source::Whole { .. } => self.refuse(
+    fn push_parameter(&mut self, parameter: Parameter) {
+        match &mut self.input_source {
+            InputSource::Parameters(params, _) => params.push(parameter),
+            InputSource::WholeSchema { .. } => self.record_error(
                 &parameter.name,
                 "follows a whole schema: write it into the schema".to_owned(),
             ),
@@ -141,13 +141,13 @@ impl ToolBuilder {
     }
 
     /// A whole schema or type would make parameters given one by one vanish.
-    fn refuse_parameters(&mut self) {
-        let first = match &self.source {
-            Source::Parameters(params, _) => params.first().map(|param| param.name.clone()),
-            Source::Whole { .. } => None,
+    fn reject_earlier_parameters(&mut self) {
+        let first = match &self.input_source {
+            InputSource::Parameters(params, _) => params.first().map(|param| param.name.clone()),
+            InputSource::WholeSchema { .. } => None,
         };
         if let Some(name) = first {
-            self.refuse(
+            self.record_error(
                 &name,
                 "comes before a whole schema: write it into the schema".to_owned(),
             );
@@ -162,24 +162,24 @@ impl ToolBuilder {
     #[must_use]
     pub fn default(mut self, default: impl Serialize) -> Self {
         let default = serde_json::to_value(default);
-        let last = match &mut self.source {
-            Source::Parameters(params, _) => params.last_mut(),
-            Source::Whole { .. } => None,
+        let last = match &mut self.input_source {
+            InputSource::Parameters(params, _) => params.last_mut(),
+            InputSource::WholeSchema { .. } => None,
         };
         match (last, default) {
             (Some(last), Ok(default)) => match default.as_str() {
-                Some(NOT_DEFINED) => (last.optional, last.default) = (false, None),
-                Some(NULL) => {
+                Some(NO_DEFAULT_MARKER) => (last.optional, last.default) = (false, None),
+                Some(NULL_DEFAULT_MARKER) => {
                     (last.optional, last.default) = (true, None);
-                    nullable(&mut last.schema);
+                    allow_null(&mut last.schema);
                 }
                 _ => last.default = Some(default),
             },
             (Some(last), Err(error)) => {
                 let name = last.name.clone();
-                self.refuse(&name, format!("its default cannot be JSON: {error}"));
+                self.record_error(&name, format!("its default cannot be JSON: {error}"));
             }
-            (None, _) => self.refuse("default", "follows no parameter".to_owned()),
+            (None, _) => self.record_error("default", "follows no parameter".to_owned()),
         }
         self
     }
@@ -187,7 +187,7 @@ impl ToolBuilder {
     /// Takes all arguments as one type; its fields are the parameters.
     #[must_use]
     pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> ToolBuilder<T> {
-        self.refuse_parameters();
+        self.reject_earlier_parameters();
         let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
         let mut schema = T::json_schema(&mut generator).to_value();
         add_definitions(&mut schema, &mut generator);
@@ -199,12 +199,12 @@ impl ToolBuilder {
         ToolBuilder {
             spec: self.spec,
             policy: self.policy,
-            source: Source::Whole {
+            input_source: InputSource::WholeSchema {
                 schema,
                 typed: true,
             },
             output: self.output,
-            defect: self.defect,
+            definition_error: self.definition_error,
             input: PhantomData,
         }
     }
@@ -215,15 +215,15 @@ impl ToolBuilder {
     ///
     /// When it is no valid schema of an object.
     pub fn schema(mut self, schema: Value) -> Result<Self, DefineError> {
-        self.refuse_parameters();
+        self.reject_earlier_parameters();
         let tool = || self.spec.name.to_string();
         let checked = Schema::check(schema).map_err(|source| DefineError::Schema {
             tool: tool(),
             part: "input",
             source,
         })?;
-        check_object(checked.as_value(), tool)?;
-        self.source = Source::Whole {
+        require_object(checked.as_value(), tool)?;
+        self.input_source = InputSource::WholeSchema {
             schema: checked.as_value().clone(),
             typed: false,
         };
@@ -248,7 +248,7 @@ impl ToolBuilder {
 }
 
 /// Writes one setter per option.
-macro_rules! options {
+macro_rules! builder_setters {
     ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => |$builder:ident| $set:expr;)*) => {
         impl<I> ToolBuilder<I> {
             $($(#[$doc])*
@@ -262,7 +262,7 @@ macro_rules! options {
     };
 }
 
-options! {
+builder_setters! {
     /// Sets the name people read.
     title(title: impl Into<String>) => |tool| tool.spec.title = Some(title.into());
     /// Sets the address of a picture that people know the tool by: `https:` or `data:`.
@@ -278,15 +278,15 @@ options! {
     /// Declares whether the tool reaches beyond this system.
     open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
     /// Sets who has to be asked before a call runs.
-    approval(approval: Approval) => |tool| tool.policy.approval = approval;
+    approval(approval: ApprovalPolicy) => |tool| tool.policy.approval = approval;
     /// Sets whether providers may hold the model to the schema.
-    strict(strict: Strict) => |tool| tool.policy.strict = strict;
+    strict(strict: StrictMode) => |tool| tool.policy.strict = strict;
     /// Sets what becomes of unknown arguments.
-    extra(extra: Extra) => |tool| tool.policy.extra = extra;
+    extra(extra: UnknownArguments) => |tool| tool.policy.unknown_arguments = extra;
     /// Sets what the model reads of an error.
     errors(errors: ErrorPolicy) => |tool| tool.policy.errors = errors;
     /// Sets what becomes of arguments that are not JSON.
-    on_malformed(malformed: Malformed) => |tool| tool.policy.on_malformed = malformed;
+    on_malformed(malformed: OnMalformed) => |tool| tool.policy.on_malformed = malformed;
     /// Sets whether the author's placeholders in a text result are filled in.
     ///
     /// Text that came with the arguments stays as it was sent. Text that the tool reads elsewhere, such as
@@ -318,9 +318,9 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
 
     /// Declares the structured output by the name of its JSON type; `string` declares none.
     #[must_use]
-    pub fn output_of(mut self, json_type: &str) -> Self {
+    pub fn output_of_type(mut self, json_type: &str) -> Self {
         if !is_json_type(json_type) {
-            self.refuse(
+            self.record_error(
                 "output",
                 format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
             );
@@ -337,12 +337,12 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     /// When anything in the definition is wrong.
     pub fn run<F, R>(self, handler: F) -> Result<Tool, DefineError>
     where
-        F: Fn(I, Context) -> R + Send + Sync + 'static,
-        R: Reply,
+        F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
+        R: IntoToolOutput,
     {
         self.finish(move |input, cx| {
-            Ok(Running::Done(
-                handler(input, Context::from_call(cx)?).reply(cx.encoders()),
+            Ok(StartedHandler::Done(
+                handler(input, HandlerContext::from_call(cx)?).into_tool_output(cx.encoders()),
             ))
         })
     }
@@ -354,13 +354,13 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     /// When anything in the definition is wrong.
     pub fn run_async<F, R>(self, handler: F) -> Result<Tool, DefineError>
     where
-        F: Fn(I, Context) -> R + Send + Sync + 'static,
-        R: Future<Output: Reply> + Send + 'static,
+        F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
+        R: Future<Output: IntoToolOutput> + Send + 'static,
     {
         self.finish(move |input, cx| {
             let encoders = cx.encoders().clone();
-            let future = handler(input, Context::from_call(cx)?);
-            Ok(Running::later(async move { future.await.reply(&encoders) }))
+            let future = handler(input, HandlerContext::from_call(cx)?);
+            Ok(StartedHandler::from_future(async move { future.await.into_tool_output(&encoders) }))
         })
     }
 
@@ -371,22 +371,22 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     /// When anything in the definition is wrong.
     pub fn run_blocking<F, R>(mut self, handler: F) -> Result<Tool, DefineError>
     where
-        F: Fn(I, Context) -> R + Send + Sync + 'static,
-        R: Reply,
+        F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
+        R: IntoToolOutput,
     {
         self.policy.blocking = true;
         let handler = Arc::new(handler);
         self.finish(move |input, cx| {
             let (handler, encoders) = (Arc::clone(&handler), cx.encoders().clone());
-            let context = Context::from_call(cx)?;
-            Ok(Running::blocking(cx, move || {
-                handler(input, context).reply(&encoders)
+            let context = HandlerContext::from_call(cx)?;
+            Ok(StartedHandler::spawn_blocking(cx, move || {
+                handler(input, context).into_tool_output(&encoders)
             }))
         })
     }
 
-    fn refuse(&mut self, parameter: &str, message: String) {
-        self.defect.get_or_insert(DefineError::Parameter {
+    fn record_error(&mut self, parameter: &str, message: String) {
+        self.definition_error.get_or_insert(DefineError::Parameter {
             tool: self.spec.name.to_string(),
             parameter: parameter.to_owned(),
             message,
@@ -395,7 +395,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
 
     fn finish<H>(mut self, handler: H) -> Result<Tool, DefineError>
     where
-        H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync + 'static,
+        H: Fn(I, &CallContext<'_>) -> Result<StartedHandler, ToolError> + Send + Sync + 'static,
     {
         if let Some(output) = self.output.take() {
             let checked = Schema::check(output).map_err(|source| DefineError::Schema {
@@ -405,12 +405,12 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             })?;
             self.spec.output = Some(checked);
         }
-        let typed = matches!(self.source, Source::Whole { typed: true, .. });
-        let (input, enforced, defaults, defect) = match self.source {
-            Source::Parameters(params, mut input) => {
+        let typed = matches!(self.input_source, InputSource::WholeSchema { typed: true, .. });
+        let (input, enforced, defaults, defect) = match self.input_source {
+            InputSource::Parameters(params, mut input) => {
                 for param in params {
                     let (name, description) = (&param.name, &param.description);
-                    input.add(
+                    input.add_param(
                         name,
                         description,
                         param.schema,
@@ -420,16 +420,16 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                 }
                 input.finish()
             }
-            Source::Whole { mut schema, typed } => {
-                check_object(&schema, || self.spec.name.to_string())?;
+            InputSource::WholeSchema { mut schema, typed } => {
+                require_object(&schema, || self.spec.name.to_string())?;
                 let enforced = types_enforce(&schema);
                 if typed {
                     close_objects(&mut schema);
                 }
                 let schema = Schema::trusted(schema);
-                let Published { defaults, unfit } = match self.policy.imported {
-                    true => Published::default(),
-                    false => Published::by(&schema),
+                let SchemaDefaults { defaults, invalid: unfit } = match self.policy.imported {
+                    true => SchemaDefaults::default(),
+                    false => SchemaDefaults::of_schema(&schema),
                 };
                 let defect = unfit.filter(|_| !typed).map(|(parameter, message)| {
                     let tool = self.spec.name.to_string();
@@ -445,19 +445,19 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         self.spec.input = input;
         // Only a type of the user's fills in its own defaults.
         let careful = self.policy.expand_result || (!typed && !defaults.is_empty());
-        let tool = Tool::assemble(Parts {
+        let tool = Tool::assemble(ToolParts {
             spec: self.spec,
             policy: self.policy,
-            run: Box::new(Closure(Arc::new(handler), PhantomData)),
+            handler: Box::new(ClosureHandler(Arc::new(handler), PhantomData)),
             checks: Vec::new(),
             // `Args` takes anything: only a typed input can enforce its own schema.
-            enforced: enforced && typed,
-            careful,
+            types_enforce_schema: enforced && typed,
+            skip_fast_path: careful,
             untyped: !typed,
             defaults,
-            defect: self.defect.or(defect),
+            definition_error: self.definition_error.or(defect),
         });
-        match &tool.0.defect {
+        match &tool.0.definition_error {
             Some(defect) => Err(defect.clone()),
             None => Ok(tool),
         }
@@ -465,36 +465,36 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
 }
 
 /// A tool made from a closure.
-struct Closure<I, H>(Arc<H>, PhantomData<fn() -> I>);
+struct ClosureHandler<I, H>(Arc<H>, PhantomData<fn() -> I>);
 
-struct ClosureReady<I, H> {
+struct PreparedClosureCall<I, H> {
     handler: Arc<H>,
     input: I,
 }
 
-impl<I, H> Run for Closure<I, H>
+impl<I, H> ToolHandler for ClosureHandler<I, H>
 where
     I: DeserializeOwned + Send + 'static,
-    H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync + 'static,
+    H: Fn(I, &CallContext<'_>) -> Result<StartedHandler, ToolError> + Send + Sync + 'static,
 {
-    fn read(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn Ready>, ReadError> {
+    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError> {
         if bound.is_some() {
             return Err(de::Error::custom("read from one object only"));
         }
         let input = I::deserialize(sent)?;
-        Ok(Box::new(ClosureReady {
+        Ok(Box::new(PreparedClosureCall {
             handler: Arc::clone(&self.0),
             input,
         }))
     }
 }
 
-impl<I, H> Ready for ClosureReady<I, H>
+impl<I, H> PreparedCall for PreparedClosureCall<I, H>
 where
     I: Send,
-    H: Fn(I, &CallContext<'_>) -> Result<Running, ToolError> + Send + Sync,
+    H: Fn(I, &CallContext<'_>) -> Result<StartedHandler, ToolError> + Send + Sync,
 {
-    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<Running, ToolError> {
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<StartedHandler, ToolError> {
         (self.handler)(self.input, cx)
     }
 }

@@ -32,7 +32,7 @@ impl ToolCall {
     pub fn new(name: impl Into<ToolName>, arguments: impl Into<Arguments>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
-            id: CallId::numbered(NEXT.fetch_add(1, Ordering::Relaxed)),
+            id: CallId::from_number(NEXT.fetch_add(1, Ordering::Relaxed)),
             name: name.into(),
             arguments: arguments.into(),
         }
@@ -174,7 +174,7 @@ shared_text! {
 
 impl CallId {
     /// Makes `call_7` of 7, without a text in between: every call of a program's own has one.
-    fn numbered(mut number: u64) -> Self {
+    fn from_number(mut number: u64) -> Self {
         const PREFIX: &[u8; 5] = b"call_";
         let mut text = [0; 25];
         let mut from = text.len();
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn numbers_are_written_out() {
         for number in [1, 9, 10, 123_456, u64::MAX] {
-            assert_eq!(CallId::numbered(number).as_str(), format!("call_{number}"));
+            assert_eq!(CallId::from_number(number).as_str(), format!("call_{number}"));
         }
     }
 }

@@ -12,25 +12,25 @@ use toolwright_schema::nearest;
 
 mod error;
 mod file;
-mod hosted;
+mod hosted_tools;
 mod origin;
-mod read;
+mod deserialize;
 mod secret;
-mod shown;
+mod display;
 mod sources;
 mod value;
 
 pub use error::ConfigError;
-pub use hosted::{McpGroup, McpMode, WebSearch};
+pub use hosted_tools::{McpServerConfig, McpAttachMode, WebSearchConfig};
 pub use origin::Origin;
 pub use secret::Secret;
-pub use shown::Shown;
-pub use sources::{Loaded, Sources};
+pub use display::DisplayedSetting;
+pub use sources::{LoadedConfig, ConfigSources};
 
-use value::{Setting, Value};
+use value::{Setting, SettingValue};
 
 /// What every variable of ours begins with.
-const PREFIX: &str = "TOOLWRIGHT_";
+const ENV_PREFIX: &str = "TOOLWRIGHT_";
 
 /// The settings of a program, by dotted keys; cheap to clone.
 ///
@@ -64,15 +64,15 @@ const PREFIX: &str = "TOOLWRIGHT_";
 /// ```
 #[derive(Clone, Default)]
 pub struct Config {
-    settings: Arc<Settings>,
+    settings: Arc<SettingsTable>,
     /// The section that keys are relative to; empty for the whole.
     section: Arc<str>,
 }
 
 #[derive(Default)]
-struct Settings {
+struct SettingsTable {
     /// Every key that a default, the file or a flag names, with the value that counts.
-    named: BTreeMap<String, Setting>,
+    by_key: BTreeMap<String, Setting>,
     /// The environment by variable.
     variables: HashMap<String, Setting>,
     file: Option<PathBuf>,
@@ -111,7 +111,7 @@ impl Config {
     /// # Ok::<(), toolwright::ConfigError>(())
     /// ```
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, ConfigError> {
-        read::read(&self.settings, self.full(key))
+        deserialize::deserialize(&self.settings, self.full_key(key))
     }
 
     /// Reads a setting that may be missing.
@@ -119,10 +119,10 @@ impl Config {
     /// # Errors
     ///
     /// When it cannot be read as a `T`.
-    pub fn find<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+    pub fn get_optional<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ConfigError> {
         match self.get(key) {
             Ok(value) => Ok(Some(value)),
-            Err(ConfigError::Missing { key: missing, .. }) if missing == self.full(key) => Ok(None),
+            Err(ConfigError::Missing { key: missing, .. }) if missing == self.full_key(key) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -133,7 +133,7 @@ impl Config {
     ///
     /// When it is set, but cannot be read as a `T`.
     pub fn get_or<T: DeserializeOwned>(&self, key: &str, default: T) -> Result<T, ConfigError> {
-        Ok(self.find(key)?.unwrap_or(default))
+        Ok(self.get_optional(key)?.unwrap_or(default))
     }
 
     /// Reads a setting that must not be shown, and may be missing.
@@ -142,20 +142,20 @@ impl Config {
     ///
     /// When it is not text; the error does not show what it is.
     pub fn secret(&self, key: &str) -> Result<Option<Secret>, ConfigError> {
-        self.find(key)
+        self.get_optional(key)
     }
 
     /// Returns an environment variable that others named, such as `OPENAI_API_KEY`, unless it is blank.
-    pub fn variable(&self, name: &str) -> Option<Secret> {
+    pub fn env_var(&self, name: &str) -> Option<Secret> {
         match &self.settings.variables.get(name)?.value {
-            Value::Loose(text) => Some(text.clone()),
+            SettingValue::UntypedText(text) => Some(text.clone()),
             _ => None,
         }
     }
 
     /// Returns where a setting came from, if it is set.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
-        let setting = self.settings.setting(&self.full(key))?;
+        let setting = self.settings.get(&self.full_key(key))?;
         Some(&setting.origin)
     }
 
@@ -169,7 +169,7 @@ impl Config {
     pub fn section(&self, key: &str) -> Self {
         Self {
             settings: Arc::clone(&self.settings),
-            section: self.full(key).into(),
+            section: self.full_key(key).into(),
         }
     }
 
@@ -181,7 +181,7 @@ impl Config {
             "" => 0,
             section => section.len() + 1,
         };
-        let keys = self.settings.under(&self.full(key));
+        let keys = self.settings.iter_under(&self.full_key(key));
         keys.filter_map(|(key, _)| key.get(within..)).collect()
     }
 
@@ -204,7 +204,7 @@ impl Config {
     /// );
     /// # Ok::<(), toolwright::ConfigError>(())
     /// ```
-    pub fn refuse_unknown(&self, key: &str, known: &[&str]) -> Result<(), ConfigError> {
+    pub fn reject_unknown(&self, key: &str, known: &[&str]) -> Result<(), ConfigError> {
         let section = self.section(key);
         for below in section.keys_under("") {
             let name = below.split('.').next().unwrap_or(below);
@@ -215,8 +215,8 @@ impl Config {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", known.join(", ")),
             };
-            return Err(ConfigError::Wrong {
-                key: section.full(below),
+            return Err(ConfigError::Invalid {
+                key: section.full_key(below),
                 origin: section.origin(below).cloned().unwrap_or(Origin::Default),
                 problem: format!("there is no such setting; {hint}"),
             });
@@ -225,12 +225,12 @@ impl Config {
     }
 
     /// Returns the groups of a name, as `MCP`, `MCP_1`, `MCP_2`…, in the order of their numbers; any may be missing.
-    pub fn numbered(&self, name: &str) -> Vec<String> {
+    pub fn numbered_groups(&self, name: &str) -> Vec<String> {
         let keys = self.keys_under("").into_iter();
-        let named = keys.filter_map(|key| number(key.strip_prefix(name)?, '.'));
-        let prefix = variable(&self.full(name));
+        let named = keys.filter_map(|key| parse_group_number(key.strip_prefix(name)?, '.'));
+        let prefix = env_var_name(&self.full_key(name));
         let variables = self.settings.variables.keys();
-        let lone = variables.filter_map(|variable| number(variable.strip_prefix(&prefix)?, '_'));
+        let lone = variables.filter_map(|variable| parse_group_number(variable.strip_prefix(&prefix)?, '_'));
         let groups: BTreeSet<_> = named.chain(lone).collect();
         groups
             .into_iter()
@@ -242,12 +242,12 @@ impl Config {
     ///
     /// What looks like a secret by its name or its shape is `***`. A variable that belongs to no key of the defaults,
     /// the file or the flags is listed under a key that reads it: its own name in lower case, with `.` for every `_`.
-    pub fn entries(&self) -> Vec<Shown> {
-        shown::entries(&self.settings, &self.section)
+    pub fn entries(&self) -> Vec<DisplayedSetting> {
+        display::displayed_settings(&self.settings, &self.section)
     }
 
-    fn full(&self, key: &str) -> String {
-        join(&self.section, key)
+    fn full_key(&self, key: &str) -> String {
+        join_key(&self.section, key)
     }
 }
 
@@ -259,51 +259,51 @@ impl fmt::Debug for Config {
     }
 }
 
-impl Settings {
-    fn setting(&self, key: &str) -> Option<&Setting> {
-        let named = self.named.get(key);
-        named.or_else(|| self.variables.get(&variable(key)))
+impl SettingsTable {
+    fn get(&self, key: &str) -> Option<&Setting> {
+        let named = self.by_key.get(key);
+        named.or_else(|| self.variables.get(&env_var_name(key)))
     }
 
-    fn under<'s>(&'s self, key: &str) -> impl Iterator<Item = (&'s str, &'s Setting)> + use<'s> {
+    fn iter_under<'s>(&'s self, key: &str) -> impl Iterator<Item = (&'s str, &'s Setting)> + use<'s> {
         let start = match key {
             "" => String::new(),
             key => format!("{key}."),
         };
-        self.named
+        self.by_key
             .range(start.clone()..)
             .take_while(move |(key, _)| key.starts_with(&start))
             .map(|(key, setting)| (key.as_str(), setting))
     }
 
-    fn missing(&self, key: String) -> ConfigError {
+    fn missing_error(&self, key: String) -> ConfigError {
         let name = self.file.as_deref().and_then(Path::file_name);
-        let file = name.unwrap_or(file::TOML.as_ref());
+        let file = name.unwrap_or(file::TOML_FILE_NAME.as_ref());
         ConfigError::Missing {
             file: file.to_string_lossy().into_owned(),
-            variable: variable(&key),
+            variable: env_var_name(&key),
             key,
         }
     }
 }
 
-fn join(parent: &str, child: &str) -> String {
+fn join_key(parent: &str, child: &str) -> String {
     match (parent, child) {
         ("", key) | (key, "") => key.to_owned(),
         (parent, child) => format!("{parent}.{child}"),
     }
 }
 
-fn variable(key: &str) -> String {
+fn env_var_name(key: &str) -> String {
     let name = key.chars().map(|c| match c {
         '.' | '-' => '_',
         other => other.to_ascii_uppercase(),
     });
-    PREFIX.chars().chain(name).collect()
+    ENV_PREFIX.chars().chain(name).collect()
 }
 
 /// Reads what follows a group's name, `.url` or `_12.url`, as its number and how it is written.
-fn number(rest: &str, sign: char) -> Option<(Option<u64>, String)> {
+fn parse_group_number(rest: &str, sign: char) -> Option<(Option<u64>, String)> {
     let numbered = rest.strip_prefix('_').and_then(|rest| {
         let (digits, _) = rest.split_once(sign)?;
         let plain = digits.bytes().all(|b| b.is_ascii_digit());

@@ -44,7 +44,7 @@ pub enum Content {
     /// A resource, carried whole.
     Resource {
         /// The resource.
-        resource: Resource,
+        resource: ResourceContents,
     },
     /// A pointer to a resource.
     #[serde(rename = "resource_link", rename_all = "camelCase")]
@@ -63,7 +63,7 @@ pub enum Content {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Resource {
+pub struct ResourceContents {
     /// Where it comes from.
     pub uri: String,
     /// Its media type, if known.
@@ -102,7 +102,7 @@ impl Content {
     /// Makes an item that carries a text resource whole.
     pub fn resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Resource {
-            resource: Resource {
+            resource: ResourceContents {
                 uri: uri.into(),
                 mime_type: None,
                 text: Some(text.into()),
@@ -114,7 +114,7 @@ impl Content {
     /// Makes an item that carries a resource of raw bytes whole.
     pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
         Self::Resource {
-            resource: Resource {
+            resource: ResourceContents {
                 uri: uri.into(),
                 mime_type: Some(mime_type.into()),
                 text: None,
@@ -133,12 +133,12 @@ impl Content {
     }
 
     /// Says it in words, for where only text can be carried: its text, or what it is.
-    pub fn told(&self) -> Cow<'_, str> {
+    pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text { text } => Cow::Borrowed(text),
-            Self::Image { data, mime_type } => unseen("an image", mime_type, data).into(),
-            Self::Audio { data, mime_type } => unseen("a sound", mime_type, data).into(),
-            Self::Resource { resource } => resource.told().into(),
+            Self::Image { data, mime_type } => media_placeholder("an image", mime_type, data).into(),
+            Self::Audio { data, mime_type } => media_placeholder("a sound", mime_type, data).into(),
+            Self::Resource { resource } => resource.to_text().into(),
             Self::Link {
                 uri,
                 name,
@@ -149,11 +149,11 @@ impl Content {
     }
 
     /// Says items in words, each on lines of its own.
-    pub fn all_told(items: &[Self]) -> Cow<'_, str> {
+    pub fn join_text(items: &[Self]) -> Cow<'_, str> {
         match items {
-            [item] => item.told(),
+            [item] => item.to_text(),
             items => {
-                let words: Vec<Cow<'_, str>> = items.iter().map(Self::told).collect();
+                let words: Vec<Cow<'_, str>> = items.iter().map(Self::to_text).collect();
                 words.join("\n").into()
             }
         }
@@ -178,8 +178,8 @@ impl Content {
     }
 }
 
-impl Resource {
-    fn told(&self) -> String {
+impl ResourceContents {
+    fn to_text(&self) -> String {
         let uri = &self.uri;
         let kind = self.mime_type.as_deref().unwrap_or("of unknown type");
         let blob = self.blob.as_deref().unwrap_or_default();
@@ -191,13 +191,13 @@ impl Resource {
                 .and_then(|_| text())
             {
                 Some(text) => format!("{uri}:\n{text}"),
-                None => unseen(uri, kind, blob),
+                None => media_placeholder(uri, kind, blob),
             },
         }
     }
 }
 
-fn unseen(what: &str, kind: &str, base64: &str) -> String {
+fn media_placeholder(what: &str, kind: &str, base64: &str) -> String {
     let bytes = base64.trim_end_matches('=').len() * 3 / 4;
     format!("[{what}, {kind}, {bytes} bytes, which cannot be shown here]")
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::approve::Grant;
+use crate::approval::ApprovalToken;
 use crate::call::{CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
 use crate::encode::Encoders;
@@ -17,13 +17,13 @@ use crate::result::ToolResult;
 
 /// What an invoker was built with; the same for all its calls.
 #[derive(Clone, Default)]
-pub struct Setup {
+pub struct InvokerContext {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) project_dir: Option<Arc<Path>>,
     pub(crate) config: Config,
 }
 
-impl Setup {
+impl InvokerContext {
     /// Returns the state of type `T`, if the invoker was given one.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.state.get(&TypeId::of::<T>())?.clone().downcast().ok()
@@ -40,7 +40,7 @@ impl Setup {
     }
 }
 
-impl fmt::Debug for Setup {
+impl fmt::Debug for InvokerContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Setup")
             .field("state", &self.state.len())
@@ -62,20 +62,20 @@ impl fmt::Debug for Setup {
 ///     .on_event(|event: CallEvent| eprintln!("{event:?}"));
 /// ```
 #[derive(Clone, Default)]
-pub struct Scope {
+pub struct CallScope {
     pub(crate) caller: Caller,
     pub(crate) session: Option<SessionId>,
     pub(crate) cancel: Option<CancellationToken>,
-    pub(crate) listener: Option<Listener>,
-    pub(crate) grants: Vec<Grant>,
+    pub(crate) listener: Option<EventListener>,
+    pub(crate) approval_tokens: Vec<ApprovalToken>,
     /// What whoever makes the calls brings along for tools that ask for it by its type.
-    pub(crate) brought: Vec<Arc<dyn Any + Send + Sync>>,
+    pub(crate) extensions: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Hears what happens during a call; called on whatever thread the tool runs on.
-pub(crate) type Listener = Arc<dyn Fn(CallEvent) + Send + Sync>;
+pub(crate) type EventListener = Arc<dyn Fn(CallEvent) + Send + Sync>;
 
-impl Scope {
+impl CallScope {
     /// Makes a scope of an anonymous caller without a session, to whom nobody listens.
     pub fn new() -> Self {
         Self::default()
@@ -104,15 +104,15 @@ impl Scope {
 
     /// Brings an approval that was given before; it serves one call of exactly what was approved.
     #[must_use]
-    pub fn grant(mut self, grant: Grant) -> Self {
-        self.grants.push(grant);
+    pub fn approval_token(mut self, grant: ApprovalToken) -> Self {
+        self.approval_tokens.push(grant);
         self
     }
 
     /// Brings a value along that extractors take by its type: the connection a call came in on.
     #[must_use]
-    pub fn bring<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        self.brought.push(value);
+    pub fn extension<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.extensions.push(value);
         self
     }
 
@@ -130,7 +130,7 @@ impl Scope {
     }
 }
 
-impl fmt::Debug for Scope {
+impl fmt::Debug for CallScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope")
             .field("caller", &self.caller)
@@ -194,7 +194,7 @@ shared_text! {
 
 impl SessionId {
     /// Returns the session of calls that belong to no other: one per process.
-    pub fn of_process() -> Self {
+    pub fn process_default() -> Self {
         static PROCESS: LazyLock<SessionId> =
             LazyLock::new(|| SessionId::from(format!("process-{}", std::process::id())));
         PROCESS.clone()
@@ -204,11 +204,11 @@ impl SessionId {
 /// One call under way: what an extractor can draw from.
 pub struct CallContext<'a> {
     pub(crate) call: &'a ToolCall,
-    pub(crate) setup: &'a Arc<Setup>,
-    pub(crate) scope: &'a Scope,
+    pub(crate) invoker_context: &'a Arc<InvokerContext>,
+    pub(crate) scope: &'a CallScope,
     pub(crate) encoders: &'a Encoders,
-    pub(crate) cancel: &'a CancelSlot,
-    pub(crate) permit: &'a PermitSlot,
+    pub(crate) cancel: &'a LazyCancellationToken,
+    pub(crate) blocking_permit: &'a BlockingPermit,
 }
 
 impl CallContext<'_> {
@@ -218,13 +218,13 @@ impl CallContext<'_> {
     }
 
     /// Returns the tool's name as the model sent it.
-    pub fn tool(&self) -> &ToolName {
+    pub fn tool_name(&self) -> &ToolName {
         &self.call.name
     }
 
     /// Returns what the invoker was built with.
-    pub fn setup(&self) -> &Setup {
-        self.setup
+    pub fn invoker_context(&self) -> &InvokerContext {
+        self.invoker_context
     }
 
     /// Returns on whose behalf the call is made.
@@ -237,12 +237,12 @@ impl CallContext<'_> {
         self.scope
             .session
             .clone()
-            .unwrap_or_else(SessionId::of_process)
+            .unwrap_or_else(SessionId::process_default)
     }
 
     /// Returns what the scope brought along of type `T`: the last, if it brought several.
-    pub fn brought<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        find(&self.scope.brought)
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        find_extension(&self.scope.extensions)
     }
 
     /// Returns the encoders for what the tool returns.
@@ -252,17 +252,17 @@ impl CallContext<'_> {
     }
 
     pub(crate) fn project_dir(&self) -> Option<PathBuf> {
-        self.setup.project_dir().map(Path::to_path_buf)
+        self.invoker_context.project_dir().map(Path::to_path_buf)
     }
 
     /// Returns the token that is cancelled when nobody waits for the call any more.
-    pub(crate) fn cancellation(&self) -> CancellationToken {
+    pub(crate) fn cancellation_token(&self) -> CancellationToken {
         self.cancel.token(self.scope)
     }
 }
 
 /// Finds the last value of type `T`.
-pub(crate) fn find<T: Send + Sync + 'static>(
+pub(crate) fn find_extension<T: Send + Sync + 'static>(
     brought: &[Arc<dyn Any + Send + Sync>],
 ) -> Option<Arc<T>> {
     let last = brought.iter().rev().find(|value| value.is::<T>())?;
@@ -271,10 +271,10 @@ pub(crate) fn find<T: Send + Sync + 'static>(
 
 /// The call's own cancellation token, made only when the tool asks for one.
 #[derive(Default)]
-pub(crate) struct CancelSlot(OnceLock<CancellationToken>);
+pub(crate) struct LazyCancellationToken(OnceLock<CancellationToken>);
 
-impl CancelSlot {
-    fn token(&self, scope: &Scope) -> CancellationToken {
+impl LazyCancellationToken {
+    fn token(&self, scope: &CallScope) -> CancellationToken {
         let make = || match &scope.cancel {
             Some(parent) => parent.child_token(),
             None => CancellationToken::new(),
@@ -292,9 +292,9 @@ impl CancelSlot {
 
 /// A permit that a blocking tool takes along to its thread, so that it is held until the thread ends.
 #[derive(Default)]
-pub(crate) struct PermitSlot(Mutex<Option<OwnedSemaphorePermit>>);
+pub(crate) struct BlockingPermit(Mutex<Option<OwnedSemaphorePermit>>);
 
-impl PermitSlot {
+impl BlockingPermit {
     pub(crate) fn put(&self, permit: OwnedSemaphorePermit) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::content::Content;
 use crate::error::ToolError;
-use crate::result::{Structured, ToolResult};
+use crate::result::{StructuredContent, ToolResult};
 
 /// What a tool may return.
 ///
@@ -48,13 +48,13 @@ pub trait Encode: Sized {
     /// # Errors
     ///
     /// When the value cannot be JSON.
-    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError>;
+    fn encode(self, encoders: &Encoders) -> Result<ToolOutput, ToolError>;
 }
 
 /// A result, or a stream of preliminary results of which the last is final.
-pub enum Encoded {
+pub enum ToolOutput {
     /// The result.
-    Now(ToolResult),
+    Complete(ToolResult),
     /// Preliminary results; the last one is final.
     Stream(BoxStream<'static, Result<ToolResult, ToolError>>),
 }
@@ -82,7 +82,7 @@ pub struct Json<T>(pub T);
 pub struct Updates<S>(pub S);
 
 /// Takes `value` for a `U` if that is what it is; otherwise gives it back.
-fn cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
+fn try_cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
     let mut slot = Some(value);
     let same = (&mut slot as &mut dyn Any).downcast_mut::<Option<U>>();
     match same.and_then(Option::take) {
@@ -91,19 +91,19 @@ fn cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
     }
 }
 
-fn text(text: impl Into<String>) -> ToolResult {
+fn text_result(text: impl Into<String>) -> ToolResult {
     ToolResult::success(Content::text(text))
 }
 
-fn texts(texts: impl IntoIterator<Item: Into<String>>) -> ToolResult {
+fn text_list_result(texts: impl IntoIterator<Item: Into<String>>) -> ToolResult {
     ToolResult::success(texts.into_iter().map(Content::text).collect::<Vec<_>>())
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + 'static> Encode for T {
-    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+    fn encode(self, encoders: &Encoders) -> Result<ToolOutput, ToolError> {
         let value = match encoders.encode(self) {
-            Ok(result) => return Ok(Encoded::Now(result)),
+            Ok(result) => return Ok(ToolOutput::Complete(result)),
             Err(value) => value,
         };
         /// Tries each type in turn, and `Some` of it, leaving `value` for the next one.
@@ -122,22 +122,22 @@ impl<T: Serialize + 'static> Encode for T {
             }};
         }
         let value = as_it_is!(value,
-            String => text,
-            &'static str => text,
-            Cow<'static, str> => text,
-            Box<str> => text,
-            Arc<str> => |it: Arc<str>| text(&*it),
-            () => |()| text("Done"),
+            String => text_result,
+            &'static str => text_result,
+            Cow<'static, str> => text_result,
+            Box<str> => text_result,
+            Arc<str> => |it: Arc<str>| text_result(&*it),
+            () => |()| text_result("Done"),
             ToolResult => |result| result,
             Content => |it: Content| ToolResult::success(it),
             Vec<Content> => |it: Vec<Content>| ToolResult::success(it),
-            Vec<String> => texts,
-            Vec<&'static str> => texts,
-            Vec<Cow<'static, str>> => texts,
-            Vec<Box<str>> => texts,
-            Vec<Arc<str>> => |it: Vec<Arc<str>>| texts(it.iter().map(|it| &**it)),
+            Vec<String> => text_list_result,
+            Vec<&'static str> => text_list_result,
+            Vec<Cow<'static, str>> => text_list_result,
+            Vec<Box<str>> => text_list_result,
+            Vec<Arc<str>> => |it: Vec<Arc<str>>| text_list_result(it.iter().map(|it| &**it)),
         );
-        Ok(Encoded::Now(ToolResult::success(serde_json::to_string(
+        Ok(ToolOutput::Complete(ToolResult::success(serde_json::to_string(
             &value,
         )?)))
     }
@@ -148,10 +148,10 @@ impl<T: Serialize + JsonSchema> Encode for Json<T> {
         Some(generator.subschema_for::<T>())
     }
 
-    fn encode(self, _: &Encoders) -> Result<Encoded, ToolError> {
+    fn encode(self, _: &Encoders) -> Result<ToolOutput, ToolError> {
         let text = serde_json::to_string(&self.0)?;
-        let structured = Structured::from_serialized(&text);
-        Ok(Encoded::Now(
+        let structured = StructuredContent::from_json_text(&text);
+        Ok(ToolOutput::Complete(
             ToolResult::success(text).with_structured(structured),
         ))
     }
@@ -162,13 +162,13 @@ impl<S: Stream<Item: Encode> + Send + 'static> Encode for Updates<S> {
         S::Item::schema(generator)
     }
 
-    fn encode(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+    fn encode(self, encoders: &Encoders) -> Result<ToolOutput, ToolError> {
         let encoders = encoders.clone();
         let results = self.0.map(move |value| match value.encode(&encoders)? {
-            Encoded::Now(result) => Ok(result),
-            Encoded::Stream(_) => Err(ToolError::failed("a stream of streams has no last value")),
+            ToolOutput::Complete(result) => Ok(result),
+            ToolOutput::Stream(_) => Err(ToolError::failed("a stream of streams has no last value")),
         });
-        Ok(Encoded::Stream(results.boxed()))
+        Ok(ToolOutput::Stream(results.boxed()))
     }
 }
 
@@ -214,11 +214,11 @@ impl fmt::Debug for Encoders {
 /// What is told apart comes in tuples of one: the field is where the compiler puts its complaint
 /// about a type, and generated code puts the field where the type was written.
 #[doc(hidden)]
-pub struct Returned<R>(pub R);
+pub struct ReturnValue<R>(pub R);
 
-impl<T, E> Returned<Result<T, E>> {
+impl<T, E> ReturnValue<Result<T, E>> {
     /// Wins over [`Plain::split`] because inherent methods do.
-    pub fn split(self) -> Result<(T,), (E,)> {
+    pub fn into_result(self) -> Result<(T,), (E,)> {
         match self.0 {
             Ok(value) => Ok((value,)),
             Err(error) => Err((error,)),
@@ -226,40 +226,40 @@ impl<T, E> Returned<Result<T, E>> {
     }
 }
 
-impl<T, E> Returned<PhantomData<Result<T, E>>> {
+impl<T, E> ReturnValue<PhantomData<Result<T, E>>> {
     /// Wins over [`PlainType::ok`] because inherent methods do.
-    pub fn ok(self) -> (PhantomData<T>,) {
+    pub fn ok_type(self) -> (PhantomData<T>,) {
         (PhantomData,)
     }
 }
 
 /// Every return type that is not a `Result`.
 #[doc(hidden)]
-pub trait Plain {
+pub trait PlainValue {
     /// What was returned.
     type Value;
 
     /// Takes the value as it is.
-    fn split(self) -> Result<(Self::Value,), (ToolError,)>;
+    fn into_result(self) -> Result<(Self::Value,), (ToolError,)>;
 }
 
-impl<R> Plain for Returned<R> {
+impl<R> PlainValue for ReturnValue<R> {
     type Value = R;
 
-    fn split(self) -> Result<(R,), (ToolError,)> {
+    fn into_result(self) -> Result<(R,), (ToolError,)> {
         Ok((self.0,))
     }
 }
 
 /// The name of every return type that is not a `Result`.
 #[doc(hidden)]
-pub trait PlainType<R> {
+pub trait PlainValueType<R> {
     /// Takes the type as it is.
-    fn ok(self) -> (PhantomData<R>,);
+    fn ok_type(self) -> (PhantomData<R>,);
 }
 
-impl<R> PlainType<R> for Returned<PhantomData<R>> {
-    fn ok(self) -> (PhantomData<R>,) {
+impl<R> PlainValueType<R> for ReturnValue<PhantomData<R>> {
+    fn ok_type(self) -> (PhantomData<R>,) {
         (PhantomData,)
     }
 }
@@ -287,12 +287,12 @@ impl<E: Into<ToolError>> IntoToolError for E {
 
 /// Names the type a function would return, even `impl Trait`, without calling it.
 #[doc(hidden)]
-pub fn returned<R>(_: impl FnOnce() -> R) -> Returned<PhantomData<R>> {
-    Returned(PhantomData)
+pub fn return_type_of<R>(_: impl FnOnce() -> R) -> ReturnValue<PhantomData<R>> {
+    ReturnValue(PhantomData)
 }
 
 /// Names the type an async function would return, without calling it.
 #[doc(hidden)]
-pub fn returned_async<F: Future>(_: impl FnOnce() -> F) -> Returned<PhantomData<F::Output>> {
-    Returned(PhantomData)
+pub fn async_return_type_of<F: Future>(_: impl FnOnce() -> F) -> ReturnValue<PhantomData<F::Output>> {
+    ReturnValue(PhantomData)
 }

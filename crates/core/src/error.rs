@@ -62,7 +62,7 @@ impl ToolError {
 
     /// The turn ends.
     pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::caused(ErrorKind::Fatal, error.into())
+        Self::with_cause(ErrorKind::Fatal, error.into())
     }
 
     fn new(kind: ErrorKind, message: String) -> Self {
@@ -73,7 +73,7 @@ impl ToolError {
         }
     }
 
-    fn caused(kind: ErrorKind, error: Box<dyn Error + Send + Sync>) -> Self {
+    fn with_cause(kind: ErrorKind, error: Box<dyn Error + Send + Sync>) -> Self {
         Self {
             kind,
             message: error.to_string(),
@@ -104,7 +104,7 @@ impl fmt::Debug for ToolError {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::caused(ErrorKind::Failed, error.into())
+        Self::with_cause(ErrorKind::Failed, error.into())
     }
 }
 
@@ -218,7 +218,7 @@ pub enum InvokerError {
     },
     /// A tool or prompt asks for something that nobody provides.
     #[error("`{tool}` cannot run here: {message}")]
-    Missing {
+    MissingDependency {
         /// The tool or prompt.
         tool: String,
         /// What it needs and how to provide it.

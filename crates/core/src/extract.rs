@@ -9,7 +9,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::call::{CallId, ToolName};
 use crate::config::Config;
-use crate::context::{CallContext, CallEvent, Caller, Listener, SessionId, Setup, find};
+use crate::context::{CallContext, CallEvent, Caller, EventListener, SessionId, InvokerContext, find_extension};
 use crate::error::ToolError;
 use crate::param::Param;
 
@@ -28,13 +28,13 @@ impl<T> Deref for State<T> {
 
 impl<T: Send + Sync + 'static> Param for State<T> {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        match cx.setup().state() {
+        match cx.invoker_context().state() {
             Some(state) => Ok(Self(state)),
             None => Err(missing_state::<T>()),
         }
     }
 
-    fn check(setup: &Setup) -> Result<(), ToolError> {
+    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
         match setup.state::<T>() {
             Some(_) => Ok(()),
             None => Err(missing_state::<T>()),
@@ -58,7 +58,7 @@ impl Param for ProjectDir {
         cx.project_dir().map(Self).ok_or_else(missing_project_dir)
     }
 
-    fn check(setup: &Setup) -> Result<(), ToolError> {
+    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
         match setup.project_dir() {
             Some(_) => Ok(()),
             None => Err(missing_project_dir()),
@@ -74,7 +74,7 @@ fn missing_project_dir() -> ToolError {
 
 impl Param for Config {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        Ok(cx.setup().config().clone())
+        Ok(cx.invoker_context().config().clone())
     }
 }
 
@@ -110,7 +110,7 @@ impl Cancel {
 
 impl Param for Cancel {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        Ok(Self(cx.cancellation()))
+        Ok(Self(cx.cancellation_token()))
     }
 }
 
@@ -118,22 +118,22 @@ impl Param for Cancel {
 #[derive(Clone)]
 pub struct Progress {
     call: CallId,
-    listener: Option<Listener>,
+    listener: Option<EventListener>,
 }
 
 impl Progress {
     /// Says that `done` of `total` is done, and what comes next.
     pub fn report(&self, done: f64, total: f64, message: impl Into<String>) {
-        self.pass_on(Some(done), Some(total), Some(message.into()));
+        self.forward(Some(done), Some(total), Some(message.into()));
     }
 
     /// Says what the tool is doing, where there is nothing to count.
-    pub fn say(&self, message: impl Into<String>) {
-        self.pass_on(None, None, Some(message.into()));
+    pub fn report_message(&self, message: impl Into<String>) {
+        self.forward(None, None, Some(message.into()));
     }
 
     /// Passes on what other software says of its progress, which may be as little as a number.
-    pub fn pass_on(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
+    pub fn forward(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         if let Some(listener) = &self.listener {
             listener(CallEvent::Progress {
                 call: self.call.clone(),
@@ -168,7 +168,7 @@ impl Param for CallInfo {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
             id: cx.call().clone(),
-            tool: cx.tool().clone(),
+            tool: cx.tool_name().clone(),
         })
     }
 }
@@ -187,34 +187,34 @@ impl<T: Param> Param for Maybe<T> {
 
 /// Everything the extractors give, in one: the second argument of a builder's handler.
 #[derive(Clone)]
-pub struct Context {
-    setup: Arc<Setup>,
+pub struct HandlerContext {
+    invoker_context: Arc<InvokerContext>,
     caller: Caller,
     session: SessionId,
     info: CallInfo,
     cancel: Cancel,
     progress: Progress,
-    brought: Vec<Arc<dyn Any + Send + Sync>>,
+    extensions: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Context {
+impl HandlerContext {
     /// Returns the state of type `T`.
     ///
     /// # Errors
     ///
     /// When the invoker was given none.
     pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.setup.state().ok_or_else(missing_state::<T>)
+        self.invoker_context.state().ok_or_else(missing_state::<T>)
     }
 
     /// Returns the project directory, if one was set.
     pub fn project_dir(&self) -> Option<&Path> {
-        self.setup.project_dir()
+        self.invoker_context.project_dir()
     }
 
     /// Returns the settings; none are set unless the invoker was given some.
     pub fn config(&self) -> &Config {
-        self.setup.config()
+        self.invoker_context.config()
     }
 
     /// Returns on whose behalf the call is made.
@@ -243,21 +243,21 @@ impl Context {
     }
 
     /// Returns what the scope brought along of type `T`: the last, if it brought several.
-    pub fn brought<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        find(&self.brought)
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        find_extension(&self.extensions)
     }
 }
 
-impl Param for Context {
+impl Param for HandlerContext {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
-            setup: Arc::clone(cx.setup),
+            invoker_context: Arc::clone(cx.invoker_context),
             caller: Param::from_call(cx)?,
             session: Param::from_call(cx)?,
             info: Param::from_call(cx)?,
             cancel: Param::from_call(cx)?,
             progress: Param::from_call(cx)?,
-            brought: cx.scope.brought.clone(),
+            extensions: cx.scope.extensions.clone(),
         })
     }
 }

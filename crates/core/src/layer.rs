@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::{Caller, Scope};
+use crate::context::{Caller, CallScope};
 use crate::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
@@ -55,12 +55,12 @@ pub use tower::{Tower, TowerCall, TowerNext};
 /// ```
 pub trait Layer: Send + Sync + 'static {
     /// Says where it stands.
-    fn place(&self) -> Place {
-        Place::Inner
+    fn position(&self) -> LayerPosition {
+        LayerPosition::Inner
     }
 
     /// Tells whether a caller may see the tool in a list.
-    fn shows(&self, _tool: &ToolSpec, _caller: &Caller) -> bool {
+    fn is_visible(&self, _tool: &ToolSpec, _caller: &Caller) -> bool {
         true
     }
 
@@ -69,13 +69,13 @@ pub trait Layer: Send + Sync + 'static {
     /// # Cancellation
     ///
     /// The future is dropped when nobody waits for the call any more.
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult>;
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult>;
 }
 
 /// Where a layer stands, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Place {
+pub enum LayerPosition {
     /// Before anything is known of the call but its name: who may call at all.
     Authorise,
     /// Before the arguments are read: how often.
@@ -90,7 +90,7 @@ pub enum Place {
     Inner,
 }
 
-impl Place {
+impl LayerPosition {
     /// Tells whether layers here run before the arguments are read.
     pub(crate) fn is_outer(self) -> bool {
         self <= Self::Outer
@@ -103,7 +103,7 @@ pub struct Invocation<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) spec: &'a ToolSpec,
     pub(crate) tool: &'a Tool,
-    pub(crate) scope: &'a Scope,
+    pub(crate) scope: &'a CallScope,
     pub(crate) arguments: Option<&'a Value>,
 }
 
@@ -139,26 +139,26 @@ impl<'a> Invocation<'a> {
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
     call: Invocation<'a>,
-    end: &'a End<'a>,
+    innermost: &'a InnermostCall<'a>,
 }
 
 /// What stands behind the last layer.
-pub(crate) type End<'a> = dyn Fn() -> BoxFuture<'a, ToolResult> + Send + Sync + 'a;
+pub(crate) type InnermostCall<'a> = dyn Fn() -> BoxFuture<'a, ToolResult> + Send + Sync + 'a;
 
 impl<'a> Next<'a> {
     pub(crate) fn new(
         layers: &'a [Arc<dyn Layer>],
         call: Invocation<'a>,
-        end: &'a End<'a>,
+        end: &'a InnermostCall<'a>,
     ) -> Self {
-        Self { layers, call, end }
+        Self { layers, call, innermost: end }
     }
 
     /// Runs the rest of the way.
     pub fn run(self) -> BoxFuture<'a, ToolResult> {
         match self.layers.split_first() {
-            Some((layer, layers)) => layer.around(self.call, Self { layers, ..self }),
-            None => (self.end)(),
+            Some((layer, layers)) => layer.handle(self.call, Self { layers, ..self }),
+            None => (self.innermost)(),
         }
     }
 }

@@ -16,9 +16,9 @@ mod param;
 mod encode;
 
 mod builder;
-mod define;
-mod input;
-mod options;
+mod definition;
+mod input_schema;
+mod policy;
 mod prompt;
 mod template;
 mod tool;
@@ -28,35 +28,35 @@ mod registry;
 
 pub mod wire;
 
-mod approve;
+mod approval;
 mod audit;
-mod invoke;
+mod invoker;
 
 mod bridge;
 
-pub use approve::{ApprovalRequest, Approvals, Approve, Decision, Grant, Pending};
-pub use audit::{Audit, AuditRecord};
-pub use bridge::{Bridge, BridgeError, Offer, Offered};
-pub use builder::{Args, Reply, ToolBuilder};
+pub use approval::{ApprovalRequest, ApprovalSigner, Approver, ApprovalDecision, ApprovalToken, PendingCall};
+pub use audit::{AuditSink, AuditRecord};
+pub use bridge::{Bridge, BridgeError, ExportedTools, ExportedTool};
+pub use builder::{Args, IntoToolOutput, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{
-    Config, ConfigError, Loaded, McpGroup, McpMode, Origin, Secret, Shown, Sources, WebSearch,
+    Config, ConfigError, LoadedConfig, McpServerConfig, McpAttachMode, Origin, Secret, DisplayedSetting, ConfigSources, WebSearchConfig,
 };
-pub use content::{Content, Resource};
-pub use context::{CallContext, CallEvent, Caller, Scope, SessionId, Setup};
-pub use encode::{Encode, Encoded, Encoders, Json, Updates};
+pub use content::{Content, ResourceContents};
+pub use context::{CallContext, CallEvent, Caller, CallScope, SessionId, InvokerContext};
+pub use encode::{Encode, ToolOutput, Encoders, Json, Updates};
 pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
-pub use extract::{CallInfo, Cancel, Context, Maybe, Progress, ProjectDir, State};
-pub use input::{PROJECT_DIR, SESSION_ID_PARAM};
-pub use invoke::{Invoker, InvokerBuilder};
-pub use layer::{Authorise, Cache, Invocation, Layer, Next, Place, RateLimit, Retry};
+pub use extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
+pub use input_schema::{PROJECT_DIR_PARAM, SESSION_ID_PARAM};
+pub use invoker::{Invoker, InvokerBuilder};
+pub use layer::{Authorise, Cache, Invocation, Layer, Next, LayerPosition, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
-pub use options::{Approval, ErrorPolicy, Extra, Hints, Malformed, Policy, Strict};
+pub use policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, Policy, StrictMode};
 pub use param::Param;
-pub use prompt::{Prompt, Rendered, Role};
-pub use registry::{App, Bundle, Entry, Item, Registry, Snapshot, View};
-pub use result::{Contents, Full, Outcome, Structured, ToolResult};
+pub use prompt::{Prompt, RenderedPrompt, Role};
+pub use registry::{AppKind, Bundle, RegisteredTool, BundleItem, Registry, Snapshot, View};
+pub use result::{ContentList, UntruncatedOutput, Outcome, StructuredContent, ToolResult};
 pub use tool::{ParamInfo, Tool, ToolSpec};
 
 pub use futures::future::BoxFuture;
@@ -74,12 +74,12 @@ pub mod __private {
     pub use serde::de::MapAccess;
     pub use serde_json::Value;
 
-    pub use crate::define::{
-        DefaultSpec, Definition, Meta, ParamKind, ParamSpec, Publish, Running, Slots,
+    pub use crate::definition::{
+        DefaultSpec, Definition, Metadata, ParamVtable, ParamSpec, JsonDefault, StartedHandler, ArgumentSlots,
     };
-    pub use crate::encode::{IntoToolError, Plain, PlainType, Returned, returned, returned_async};
+    pub use crate::encode::{IntoToolError, PlainValue, PlainValueType, ReturnValue, return_type_of, async_return_type_of};
     pub use crate::prompt::PromptText;
-    pub use crate::registry::{Construct, Discovered, Linked, Place};
+    pub use crate::registry::{BundleConstructor, DiscoverableBundle, LinkedBundle, BundleLocation};
 
     /// Stands for a value while types are worked out; never called.
     pub fn never<T>() -> T {

@@ -5,8 +5,8 @@ use std::any::type_name;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use crate::context::{CallContext, Setup};
-use crate::define::{self, ParamKind};
+use crate::context::{CallContext, InvokerContext};
+use crate::definition::{self, ParamVtable};
 use crate::error::ToolError;
 
 /// A parameter of a tool.
@@ -45,7 +45,7 @@ pub trait Param: Sized + Send + 'static {
     /// Whatever generated code asks of a type it asks through this trait and no bound of its own: a
     /// type that is no parameter is then refused once, not wherever it is mentioned.
     #[doc(hidden)]
-    const KIND: ParamKind = ParamKind {
+    const VTABLE: ParamVtable = ParamVtable {
         published: Self::PUBLISHED,
         schema: Self::schema,
         optional: is_optional::<Self>,
@@ -67,7 +67,7 @@ pub trait Param: Sized + Send + 'static {
         slot: &mut Option<Self>,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        define::read(slot, map)
+        definition::read_slot(slot, map)
     }
 
     #[doc(hidden)]
@@ -77,7 +77,7 @@ pub trait Param: Sized + Send + 'static {
         default: Option<fn() -> Self>,
         cx: &CallContext<'_>,
     ) -> Result<Self, ToolError> {
-        define::take(slot, name, default, cx)
+        definition::take_slot(slot, name, default, cx)
     }
 
     /// Takes the parameter from the call under way.
@@ -92,7 +92,7 @@ pub trait Param: Sized + Send + 'static {
     /// # Errors
     ///
     /// When they cannot: the message says what is missing and how to provide it.
-    fn check(_: &Setup) -> Result<(), ToolError> {
+    fn check(_: &InvokerContext) -> Result<(), ToolError> {
         Ok(())
     }
 }
@@ -111,20 +111,20 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Param for T {
 
     /// Absent: `None` for an `Option`, an error for anything else; the type decides, not the macro.
     fn from_call(_: &CallContext<'_>) -> Result<Self, ToolError> {
-        T::deserialize(Absent)
+        T::deserialize(MissingArgument)
             .map_err(|_| ToolError::retry(format!("missing; expected {}", type_name::<T>())))
     }
 }
 
 /// Tells whether an argument of this type may be left out.
 pub(crate) fn is_optional<T: Param>() -> bool {
-    T::from_json(Absent).is_ok()
+    T::from_json(MissingArgument).is_ok()
 }
 
 /// Deserializes an argument that is not there, by serde's own missing-field rule.
-struct Absent;
+struct MissingArgument;
 
-impl<'de> Deserializer<'de> for Absent {
+impl<'de> Deserializer<'de> for MissingArgument {
     type Error = de::value::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {

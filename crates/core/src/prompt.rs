@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::call::ToolName;
 use crate::content::Content;
-use crate::define::Definition;
-use crate::encode::{Encoded, Encoders};
+use crate::definition::Definition;
+use crate::encode::{ToolOutput, Encoders};
 use crate::error::ToolError;
-use crate::registry::Entry;
+use crate::registry::RegisteredTool;
 use crate::result::ToolResult;
 use crate::tool::{ParamInfo, Tool, ToolSpec};
 
@@ -65,14 +65,14 @@ impl fmt::Display for Role {
 /// ```
 #[derive(Clone)]
 pub struct Prompt {
-    pub(crate) entry: Entry,
+    pub(crate) registered_tool: RegisteredTool,
     role: Role,
 }
 
 /// A prompt that was filled in: the text of one message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Rendered {
+pub struct RenderedPrompt {
     /// In whose name it is said.
     pub role: Role,
     /// What is said.
@@ -88,9 +88,9 @@ pub struct Rendered {
 impl Prompt {
     /// Makes the prompt of a definition; what is wrong with it is told when it is registered.
     #[doc(hidden)]
-    pub fn of<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
+    pub fn from_definition<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
         Self {
-            entry: Entry::of(Tool::of::<D>(receiver)),
+            registered_tool: RegisteredTool::new(Tool::from_definition::<D>(receiver)),
             role: D::META.role.unwrap_or_default(),
         }
     }
@@ -100,7 +100,7 @@ impl Prompt {
     /// Its text is taken as it is, placeholders and all, unless the tool expands them itself.
     pub fn from_tool(tool: Tool, role: Role) -> Self {
         Self {
-            entry: Entry::of(tool),
+            registered_tool: RegisteredTool::new(tool),
             role,
         }
     }
@@ -132,7 +132,7 @@ impl Prompt {
 
     /// Returns all that is published of it, in the form it has for tools.
     pub fn spec(&self) -> &ToolSpec {
-        self.entry.spec()
+        self.registered_tool.spec()
     }
 }
 
@@ -178,8 +178,8 @@ pub trait PromptText: Sized {
     /// # Errors
     ///
     /// Never.
-    fn encode(self, _: &Encoders) -> Result<Encoded, ToolError> {
-        Ok(Encoded::Now(ToolResult::success(self.into_text())))
+    fn encode(self, _: &Encoders) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::Complete(ToolResult::success(self.into_text())))
     }
 }
 

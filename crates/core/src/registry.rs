@@ -20,19 +20,19 @@ use crate::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
 mod discover;
-mod item;
-mod settings;
-mod shelf;
+mod bundle;
+mod tool_settings;
+mod name_index;
 mod snapshot;
 mod view;
 
-pub use discover::{App, Construct, Discovered, Linked, Place};
-pub(crate) use item::Shelved;
-pub use item::{Bundle, Item};
-pub(crate) use settings::Settings;
-pub(crate) use shelf::{Found, Shelf};
-pub(crate) use snapshot::Bound;
-pub use snapshot::{Entry, Snapshot};
+pub use discover::{AppKind, BundleConstructor, DiscoverableBundle, LinkedBundle, BundleLocation};
+pub(crate) use bundle::IndexedItem;
+pub use bundle::{Bundle, BundleItem};
+pub(crate) use tool_settings::ToolSettings;
+pub(crate) use name_index::{NameMatch, NameIndex};
+pub(crate) use snapshot::BoundParams;
+pub use snapshot::{RegisteredTool, Snapshot};
 pub use view::View;
 
 /// The tools and prompts of a program; cheap to clone, all clones are one registry.
@@ -56,17 +56,17 @@ pub use view::View;
 /// # Ok::<(), toolwright::RegistryError>(())
 /// ```
 #[derive(Clone)]
-pub struct Registry(Arc<Shared>);
+pub struct Registry(Arc<RegistryInner>);
 
-struct Shared {
-    held: Mutex<Held>,
+struct RegistryInner {
+    state: Mutex<RegistryState>,
     /// Counts changes; read before every call, so it is no lock.
     version: AtomicU64,
-    changed: watch::Sender<u64>,
+    version_sender: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Held {
+struct RegistryState {
     tools: IndexMap<ToolName, Tool>,
     prompts: IndexMap<ToolName, Prompt>,
     encoders: Encoders,
@@ -75,15 +75,15 @@ struct Held {
 }
 
 /// Names that are being added, each with what has it.
-type Names<'a> = HashMap<&'a ToolName, &'a ToolSpec>;
+type SpecsByName<'a> = HashMap<&'a ToolName, &'a ToolSpec>;
 
 impl Registry {
     /// Makes an empty registry.
     pub fn new() -> Self {
-        Self(Arc::new(Shared {
-            held: Mutex::default(),
+        Self(Arc::new(RegistryInner {
+            state: Mutex::default(),
             version: AtomicU64::new(0),
-            changed: watch::Sender::new(0),
+            version_sender: watch::Sender::new(0),
         }))
     }
 
@@ -97,24 +97,24 @@ impl Registry {
         if added.is_empty() {
             return Ok(());
         }
-        let mut held = self.held();
-        let (mut tools, mut prompts) = (Names::new(), Names::new());
+        let mut held = self.lock_state();
+        let (mut tools, mut prompts) = (SpecsByName::new(), SpecsByName::new());
         for item in &added {
-            if let Some(defect) = &item.tool().0.defect {
+            if let Some(defect) = &item.tool().0.definition_error {
                 return Err(defect.clone().into());
             }
             let (name, spec) = (item.name(), item.spec());
             match item {
-                Item::Tool(_) => {
+                BundleItem::Tool(_) => {
                     let taken = held.tools.get(name).map(Tool::spec);
                     if let Some(first) = taken.or_else(|| tools.insert(name, spec)) {
-                        return Err(Entry::duplicate(name, first, spec));
+                        return Err(RegisteredTool::duplicate_error(name, first, spec));
                     }
                 }
-                Item::Prompt(_) => {
+                BundleItem::Prompt(_) => {
                     let taken = held.prompts.get(name).map(Prompt::spec);
                     if let Some(first) = taken.or_else(|| prompts.insert(name, spec)) {
-                        return Err(Prompt::duplicate(name, first, spec));
+                        return Err(Prompt::duplicate_error(name, first, spec));
                     }
                 }
             }
@@ -122,57 +122,57 @@ impl Registry {
         for item in added {
             let name = item.name().clone();
             match item {
-                Item::Tool(tool) => drop(held.tools.insert(name, tool)),
-                Item::Prompt(prompt) => drop(held.prompts.insert(name, prompt)),
+                BundleItem::Tool(tool) => drop(held.tools.insert(name, tool)),
+                BundleItem::Prompt(prompt) => drop(held.prompts.insert(name, prompt)),
             }
         }
-        self.changed(&mut held);
+        self.bump_version(&mut held);
         Ok(())
     }
 
     /// Removes a tool by name, and returns it.
     pub fn remove(&self, name: &str) -> Option<Tool> {
-        let mut held = self.held();
+        let mut held = self.lock_state();
         let removed = held.tools.shift_remove(name)?;
-        self.changed(&mut held);
+        self.bump_version(&mut held);
         Some(removed)
     }
 
     /// Removes a prompt by name, and returns it.
     pub fn remove_prompt(&self, name: &str) -> Option<Prompt> {
-        let mut held = self.held();
+        let mut held = self.lock_state();
         let removed = held.prompts.shift_remove(name)?;
-        self.changed(&mut held);
+        self.bump_version(&mut held);
         Some(removed)
     }
 
     /// Encodes results of type `T` with `encode` instead of as JSON text.
     ///
     /// For one type the highest priority wins, and the later of equals.
-    pub fn encoder<T: 'static>(
+    pub fn add_encoder<T: 'static>(
         &self,
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) {
-        let mut held = self.held();
+        let mut held = self.lock_state();
         held.encoders = held.encoders.with(priority, encode);
-        self.changed(&mut held);
+        self.bump_version(&mut held);
     }
 
     /// Returns a tool by its exact name.
     pub fn get(&self, name: &str) -> Option<Tool> {
-        self.held().tools.get(name).cloned()
+        self.lock_state().tools.get(name).cloned()
     }
 
     /// Returns a prompt by its exact name.
     pub fn prompt(&self, name: &str) -> Option<Prompt> {
-        self.held().prompts.get(name).cloned()
+        self.lock_state().prompts.get(name).cloned()
     }
 
     /// Returns the names of all bundles, in the order their first tool was added; those without
     /// tools last.
     pub fn bundles(&self) -> Vec<Arc<str>> {
-        let held = self.held();
+        let held = self.lock_state();
         let mut names: Vec<Arc<str>> = Vec::new();
         let tools = held.tools.values().map(Tool::spec);
         for spec in tools.chain(held.prompts.values().map(Prompt::spec)) {
@@ -185,13 +185,13 @@ impl Registry {
 
     /// Returns all tools and prompts as they are now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        let mut held = self.held();
+        let mut held = self.lock_state();
         if let Some(snapshot) = &held.snapshot {
             return Arc::clone(snapshot);
         }
         let snapshot = Arc::new(Snapshot::new(
             self.version(),
-            held.tools.values().cloned().map(Entry::of).collect(),
+            held.tools.values().cloned().map(RegisteredTool::new).collect(),
             held.prompts.values().cloned().collect(),
             held.encoders.clone(),
         ));
@@ -211,7 +211,7 @@ impl Registry {
 
     /// Streams the registry's version, once per change or run of changes, beginning with the next.
     pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
-        let receiver = self.0.changed.subscribe();
+        let receiver = self.0.version_sender.subscribe();
         // The stream must not keep the registry alive: it ends when the last clone is dropped.
         stream::unfold(receiver, |mut receiver| async move {
             receiver.changed().await.ok()?;
@@ -221,7 +221,7 @@ impl Registry {
     }
 
     /// Tells whether both are clones of one registry.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
@@ -229,15 +229,15 @@ impl Registry {
         self.0.version.load(Ordering::Acquire)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_state(&self) -> MutexGuard<'_, RegistryState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells those who follow; called with all still locked, so that versions and contents agree.
-    fn changed(&self, held: &mut Held) {
+    fn bump_version(&self, held: &mut RegistryState) {
         held.snapshot = None;
         let version = 1 + self.0.version.fetch_add(1, Ordering::AcqRel);
-        self.0.changed.send_replace(version);
+        self.0.version_sender.send_replace(version);
     }
 }
 
@@ -249,6 +249,6 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.held().tools.keys()).finish()
+        f.debug_set().entries(self.lock_state().tools.keys()).finish()
     }
 }

@@ -62,7 +62,7 @@ impl fmt::Display for Outcome {
 #[non_exhaustive]
 pub struct ToolResult {
     /// The call this answers.
-    pub call: CallId,
+    pub call_id: CallId,
     /// The tool that was called, as the model named it.
     pub tool: ToolName,
     /// How the call ended.
@@ -72,42 +72,42 @@ pub struct ToolResult {
     /// What the model reads.
     pub content: Vec<Content>,
     /// The same as JSON, where the tool declares an output schema.
-    pub structured: Option<Structured>,
+    pub structured: Option<StructuredContent>,
     /// What was read differently from how it was sent: repaired, coerced, ignored, cut.
     pub notes: Vec<String>,
     /// The whole output, where `content` is only a preview of it.
-    pub full: Option<Arc<Full>>,
+    pub untruncated: Option<Arc<UntruncatedOutput>>,
     pub(crate) cause: Option<Cause>,
 }
 
 /// A whole output that was too large to send.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Full {
+pub struct UntruncatedOutput {
     /// Everything the tool returned.
     pub content: Vec<Content>,
     /// Its structured form, if it had one.
-    pub structured: Option<Structured>,
+    pub structured: Option<StructuredContent>,
 }
 
 impl ToolResult {
     /// Makes the result of a tool that succeeded.
-    pub fn success(content: impl Into<Contents>) -> Self {
+    pub fn success(content: impl Into<ContentList>) -> Self {
         Self {
-            call: CallId::EMPTY,
+            call_id: CallId::EMPTY,
             tool: ToolName::EMPTY,
             outcome: Outcome::Ok,
             error: None,
             content: content.into().0,
             structured: None,
             notes: Vec::new(),
-            full: None,
+            untruncated: None,
             cause: None,
         }
     }
 
     /// Makes the result of a tool that failed; the model reads the content.
-    pub fn failure(content: impl Into<Contents>) -> Self {
+    pub fn failure(content: impl Into<ContentList>) -> Self {
         Self {
             outcome: Outcome::Failed,
             error: Some(ErrorKind::Failed),
@@ -116,7 +116,7 @@ impl ToolResult {
     }
 
     /// Makes a result for a call that never reached its tool, or never came back.
-    pub fn refused(outcome: Outcome, kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn from_outcome(outcome: Outcome, kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             outcome,
             error: Some(kind),
@@ -126,7 +126,7 @@ impl ToolResult {
 
     /// Adds the structured form of the content.
     #[must_use]
-    pub fn with_structured(mut self, structured: impl Into<Structured>) -> Self {
+    pub fn with_structured(mut self, structured: impl Into<StructuredContent>) -> Self {
         self.structured = Some(structured.into());
         self
     }
@@ -154,15 +154,15 @@ impl ToolResult {
     }
 
     /// Returns the content in words, items on lines of their own, for where only text can be carried.
-    pub fn told(&self) -> Cow<'_, str> {
-        Content::all_told(&self.content)
+    pub fn to_text(&self) -> Cow<'_, str> {
+        Content::join_text(&self.content)
     }
 
     /// Returns the whole result in words, for where a failure cannot be marked: it begins with `Error: `.
-    pub fn in_words(&self) -> Cow<'_, str> {
+    pub fn to_text_with_error_prefix(&self) -> Cow<'_, str> {
         match self.is_error() {
-            true => format!("Error: {}", self.told()).into(),
-            false => self.told(),
+            true => format!("Error: {}", self.to_text()).into(),
+            false => self.to_text(),
         }
     }
 
@@ -178,61 +178,61 @@ impl From<ToolError> for ToolResult {
         let message = redact(&message).into_owned();
         Self {
             cause,
-            ..Self::refused(Outcome::Failed, kind, message)
+            ..Self::from_outcome(Outcome::Failed, kind, message)
         }
     }
 }
 
 /// What a result can be made from: a text, one item, or a list of items.
 #[derive(Clone, Debug, Default)]
-pub struct Contents(pub(crate) Vec<Content>);
+pub struct ContentList(pub(crate) Vec<Content>);
 
-impl From<String> for Contents {
+impl From<String> for ContentList {
     fn from(text: String) -> Self {
         Self(vec![Content::text(text)])
     }
 }
 
-impl From<&str> for Contents {
+impl From<&str> for ContentList {
     fn from(text: &str) -> Self {
         Self::from(text.to_owned())
     }
 }
 
-impl From<Content> for Contents {
+impl From<Content> for ContentList {
     fn from(item: Content) -> Self {
         Self(vec![item])
     }
 }
 
-impl From<Vec<Content>> for Contents {
+impl From<Vec<Content>> for ContentList {
     fn from(items: Vec<Content>) -> Self {
         Self(items)
     }
 }
 
-impl From<Contents> for Vec<Content> {
-    fn from(contents: Contents) -> Self {
+impl From<ContentList> for Vec<Content> {
+    fn from(contents: ContentList) -> Self {
         contents.0
     }
 }
 
 /// JSON kept as the text it was serialised to.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Structured(Arc<str>);
+pub struct StructuredContent(Arc<str>);
 
-impl Structured {
+impl StructuredContent {
     /// Serialises a value.
     ///
     /// # Errors
     ///
     /// When the value cannot be JSON, for example a map whose keys are not text.
-    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+    pub fn from_serializable<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
     /// Trusts `text` to be JSON: only for what serde_json has just written.
-    pub(crate) fn from_serialized(text: &str) -> Self {
+    pub(crate) fn from_json_text(text: &str) -> Self {
         Self(text.into())
     }
 
@@ -247,32 +247,32 @@ impl Structured {
     }
 }
 
-impl From<&serde_json::Value> for Structured {
+impl From<&serde_json::Value> for StructuredContent {
     fn from(value: &serde_json::Value) -> Self {
         Self(value.to_string().into())
     }
 }
 
-impl From<serde_json::Value> for Structured {
+impl From<serde_json::Value> for StructuredContent {
     fn from(value: serde_json::Value) -> Self {
         Self::from(&value)
     }
 }
 
-impl fmt::Debug for Structured {
+impl fmt::Debug for StructuredContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Serialize for Structured {
+impl Serialize for StructuredContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Structured {
+impl<'de> Deserialize<'de> for StructuredContent {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         Ok(Self(raw.get().into()))
@@ -282,7 +282,7 @@ impl<'de> Deserialize<'de> for Structured {
 impl Serialize for ToolResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("ToolResult", 8)?;
-        fields.serialize_field("callId", &self.call)?;
+        fields.serialize_field("callId", &self.call_id)?;
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("outcome", &self.outcome)?;
         fields.serialize_field("isError", &self.is_error())?;
@@ -305,13 +305,13 @@ impl<'de> Deserialize<'de> for ToolResult {
             error_kind: Option<ErrorKind>,
             content: Vec<Content>,
             #[serde(default)]
-            structured_content: Option<Structured>,
+            structured_content: Option<StructuredContent>,
             #[serde(default)]
             notes: Vec<String>,
         }
         let wire = Wire::deserialize(deserializer)?;
         Ok(Self {
-            call: wire.call_id,
+            call_id: wire.call_id,
             tool: wire.tool,
             outcome: wire.outcome,
             error: wire.error_kind,

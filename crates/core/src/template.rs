@@ -1,19 +1,19 @@
 //! Text with placeholders: `${name}`, `${name:-fallback}`, and `$${` for a literal `${`.
 
 /// How often two placeholders are compared to tell the author's from those of others.
-const COMPARED: usize = 1_000_000;
+const MAX_COMPARISONS: usize = 1_000_000;
 
 /// A text with placeholders, taken apart once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
     source: String,
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum Segment {
     Text(String),
-    Name {
+    Placeholder {
         name: String,
         fallback: Option<String>,
     },
@@ -39,13 +39,13 @@ impl Template {
             };
             plain.push_str(before);
             if !plain.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                pieces.push(Segment::Text(std::mem::take(&mut plain)));
             }
             let (name, fallback) = match inner.split_once(":-") {
                 Some((name, fallback)) => (name, Some(fallback.to_owned())),
                 None => (inner, None),
             };
-            pieces.push(Piece::Name {
+            pieces.push(Segment::Placeholder {
                 name: name.to_owned(),
                 fallback,
             });
@@ -53,23 +53,23 @@ impl Template {
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
+            pieces.push(Segment::Text(plain));
         }
         Self {
             source: text.to_owned(),
-            pieces,
+            segments: pieces,
         }
     }
 
     /// Parses `text` as [`parse`](Self::parse) does, except that placeholders in copies of the
     /// `foreign` lines are plain text.
-    pub(crate) fn parse_around(text: &str, foreign: &[impl AsRef<str>]) -> Self {
+    pub(crate) fn parse_escaping(text: &str, foreign: &[impl AsRef<str>]) -> Self {
         let count = |text: &str| text.matches("${").count();
         let lines = || foreign.iter().map(AsRef::as_ref);
         let theirs: usize = lines().map(|line| count(line).max(1)).sum();
         // Arguments with thousands of placeholders get none filled in.
-        let too_many = theirs.saturating_mul(count(text)) > COMPARED;
-        let covered = |at: usize| too_many || lines().any(|line| covers(line, text, at));
+        let too_many = theirs.saturating_mul(count(text)) > MAX_COMPARISONS;
+        let covered = |at: usize| too_many || lines().any(|line| is_inside_copy(line, text, at));
         let mut shielded = String::with_capacity(text.len());
         let mut rest = text;
         for (at, _) in text.match_indices("${") {
@@ -90,22 +90,22 @@ impl Template {
     }
 
     /// Returns the names in order; a template without any is plain text.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Name { name, .. } => Some(name.as_str()),
-            Piece::Text(_) => None,
+    pub(crate) fn placeholder_names(&self) -> impl Iterator<Item = &str> {
+        self.segments.iter().filter_map(|piece| match piece {
+            Segment::Placeholder { name, .. } => Some(name.as_str()),
+            Segment::Text(_) => None,
         })
     }
 
     /// Tells whether there is anything to fill in.
-    pub(crate) fn is_dynamic(&self) -> bool {
-        self.names().next().is_some()
+    pub(crate) fn has_placeholders(&self) -> bool {
+        self.placeholder_names().next().is_some()
     }
 
     /// Returns the first name that `lookup` does not know and that has no fallback.
-    pub(crate) fn lacking(&self, lookup: impl Fn(&str) -> Option<String>) -> Option<&str> {
-        self.pieces.iter().find_map(|piece| match piece {
-            Piece::Name {
+    pub(crate) fn first_unresolved(&self, lookup: impl Fn(&str) -> Option<String>) -> Option<&str> {
+        self.segments.iter().find_map(|piece| match piece {
+            Segment::Placeholder {
                 name,
                 fallback: None,
             } if lookup(name).is_none() => Some(name.as_str()),
@@ -118,10 +118,10 @@ impl Template {
     /// What is filled in is not looked at again: text from outside is never itself expanded.
     pub(crate) fn expand(&self, lookup: impl Fn(&str) -> Option<String>) -> String {
         let mut text = String::new();
-        for piece in &self.pieces {
+        for piece in &self.segments {
             match piece {
-                Piece::Text(plain) => text.push_str(plain),
-                Piece::Name { name, fallback } => match lookup(name).or_else(|| fallback.clone()) {
+                Segment::Text(plain) => text.push_str(plain),
+                Segment::Placeholder { name, fallback } => match lookup(name).or_else(|| fallback.clone()) {
                     Some(value) => text.push_str(&value),
                     None => {
                         text.push_str("${");
@@ -136,7 +136,7 @@ impl Template {
 }
 
 /// Returns true if the `${` at `at` of `text` stands in a copy of `line`, or its brace begins one.
-fn covers(line: &str, text: &str, at: usize) -> bool {
+fn is_inside_copy(line: &str, text: &str, at: usize) -> bool {
     let from_brace = text.get(at + 1..).unwrap_or_default();
     if line.starts_with('{') && from_brace.starts_with(line) {
         return true;
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn placeholders_in_the_lines_of_others_stay_as_they_are() {
         let around = |text: &str, foreign: &[&str]| {
-            Template::parse_around(text, foreign).expand(|_| Some("Paris".to_owned()))
+            Template::parse_escaping(text, foreign).expand(|_| Some("Paris".to_owned()))
         };
         let script = "echo ${city} $${city} ${who:-you} ${";
         let text = format!("${{city}}:\n> {script}\n${{city}}, {script}");

@@ -13,38 +13,38 @@ use toolwright_schema::{Schema, canonical, normalise};
 
 use crate::builder::ToolBuilder;
 use crate::call::ToolName;
-use crate::define::{Check, Definition, Run, Slots as _, Typed};
+use crate::definition::{ParamCheck, Definition, ToolHandler, ArgumentSlots as _, MacroHandler};
 use crate::error::DefineError;
-use crate::input::{Default, Input, output_schema};
-use crate::options::{Hints, Policy, Strict};
+use crate::input_schema::{ParamDefault, InputSchemaBuilder, output_schema};
+use crate::policy::{Hints, Policy, StrictMode};
 
-mod params;
+mod param_info;
 
-pub use params::ParamInfo;
+pub use param_info::ParamInfo;
 
 /// A function that a model may call: defined once, cheap to clone, shared by every registry.
 ///
 /// `#[tool]` makes one from a function; [`Tool::builder`] and [`Tool::from_schema`] make one by hand.
 #[derive(Clone)]
-pub struct Tool(pub(crate) Arc<Inner>);
+pub struct Tool(pub(crate) Arc<ToolInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct ToolInner {
     pub(crate) spec: Arc<ToolSpec>,
     pub(crate) policy: Arc<Policy>,
-    pub(crate) run: Box<dyn Run>,
+    pub(crate) handler: Box<dyn ToolHandler>,
     /// What its extractors need of an invoker.
-    pub(crate) checks: Vec<Check>,
+    pub(crate) checks: Vec<ParamCheck>,
     /// Whether reading the arguments into their types enforces the whole schema.
-    pub(crate) enforced: bool,
+    pub(crate) types_enforce_schema: bool,
     /// Whether every call takes the careful path: to fill in defaults, or to show the arguments.
-    pub(crate) careful: bool,
+    pub(crate) skip_fast_path: bool,
     /// Whether the handler receives the arguments as JSON.
     pub(crate) untyped: bool,
     /// What absent arguments become, in the order of the parameters.
-    pub(crate) defaults: Vec<(String, Default)>,
+    pub(crate) defaults: Vec<(String, ParamDefault)>,
     pub(crate) permits: Arc<Semaphore>,
     /// What is wrong with the definition; a registry refuses the tool because of it.
-    pub(crate) defect: Option<DefineError>,
+    pub(crate) definition_error: Option<DefineError>,
     fingerprint: OnceLock<String>,
 }
 
@@ -80,7 +80,7 @@ impl ToolSpec {
 
     /// Returns the parameters in the order they were written.
     pub fn params(&self) -> Vec<ParamInfo> {
-        params::of(self.input.as_value())
+        param_info::list_params(self.input.as_value())
     }
 }
 
@@ -163,16 +163,16 @@ impl Tool {
 
     /// Makes the tool of a definition; what is wrong with it is told when it is registered.
     #[doc(hidden)]
-    pub fn of<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
+    pub fn from_definition<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
         let params = D::Args::PARAMS;
-        let mut input = Input::new(D::META.name);
+        let mut input = InputSchemaBuilder::new(D::META.name);
         for param in params {
-            input.publish(param);
+            input.add_param_spec(param);
         }
         let required = input.required_mask(params);
         let output = output_schema(|generator| D::output(generator));
         let (schema, enforced, defaults, defect) = input.finish();
-        Self::assemble(Parts {
+        Self::assemble(ToolParts {
             spec: ToolSpec {
                 name: D::META.name.into(),
                 title: D::META.title.map(str::to_owned),
@@ -184,17 +184,17 @@ impl Tool {
                 bundle: D::META.bundle.into(),
             },
             policy: Policy::from(&D::META),
-            run: Box::new(Typed::<D> { receiver, required }),
+            handler: Box::new(MacroHandler::<D> { receiver, required_mask: required }),
             checks: params.iter().map(|param| param.check).collect(),
-            enforced,
-            careful: D::META.expand_result,
+            types_enforce_schema: enforced,
+            skip_fast_path: D::META.expand_result,
             untyped: false,
             defaults,
-            defect,
+            definition_error: defect,
         })
     }
 
-    pub(crate) fn assemble(parts: Parts) -> Self {
+    pub(crate) fn assemble(parts: ToolParts) -> Self {
         let name = parts.spec.name.as_str();
         let defect = if !ToolName::is_valid(name) {
             Some(DefineError::Name {
@@ -205,19 +205,19 @@ impl Tool {
                 tool: name.to_owned(),
             })
         } else {
-            parts.defect
+            parts.definition_error
         };
-        Self(Arc::new(Inner {
+        Self(Arc::new(ToolInner {
             spec: Arc::new(parts.spec),
-            permits: Arc::new(permits(parts.policy.concurrency)),
+            permits: Arc::new(concurrency_semaphore(parts.policy.concurrency)),
             policy: Arc::new(parts.policy),
-            run: parts.run,
+            handler: parts.handler,
             checks: parts.checks,
-            enforced: parts.enforced,
-            careful: parts.careful,
+            types_enforce_schema: parts.types_enforce_schema,
+            skip_fast_path: parts.skip_fast_path,
             untyped: parts.untyped,
             defaults: parts.defaults,
-            defect,
+            definition_error: defect,
             fingerprint: OnceLock::new(),
         }))
     }
@@ -248,7 +248,7 @@ impl Tool {
     }
 
     /// Tells whether providers may hold the model to the schema.
-    pub fn strict(&self) -> Strict {
+    pub fn strict(&self) -> StrictMode {
         self.0.policy.strict
     }
 
@@ -261,7 +261,7 @@ impl Tool {
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
             let seen = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            hex(&Sha256::digest(canonical(&seen)))
+            encode_hex(&Sha256::digest(canonical(&seen)))
         })
     }
 }
@@ -273,25 +273,25 @@ impl fmt::Debug for Tool {
 }
 
 /// Everything a tool is made of.
-pub(crate) struct Parts {
+pub(crate) struct ToolParts {
     pub(crate) spec: ToolSpec,
     pub(crate) policy: Policy,
-    pub(crate) run: Box<dyn Run>,
-    pub(crate) checks: Vec<Check>,
-    pub(crate) enforced: bool,
-    pub(crate) careful: bool,
+    pub(crate) handler: Box<dyn ToolHandler>,
+    pub(crate) checks: Vec<ParamCheck>,
+    pub(crate) types_enforce_schema: bool,
+    pub(crate) skip_fast_path: bool,
     pub(crate) untyped: bool,
-    pub(crate) defaults: Vec<(String, Default)>,
-    pub(crate) defect: Option<DefineError>,
+    pub(crate) defaults: Vec<(String, ParamDefault)>,
+    pub(crate) definition_error: Option<DefineError>,
 }
 
 /// Makes as many permits as calls may run at once: at least one, and no more than can be counted.
-pub(crate) fn permits(most: usize) -> Semaphore {
+pub(crate) fn concurrency_semaphore(most: usize) -> Semaphore {
     Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
 }
 
 /// Writes bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {

@@ -1,16 +1,16 @@
 //! Tool definitions on the wire: those of other software in, ours out as each API wants them.
 
-mod read;
+mod import;
 
-mod name;
-mod output;
+mod wire_name;
+mod wrap_output;
 mod plan;
 mod write;
 
-pub use name::wire_names;
-pub use output::{needs_wrap, wrapped};
-pub use plan::{Candidate, LeftOut, Plan, Planned, Planner};
-pub use read::{Definition, Refused, Shape, UnknownShape, Unreadable, read};
+pub use wire_name::wire_names;
+pub use wrap_output::{needs_result_wrapper, wrap_output_schema};
+pub use plan::{CandidateTool, OmittedTool, ToolPlan, PlannedTool, ToolPlanner};
+pub use import::{ToolDefinition, RejectedDefinition, Shape, UnknownShape, ImportError, import_definitions};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use toolwright_chat::ToolChoice;
-use toolwright_core::{Entry, ToolSpec};
+use toolwright_core::{RegisteredTool, ToolSpec};
 
 use crate::fill::{Filled, Setting, fill};
 use crate::index::{Hit, Index};
@@ -23,7 +23,7 @@ const ENOUGH: f32 = 0.5;
 
 /// The tools of one request, and what was read of them.
 pub(crate) struct Desk<'a> {
-    pub(crate) tools: &'a [Entry],
+    pub(crate) tools: &'a [RegisteredTool],
     pub(crate) index: &'a Index,
     pub(crate) choice: &'a ToolChoice,
     read: RefCell<HashMap<usize, Rc<[Param]>>>,
@@ -65,7 +65,7 @@ impl Item {
 }
 
 impl<'a> Desk<'a> {
-    pub(crate) fn new(tools: &'a [Entry], index: &'a Index, choice: &'a ToolChoice) -> Self {
+    pub(crate) fn new(tools: &'a [RegisteredTool], index: &'a Index, choice: &'a ToolChoice) -> Self {
         Self {
             tools,
             index,
@@ -75,7 +75,7 @@ impl<'a> Desk<'a> {
     }
 
     pub(crate) fn spec(&self, tool: usize) -> Option<&'a ToolSpec> {
-        self.tools.get(tool).map(Entry::spec)
+        self.tools.get(tool).map(RegisteredTool::spec)
     }
 
     /// Returns a tool's parameters, read once.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use toolwright_core::{Entry, ToolSpec};
+use toolwright_core::{RegisteredTool, ToolSpec};
 
 use crate::quantity::quantities;
 use crate::units;
@@ -64,7 +64,7 @@ pub(crate) struct Hit {
 
 impl Index {
     /// Reads the tools.
-    pub(crate) fn new(tools: &[Entry]) -> Self {
+    pub(crate) fn new(tools: &[RegisteredTool]) -> Self {
         let mut index = Self::default();
         for (tool, entry) in tools.iter().take(MOST_TOOLS).enumerate() {
             index.add(tool, entry.spec());

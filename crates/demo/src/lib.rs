@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::stream::{StreamExt as _, iter, once};
 use toolwright_chat::{Model, ModelId, ModelRequest, ModelStream};
-use toolwright_core::Entry;
+use toolwright_core::RegisteredTool;
 
 use crate::decide::decide;
 use crate::index::Index;
@@ -63,7 +63,7 @@ pub struct DemoModel {
 /// An index, and the tools it was made of; they may be gone, but nothing else comes to their address meanwhile.
 #[derive(Debug)]
 struct Kept {
-    tools: Weak<[Entry]>,
+    tools: Weak<[RegisteredTool]>,
     index: Arc<Index>,
 }
 
@@ -100,7 +100,7 @@ impl Model for DemoModel {
 }
 
 /// Returns the index of these tools, made when they are first seen.
-fn index_of(indexes: &Mutex<Vec<Kept>>, tools: &Arc<[Entry]>) -> Arc<Index> {
+fn index_of(indexes: &Mutex<Vec<Kept>>, tools: &Arc<[RegisteredTool]>) -> Arc<Index> {
     let lock = || indexes.lock().unwrap_or_else(PoisonError::into_inner);
     let same = |kept: &Kept| std::ptr::eq(kept.tools.as_ptr(), Arc::as_ptr(tools));
     if let Some(kept) = lock().iter().find(|kept| same(kept)) {

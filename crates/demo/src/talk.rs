@@ -59,7 +59,7 @@ impl<'m> Talk<'m> {
                 Message::Results(results) => {
                     for result in results {
                         let mut open = made.iter_mut().filter(|(_, known)| known.is_none());
-                        if let Some((_, known)) = open.find(|(call, _)| call.id == result.call) {
+                        if let Some((_, known)) = open.find(|(call, _)| call.id == result.call_id) {
                             *known = Some(result);
                         }
                     }

@@ -148,7 +148,7 @@ impl fmt::Debug for SafeHttp {
 
 impl Param for SafeHttp {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        match cx.setup().state::<SafeHttp>() {
+        match cx.invoker_context().state::<SafeHttp>() {
             Some(http) => Ok(SafeHttp::clone(&http)),
             None => default_client().map_err(ToolError::fatal),
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
-use toolwright_core::{CallContext, Param, Setup, ToolError};
+use toolwright_core::{CallContext, Param, InvokerContext, ToolError};
 
 mod error;
 mod list;
@@ -148,15 +148,15 @@ impl fmt::Debug for Jail {
 
 impl Param for Jail {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        jail_from_environment(cx.setup())
+        jail_from_environment(cx.invoker_context())
     }
 
-    fn check(setup: &Setup) -> Result<(), ToolError> {
+    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
         jail_from_environment(setup).map(drop)
     }
 }
 
-fn jail_from_environment(setup: &Setup) -> Result<Jail, ToolError> {
+fn jail_from_environment(setup: &InvokerContext) -> Result<Jail, ToolError> {
     if let Some(jail) = setup.state::<Jail>() {
         return Ok(Jail::clone(&jail));
     }

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -68,7 +68,7 @@ impl Protocol for Anthropic {
         "/v1/messages".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
         request::request_body(request, tools, model, self.prompt_caching)
     }
 
@@ -84,7 +84,7 @@ impl Protocol for Anthropic {
         error::parse_error_body(status, body)
     }
 
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
     }
 }

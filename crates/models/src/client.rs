@@ -14,8 +14,8 @@ use serde_json::Value;
 use toolwright_chat::{
     ResponseFormat, HostedTool, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
 };
-use toolwright_core::Entry;
-use toolwright_core::wire::{Plan, Planner};
+use toolwright_core::RegisteredTool;
+use toolwright_core::wire::{ToolPlan, ToolPlanner};
 use url::Url;
 
 use self::response_stream::ResponseStream;
@@ -70,7 +70,7 @@ struct ModelClient<P> {
 }
 
 /// Tools, whether a name is kept free for a search, and the plan for them.
-type CachedPlan = (Arc<[Entry]>, bool, Arc<Plan>);
+type CachedPlan = (Arc<[RegisteredTool]>, bool, Arc<ToolPlan>);
 
 /// The name under which vendors run their own search.
 const WEB_SEARCH_TOOL: &str = "web_search";
@@ -123,7 +123,7 @@ impl<P: Protocol> Model for RemoteModel<P> {
 }
 
 impl<P: Protocol> ModelClient<P> {
-    fn plan_tools(&self, request: &ModelRequest) -> Arc<Plan> {
+    fn plan_tools(&self, request: &ModelRequest) -> Arc<ToolPlan> {
         let searches =
             |hosted: &HostedTool| matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted);
         let search = request.hosted_tools.iter().any(searches);
@@ -134,7 +134,7 @@ impl<P: Protocol> ModelClient<P> {
         {
             return Arc::clone(plan);
         }
-        let planner = Planner::new(self.protocol.dialect())
+        let planner = ToolPlanner::new(self.protocol.dialect())
             .shape(self.protocol.tool_shape())
             .reserve(search.then_some(WEB_SEARCH_TOOL));
         let plan = Arc::new(planner.plan(request.tools.iter()));
@@ -143,7 +143,7 @@ impl<P: Protocol> ModelClient<P> {
     }
 
     /// What is sent, and the same as it may be shown.
-    fn build_request(&self, request: &ModelRequest, plan: &Plan) -> (WireRequest, Arc<str>) {
+    fn build_request(&self, request: &ModelRequest, plan: &ToolPlan) -> (WireRequest, Arc<str>) {
         let mut body = self.protocol.body(request, plan, &self.id.name);
         if !self.connection.streaming {
             self.protocol.disable_streaming(&mut body);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -45,7 +45,7 @@ impl Protocol for Gemini {
         format!("{}:generateContent", model_path(model))
     }
 
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
         request::request_body(request, tools, model)
     }
 
@@ -64,7 +64,7 @@ impl Protocol for Gemini {
         error::parse_error_body(status, body)
     }
 
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
     }
 }

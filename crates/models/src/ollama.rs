@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::protocol::{Protocol, ResponseParser};
 use crate::framing::Framing;
@@ -40,7 +40,7 @@ impl Protocol for Ollama {
         "/api/chat".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
         request::request_body(request, tools, model)
     }
 
@@ -57,7 +57,7 @@ impl Protocol for Ollama {
         error::parse_error_body(status, body)
     }
 
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
     }
 }

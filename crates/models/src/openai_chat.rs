@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -49,7 +49,7 @@ impl Protocol for OpenAiChat {
         "/chat/completions".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
         request::request_body(self, request, tools, model)
     }
 
@@ -61,7 +61,7 @@ impl Protocol for OpenAiChat {
         error::parse_error_body(status, body)
     }
 
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -42,7 +42,7 @@ impl Protocol for OpenAiResponses {
         "/responses".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
         request::request_body(request, tools, model)
     }
 
@@ -58,7 +58,7 @@ impl Protocol for OpenAiResponses {
         error::parse_error_body(status, body)
     }
 
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser> {
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Plan, Shape};
+use toolwright_core::wire::{ToolPlan, Shape};
 
 use crate::framing::Framing;
 
@@ -29,7 +29,7 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     }
 
     /// What is sent; `tools` is planned already, and written with [`Plan::text`].
-    fn body(&self, request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value>;
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value>;
 
     /// Turns what asks for a stream into what asks for an answer in one piece.
     fn disable_streaming(&self, body: &mut Map<String, Value>) {
@@ -59,7 +59,7 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     fn parse_error(&self, status: u16, body: &str) -> ModelError;
 
     /// Reads the answer to a request that carried these tools.
-    fn parser(&self, tools: Arc<Plan>) -> Box<dyn ResponseParser>;
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser>;
 }
 
 /// Reads one answer, frame by frame.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_chat::{Model, TurnLimits, HistoryWindow};
-use toolwright_core::{Bundle, Item};
+use toolwright_core::{Bundle, BundleItem};
 
 use crate::guardrail::{Guardrail, InputGuardrail};
 use crate::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
@@ -43,7 +43,7 @@ pub struct Endpoint {
     only_tools_named: Vec<String>,
     bundles: Vec<String>,
     excluded_tools: Vec<String>,
-    added_tools: Vec<Item>,
+    added_tools: Vec<BundleItem>,
     only_added_tools: bool,
     model: Option<Arc<dyn Model>>,
     memory: bool,

@@ -120,7 +120,7 @@ impl EventLog {
                 self.pending.retain(|asked| asked.call.id != *call);
             }
             ConversationEvent::Chat(ChatEvent::Result { result, .. }) => {
-                self.pending.retain(|asked| asked.call.id != result.call);
+                self.pending.retain(|asked| asked.call.id != result.call_id);
             }
             ConversationEvent::Chat(ChatEvent::TurnEnded { .. })
             | ConversationEvent::Endpoint(EndpointEvent::Message { .. } | EndpointEvent::Error { .. }) => {

@@ -34,7 +34,7 @@ impl ExternalTranscript {
                 if !self.calls.is_empty() {
                     self.finish_step(StopReason::Calls, Usage::default(), None);
                 }
-                let known = self.open_calls.iter().position(|(call, _)| *call == result.call);
+                let known = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
                 if let Some(at) = known {
                     self.open_calls.remove(at);
                     let result = result.clone();
@@ -86,8 +86,8 @@ impl ExternalTranscript {
         for (call, tool) in self.open_calls.drain(..) {
             let message = "nobody said what came of it";
             let mut result =
-                ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
-            (result.call, result.tool) = (call, tool);
+                ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
+            (result.call_id, result.tool) = (call, tool);
             self.entries.push(EntryBody::CallFinished { result });
         }
     }

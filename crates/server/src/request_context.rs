@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::HeaderValue;
 use toolwright_chat::{TurnRequest, PendingApproval, Owner, PrincipalRecord};
-use toolwright_core::{Caller, Invoker, Scope, Tool};
+use toolwright_core::{Caller, Invoker, CallScope, Tool};
 use toolwright_mcp::Principal;
 
 use crate::server_state::ServerState;
@@ -158,8 +158,8 @@ impl RequestContext {
     }
 
     /// In whose name tools are called.
-    pub(crate) fn call_scope(&self) -> Scope {
-        Scope::new().caller(self.caller().clone())
+    pub(crate) fn call_scope(&self) -> CallScope {
+        CallScope::new().caller(self.caller().clone())
     }
 
     /// Keeps a prompt to the tools of an endpoint that the scopes open when its turn begins.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::time::sleep;
 use toolwright_core::{
-    ApprovalRequest, Approve, BoxFuture, CallId, Decision, Pending, ToolCall, ToolName,
+    ApprovalRequest, Approver, BoxFuture, CallId, ApprovalDecision, PendingCall, ToolCall, ToolName,
 };
 
 use super::TurnRunner;
@@ -19,7 +19,7 @@ use crate::journal::Journal;
 
 impl TurnRunner {
     /// What has to be decided about a call of the newest step, if anything has.
-    pub(super) fn find_pending_call(&self, call: &CallId) -> Option<Pending> {
+    pub(super) fn find_pending_call(&self, call: &CallId) -> Option<PendingCall> {
         let step = self.last_step()?;
         let items = step.items.iter();
         let mut pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
@@ -27,9 +27,9 @@ impl TurnRunner {
     }
 
     /// What has to be decided about an item that is a call, if anything has.
-    pub(super) fn pending_call_of_item(&self, item: &ItemKind) -> Option<Pending> {
+    pub(super) fn pending_call_of_item(&self, item: &ItemKind) -> Option<PendingCall> {
         match item {
-            ItemKind::Call { call } => self.invoker.pending(&self.scope, call),
+            ItemKind::Call { call } => self.invoker.pending_call(&self.scope, call),
             ItemKind::HostedApproval {
                 id,
                 server,
@@ -41,7 +41,7 @@ impl TurnRunner {
                 let description = format!("`{tool}` of the server `{server}`, run by the vendor.");
                 Some(
                     self.invoker
-                        .pending_elsewhere(&self.scope, made, &description),
+                        .pending_hosted_call(&self.scope, made, &description),
                 )
             }
             _ => None,
@@ -69,14 +69,14 @@ impl TurnRunner {
     /// Asks somebody who answers while the turn waits.
     pub(super) async fn ask_approver(
         &self,
-        approver: &dyn Approve,
+        approver: &dyn Approver,
         calls: &[CallId],
     ) -> Result<(), ChatError> {
         for call in calls {
             let verdict = match self.find_pending_call(call) {
                 None => tool_changed(),
                 Some(pending) => {
-                    let asked = async { approver.approve(pending.request()).await };
+                    let asked = async { approver.decide(pending.request()).await };
                     let asked = AssertUnwindSafe(asked).catch_unwind();
                     let token = self.journal.approval_request(call).map(|(_, token)| token);
                     let left = token.map_or(0, |token| {
@@ -116,12 +116,12 @@ fn tool_changed() -> ApprovalVerdict {
     }
 }
 
-fn verdict_from_decision(decision: Decision) -> ApprovalVerdict {
+fn verdict_from_decision(decision: ApprovalDecision) -> ApprovalVerdict {
     match decision {
-        Decision::Approve(_) => ApprovalVerdict::Approve,
-        Decision::Edit { arguments, .. } => ApprovalVerdict::Edit { arguments },
-        Decision::Deny { reason } => ApprovalVerdict::Deny { reason },
-        Decision::Answer(result) => ApprovalVerdict::Answer {
+        ApprovalDecision::Approve(_) => ApprovalVerdict::Approve,
+        ApprovalDecision::Edit { arguments, .. } => ApprovalVerdict::Edit { arguments },
+        ApprovalDecision::Deny { reason } => ApprovalVerdict::Deny { reason },
+        ApprovalDecision::Answer(result) => ApprovalVerdict::Answer {
             content: result.content,
         },
         // A kind of decision that this version does not know has not allowed anything.
@@ -134,12 +134,12 @@ fn verdict_from_decision(decision: Decision) -> ApprovalVerdict {
 /// Answers for the journal, when a call runs about which it says how it was decided.
 pub(super) struct JournalApprover(pub(super) Arc<Journal>);
 
-impl Approve for JournalApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for JournalApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let verdict = self.0.state().turn.verdict(&request.call.id).cloned();
         // What was decided about is perhaps not what would run: then it is another tool, or for somebody else.
         let asked = self.0.approval_request(&request.call.id);
-        let same = asked.map_or(Err("nobody was asked"), |(_, token)| request.check(&token));
+        let same = asked.map_or(Err("nobody was asked"), |(_, token)| request.verify_token(&token));
         Box::pin(async move {
             match (verdict, same) {
                 (Some(ApprovalVerdict::Deny { reason }), _) => request.deny(reason),

@@ -43,7 +43,7 @@ impl TurnRunner {
     ) -> Result<TurnInput, ChatError> {
         let render = |invoker: Invoker| {
             let name = name.as_str();
-            async move { invoker.render_in(&self.scope, name, arguments).await }
+            async move { invoker.render_prompt_in(&self.scope, name, arguments).await }
         };
         let mut rendered = render(self.invoker.clone()).await;
         // Which tools a prompt comes with says nothing about the prompts of the registry.
@@ -90,7 +90,7 @@ impl TurnRunner {
             let told = self.journal.state();
             told.turn.open_calls().map(|facts| facts.call.clone()).collect()
         };
-        let brought: Vec<CallId> = results.iter().map(|result| result.call.clone()).collect();
+        let brought: Vec<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
         for (at, call) in brought.iter().enumerate() {
             if !open.contains(call) {
                 return Err(rejected(call, "it does not wait for a result"));
@@ -101,11 +101,11 @@ impl TurnRunner {
         }
         for result in &mut results {
             if result.tool.as_str().is_empty() {
-                result.tool = self.tool_name(&result.call);
+                result.tool = self.tool_name(&result.call_id);
             }
         }
         for call in &open {
-            if !results.iter().any(|result| result.call == *call) {
+            if !results.iter().any(|result| result.call_id == *call) {
                 results.push(self.rejected_result(call, Outcome::Denied, "the call was not run"));
             }
         }

@@ -145,7 +145,7 @@ impl TurnRunner {
         let pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
         let asked = pending.map(|pending| EntryBody::ApprovalRequested {
             call: pending.call.id.clone(),
-            token: pending.request().grant(),
+            token: pending.request().issue_token(),
             arguments: pending.arguments,
         });
         asked.collect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use toolwright_core::{CallEvent, CallId, Invoker, Outcome, Scope, ToolCall, ToolResult};
+use toolwright_core::{CallEvent, CallId, Invoker, Outcome, CallScope, ToolCall, ToolResult};
 
 use super::TurnRunner;
 use super::approvals::JournalApprover;
@@ -20,7 +20,7 @@ impl TurnRunner {
             .invoker
             .with_approver(JournalApprover(Arc::clone(&self.journal)));
         let ran = invoker
-            .each(&calls, |call| self.run_call(&invoker, call))
+            .map_calls(&calls, |call| self.run_call(&invoker, call))
             .await;
         ran.into_iter().collect()
     }
@@ -54,7 +54,7 @@ impl TurnRunner {
         Ok(())
     }
 
-    fn scope_with_events(&self) -> Scope {
+    fn scope_with_events(&self) -> CallScope {
         let listener = self.events.clone();
         self.scope.clone().on_event(move |event| {
             if let Some(event) = to_chat_event(event) {
@@ -81,7 +81,7 @@ impl TurnRunner {
         match verdict {
             Some(ApprovalVerdict::Approve) => {
                 let mut result = ToolResult::success("approved");
-                (result.call, result.tool) = (call.clone(), self.tool_name(call));
+                (result.call_id, result.tool) = (call.clone(), self.tool_name(call));
                 result
             }
             Some(ApprovalVerdict::Deny { reason }) => denied(&reason),

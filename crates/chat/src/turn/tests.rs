@@ -56,7 +56,7 @@ impl Journal {
     }
 
     fn result(&mut self, call: &str, mut result: ToolResult) -> &mut Self {
-        result.call = call.into();
+        result.call_id = call.into();
         self.add(EntryBody::CallFinished { result })
     }
 

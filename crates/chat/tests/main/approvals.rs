@@ -202,7 +202,7 @@ async fn every_call_can_be_made_to_wait() {
     let log = Log::default();
     for of_chat in [true, false] {
         let model = ScriptedModel::new().calls("look", "{}").replies("Seen.");
-        let never = Tool::builder("look", "Looks.").approval(toolwright::Approval::Never);
+        let never = Tool::builder("look", "Looks.").approval(toolwright::ApprovalPolicy::Never);
         let tool = logging_tool(never.read_only(true), &log);
         let paused = if of_chat {
             let chat = builder(model, tool).ask_before_each_call().build();

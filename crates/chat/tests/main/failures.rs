@@ -2,7 +2,7 @@
 
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{TurnEnd, Item, StopReason};
-use toolwright::{Malformed, Outcome, Tool, ToolCall, ToolError};
+use toolwright::{OnMalformed, Outcome, Tool, ToolCall, ToolError};
 
 use crate::support::{
     Log, assert_complete, builder, chat, ended, failing_tool, stored_entries, logging_tool, read_tool, pay, results, last_result_texts,
@@ -93,7 +93,7 @@ async fn a_call_that_is_cut_off_before_its_arguments_never_runs() {
 #[tokio::test]
 async fn arguments_that_must_not_be_malformed_end_the_turn() {
     let log = Log::default();
-    let strict = Tool::builder("write", "Writes.").on_malformed(Malformed::Error);
+    let strict = Tool::builder("write", "Writes.").on_malformed(OnMalformed::Error);
     let model = ScriptedModel::new().calls("write", "{\"n\"");
     let chat = chat(model, logging_tool(strict, &log));
     let (_, response) = ended(chat.message().user("Go!").call().await);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{PendingApproval, ChatEvent, ApprovalResponse, HostedTool, Item, ItemKind, MemoryStore};
-use toolwright::{Config, Outcome, Sources};
+use toolwright::{Config, Outcome, ConfigSources};
 
 use crate::support::{Log, builder, chat, events, none, results, write};
 
@@ -26,7 +26,7 @@ fn waiting() -> ScriptedModel {
 
 #[test]
 fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
-    let sources = Sources::new().defaults([("WebSearchTool.type", "default")]);
+    let sources = ConfigSources::new().defaults([("WebSearchTool.type", "default")]);
     let config = Config::load(sources).unwrap().config;
     let search = HostedTool::WebSearch(config.web_search().unwrap().unwrap());
     let chat = builder(ScriptedModel::new(), none()).hosted_tool(search).build();
@@ -92,7 +92,7 @@ async fn the_vendor_is_told_what_was_decided() {
         let [result] = &results(&model.requests()[1])[..] else {
             panic!("one result")
         };
-        assert_eq!(result.call.as_str(), "mcpr_1");
+        assert_eq!(result.call_id.as_str(), "mcpr_1");
         assert_eq!((result.outcome, &*result.text()), (outcome, text));
     }
 }
@@ -122,7 +122,7 @@ async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
         panic!("one call is ours")
     };
     let mut result = toolwright::ToolResult::success("by hand");
-    result.call = call.id.clone();
+    result.call_id = call.id.clone();
     let response = paused.submit_results(vec![result]).call().await.unwrap();
     assert_eq!(response.text(), "Done.");
     let told = results(&model.requests()[1]);

@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, TurnEnd};
-use toolwright::{ApprovalRequest, Approve, CancellationToken, Decision};
+use toolwright::{ApprovalRequest, Approver, CancellationToken, ApprovalDecision};
 
 use crate::support::{Log, assert_complete, builder, events, kinds, read_tool, pay, last_result_texts, write};
 
 struct Decides<F>(F);
 
-impl<F: Fn(ApprovalRequest<'_>) -> Decision + Send + Sync> Approve for Decides<F> {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl<F: Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync> Approver for Decides<F> {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(std::future::ready((self.0)(request)))
     }
 }
@@ -21,8 +21,8 @@ impl<F: Fn(ApprovalRequest<'_>) -> Decision + Send + Sync> Approve for Decides<F
 /// Somebody who never answers.
 struct Asleep;
 
-impl Approve for Asleep {
-    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for Asleep {
+    fn decide<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(std::future::pending())
     }
 }
@@ -38,7 +38,7 @@ fn model() -> ScriptedModel {
 }
 
 async fn decided(
-    decide: impl Fn(ApprovalRequest<'_>) -> Decision + Send + Sync + 'static,
+    decide: impl Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>) {
     let log = Log::default();
     let model = model();

@@ -35,7 +35,7 @@ fn every_kind() -> Vec<EntryBody> {
     let stop = StopReason::Other("odd".to_owned());
     let step = Step::new(ModelId::new("v", "m"), items, stop, Usage::new(3, 4));
     let mut result = ToolResult::success("1").with_structured(json!({"result": 1.0}));
-    result.call = "a".into();
+    result.call_id = "a".into();
     let token = json!({"id": "1", "digest": "2", "expires": u64::MAX, "signature": "3"});
     let content = || vec![Content::text("Hello.")];
     let verdicts = [
@@ -140,7 +140,7 @@ fn step(ids: &[&str]) -> EntryBody {
 
 fn finished(id: &str, text: &str) -> EntryBody {
     let mut result = ToolResult::success(text);
-    result.call = id.into();
+    result.call_id = id.into();
     EntryBody::CallFinished { result }
 }
 

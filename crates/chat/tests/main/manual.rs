@@ -15,7 +15,7 @@ fn model() -> ScriptedModel {
 
 fn result(call: &ToolCall, text: &str) -> ToolResult {
     let mut result = ToolResult::success(text);
-    result.call = call.id.clone();
+    result.call_id = call.id.clone();
     result
 }
 

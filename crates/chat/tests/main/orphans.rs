@@ -172,8 +172,8 @@ fn assert_closed(entries: &[Entry], going_on: bool) {
                 open = step.calls().map(|call| call.id.to_string()).collect();
             }
             EntryBody::CallFinished { result } => {
-                let at = open.iter().position(|id| result.call == id.as_str());
-                open.remove(at.unwrap_or_else(|| panic!("{} has two results", result.call)));
+                let at = open.iter().position(|id| result.call_id == id.as_str());
+                open.remove(at.unwrap_or_else(|| panic!("{} has two results", result.call_id)));
             }
             _ => {}
         }

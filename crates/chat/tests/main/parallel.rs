@@ -82,9 +82,9 @@ async fn results_are_told_in_the_order_of_the_calls_whoever_ends_first() {
         .replies("Done.");
     let chat = chat(model.clone(), vec![late.unwrap(), early.unwrap()]);
     let response = chat.message().user("Go!").call().await.unwrap();
-    let came: Vec<CallId> = response.results().into_iter().map(|it| it.call).collect();
+    let came: Vec<CallId> = response.results().into_iter().map(|it| it.call_id).collect();
     assert_eq!(came.last().unwrap().as_str(), "call_0_0");
     let told = results(&model.requests()[1]);
-    let told: Vec<&str> = told.iter().map(|result| result.call.as_str()).collect();
+    let told: Vec<&str> = told.iter().map(|result| result.call_id.as_str()).collect();
     assert_eq!(told, ["call_0_0", "call_0_1", "call_0_2"]);
 }

@@ -2,7 +2,7 @@
 
 use toolwright::chat::Chat;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::{Config, ErrorPolicy, Invoker, Sources, Tool, View};
+use toolwright::{Config, ErrorPolicy, Invoker, ConfigSources, Tool, View};
 
 use crate::support::{ended, registry, last_result_texts};
 
@@ -65,13 +65,13 @@ async fn a_tool_says_what_becomes_of_its_errors() {
 async fn a_view_says_it_for_its_tools() {
     for (errors, read) in CASES {
         let view = registry(failing(Some(ErrorPolicy::Generic))).all();
-        let view = view.adjust(move |_, policy| policy.errors = errors);
+        let view = view.map_policy(move |_, policy| policy.errors = errors);
         assert_eq!(reads(&invoker(view), None).await, read);
     }
 }
 
 fn with_settings(errors: &str) -> Invoker {
-    let sources = Sources::new().defaults([("tools.act.errors", errors)]);
+    let sources = ConfigSources::new().defaults([("tools.act.errors", errors)]);
     let config = Config::load(sources).unwrap().config;
     let invoker = Invoker::builder(registry(failing(None))).config(config);
     invoker.build().unwrap()

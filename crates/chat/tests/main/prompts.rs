@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Message};
-use toolwright::{Content, Item, prompt};
+use toolwright::{Content, BundleItem, prompt};
 
 use crate::support::{builder, chat, none, constant_tool};
 
@@ -19,7 +19,7 @@ fn mood(mood: String) -> &'static str {
     "I am ${mood}."
 }
 
-fn prompts() -> Vec<Item> {
+fn prompts() -> Vec<BundleItem> {
     vec![
         translate::prompt().into(),
         mood::prompt().into(),

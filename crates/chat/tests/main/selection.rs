@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{TurnRequest, Chat, ChatError, ToolChoice};
-use toolwright::{Config, Invoker, Registry, Sources, Tool, ToolCall};
+use toolwright::{Config, Invoker, Registry, ConfigSources, Tool, ToolCall};
 
 use crate::support::{Log, builder, chat, registry, constant_tool, tool_names, last_result_texts};
 
@@ -219,7 +219,7 @@ async fn the_tools_of_one_prompt_are_not_the_next_ones() {
 
 #[tokio::test]
 async fn what_settings_count_is_counted_over_all_prompts() {
-    let sources = Sources::new().defaults([("tools.search.rate_limit", "1/1h")]);
+    let sources = ConfigSources::new().defaults([("tools.search.rate_limit", "1/1h")]);
     let config = Config::load(sources).unwrap().config;
     let invoker = Invoker::builder(registry(tools())).config(config);
     let model = FnModel::new(|request| match request.messages.len() {

@@ -179,7 +179,7 @@ pub(crate) fn unpaired(messages: &[Message]) -> Option<String> {
         let Some(Message::Results(results)) = told.next() else {
             return Some(format!("calls without results: {calls:?}"));
         };
-        let answered: Vec<String> = results.iter().map(|it| it.call.to_string()).collect();
+        let answered: Vec<String> = results.iter().map(|it| it.call_id.to_string()).collect();
         if answered != calls {
             return Some(format!("{calls:?} are answered by {answered:?}"));
         }

@@ -126,7 +126,7 @@ async fn a_tools_progress_and_updates_are_events() {
     let updates: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
-            ChatEvent::Update { result } => Some(format!("{} {}", result.call, result.text())),
+            ChatEvent::Update { result } => Some(format!("{} {}", result.call_id, result.text())),
             _ => None,
         })
         .collect();
@@ -193,7 +193,7 @@ async fn two_calls_with_one_id_are_two_calls() {
     let ids: Vec<String> = response
         .results()
         .iter()
-        .map(|it| it.call.to_string())
+        .map(|it| it.call_id.to_string())
         .collect();
     assert_eq!(ids, ["same", "same_2", "same_3"]);
     assert_complete(response.entries());

@@ -158,7 +158,7 @@ fn assert_answered(entries: &[Entry]) {
                 assert_eq!(open, known);
             }
             EntryBody::CallFinished { result } => {
-                let at = open.iter().position(|id| result.call == id.as_str());
+                let at = open.iter().position(|id| result.call_id == id.as_str());
                 open.remove(at.unwrap());
             }
             EntryBody::CallStarted { call } => assert!(open.contains(&call.to_string())),

@@ -56,8 +56,8 @@ fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
             model: model.to_owned(),
             input: section.get("input")?,
             output: section.get("output")?,
-            cached: section.find("cached")?,
-            cache_written: section.find("cache_written")?,
+            cached: section.get_optional("cached")?,
+            cache_written: section.get_optional("cache_written")?,
         })
     };
     let rows: Result<Vec<Row>, ConfigError> = models.into_iter().map(read).collect();
@@ -67,12 +67,12 @@ fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
 #[cfg(test)]
 mod tests {
     use toolwright_chat::{ModelId, Usage};
-    use toolwright_core::Sources;
+    use toolwright_core::ConfigSources;
 
     use super::*;
 
     fn config(settings: &[(&str, &str)]) -> Config {
-        let sources = Sources::new().defaults(settings.iter().copied());
+        let sources = ConfigSources::new().defaults(settings.iter().copied());
         Config::load(sources).unwrap().config
     }
 

@@ -217,7 +217,7 @@ impl Screen {
             0 | 1 => String::new(),
             _ => format!("{}: ", result.tool),
         };
-        self.calls.retain(|call| *call != result.call);
+        self.calls.retain(|call| *call != result.call_id);
         for note in &result.notes {
             self.note(&format!("  note: {note}"));
         }

@@ -59,7 +59,7 @@ impl Setup {
         }
         let search = config.web_search().map_err(unreadable)?;
         let search = search.into_iter().map(HostedTool::WebSearch);
-        let groups = config.mcp_groups().map_err(unreadable)?.into_iter();
+        let groups = config.mcp_servers().map_err(unreadable)?.into_iter();
         let hosted = search.chain(groups.map(HostedTool::Mcp)).collect();
         Ok(Self {
             store,
@@ -109,7 +109,7 @@ pub(crate) async fn attach(
     config: &Config,
     model: &dyn Model,
 ) -> Result<(), Failure> {
-    let groups = config.mcp_groups();
+    let groups = config.mcp_servers();
     let mut groups = groups
         .map_err(|error| Failure::finding(&error))?
         .into_iter();

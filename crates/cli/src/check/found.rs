@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 use toolwright_core::schema::Note;
-use toolwright_core::wire::{self, Candidate, Definition, Refused, Unreadable};
-use toolwright_core::{Entry, Invoker, InvokerBuilder, Registry, Snapshot};
+use toolwright_core::wire::{self, CandidateTool, ToolDefinition, RejectedDefinition, ImportError};
+use toolwright_core::{RegisteredTool, Invoker, InvokerBuilder, Registry, Snapshot};
 
 use crate::attach::{self, Servers, Stay};
 use crate::config::Surroundings;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 #[derive(Default)]
 pub(super) struct Found {
     linked: Option<Arc<Snapshot>>,
-    read: Vec<(String, Definition)>,
+    read: Vec<(String, ToolDefinition)>,
     pub(super) refused: Vec<RefusedIn>,
     /// Servers whose tools are not checked, because they could not be attached.
     pub(super) missing: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct Found {
 pub(super) struct RefusedIn {
     pub(super) source: String,
     #[serde(flatten)]
-    pub(super) refused: Refused,
+    pub(super) refused: RejectedDefinition,
 }
 
 impl RefusedIn {
@@ -50,7 +50,7 @@ impl fmt::Display for RefusedIn {
 /// One tool to check.
 #[derive(Clone, Copy)]
 pub(super) struct Tool<'f> {
-    pub(super) candidate: Candidate<'f>,
+    pub(super) candidate: CandidateTool<'f>,
     /// Its bundle, or the file that defines it.
     pub(super) source: &'f str,
     /// What was mended when its definition was read.
@@ -94,9 +94,9 @@ impl Found {
     }
 
     /// Adds what a text defines.
-    pub(super) fn add(&mut self, source: &str, text: &str) -> Result<(), Unreadable> {
+    pub(super) fn add(&mut self, source: &str, text: &str) -> Result<(), ImportError> {
         let source = source.to_owned();
-        for definition in wire::read(text)? {
+        for definition in wire::import_definitions(text)? {
             match definition {
                 Ok(definition) => self.read.push((source.clone(), definition)),
                 Err(refused) => self.refused.push(RefusedIn {
@@ -119,7 +119,7 @@ impl Found {
             self.linked
                 .iter()
                 .flat_map(|snapshot| snapshot.iter())
-                .map(|entry: &Entry| Tool {
+                .map(|entry: &RegisteredTool| Tool {
                     candidate: entry.into(),
                     source: &entry.spec().bundle,
                     notes: &[],

@@ -33,15 +33,15 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         check_alone(config, key)?;
     }
     for (section, keys) in SECTIONS {
-        config.refuse_unknown(section, keys)?;
+        config.reject_unknown(section, keys)?;
     }
     let vendors: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
-    config.refuse_unknown("models", &vendors)?;
+    config.reject_unknown("models", &vendors)?;
     for vendor in vendors {
-        config.refuse_unknown(&format!("models.{vendor}"), &VENDOR)?;
+        config.reject_unknown(&format!("models.{vendor}"), &VENDOR)?;
     }
-    for group in config.numbered("MCP") {
-        config.refuse_unknown(&group, &GROUP)?;
+    for group in config.numbered_groups("MCP") {
+        config.reject_unknown(&group, &GROUP)?;
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ fn check_alone(config: &Config, key: &str) -> Result<(), ConfigError> {
         None if config.get::<Vec<BTreeMap<String, IgnoredAny>>>(key).is_ok() => return Ok(()),
         None => "what a tool reads goes into a section of its own, as [mine]".to_owned(),
     };
-    Err(ConfigError::Wrong {
+    Err(ConfigError::Invalid {
         key: key.to_owned(),
         origin: config.origin(key).cloned().unwrap_or(Origin::Default),
         problem: format!("there is no such setting; {hint}"),

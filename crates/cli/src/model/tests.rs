@@ -1,6 +1,6 @@
 //! Which model answers, and what is said where none can.
 
-use toolwright_core::Sources;
+use toolwright_core::ConfigSources;
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn config(settings: &[(&str, &str)], variables: &[(&str, &str)]) -> Config {
     let nowhere = [("OLLAMA_HOST", "http://127.0.0.1:1")];
     let variables = nowhere.into_iter().chain(variables);
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults(settings.iter().copied())
         .environment(variables.collect::<Vec<_>>());
     Config::load(sources).unwrap().config

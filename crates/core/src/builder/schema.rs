@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright_schema::Schema;
 
 use crate::error::DefineError;
-use crate::input::{Default, fit};
+use crate::input_schema::{ParamDefault, coerce_to_param};
 
 pub(super) const JSON_TYPES: &str = "string, integer, number, boolean, array or object";
 
@@ -16,8 +16,8 @@ pub(super) fn is_json_type(name: &str) -> bool {
 }
 
 /// Refuses a schema whose root is not the object that arguments always are.
-pub(super) fn check_object(schema: &Value, tool: impl Fn() -> String) -> Result<(), DefineError> {
-    if is_object(schema, schema, &mut { VISITED }) {
+pub(super) fn require_object(schema: &Value, tool: impl Fn() -> String) -> Result<(), DefineError> {
+    if is_object(schema, schema, &mut { MAX_VISITS }) {
         return Ok(());
     }
     let kind = schema.get("type").map(Value::to_string);
@@ -28,7 +28,7 @@ pub(super) fn check_object(schema: &Value, tool: impl Fn() -> String) -> Result<
 }
 
 /// How many subschemas are looked at for what they describe; schemas may come from strangers.
-const VISITED: usize = 64;
+const MAX_VISITS: usize = 64;
 
 /// Tells whether a schema describes objects, in itself or in each of its alternatives.
 fn is_object(schema: &Value, root: &Value, visits: &mut usize) -> bool {
@@ -55,33 +55,33 @@ fn is_object(schema: &Value, root: &Value, visits: &mut usize) -> bool {
 
 /// The defaults that a whole schema publishes for its top-level properties.
 #[derive(Default)]
-pub(super) struct Published {
-    pub(super) defaults: Vec<(String, Default)>,
+pub(super) struct SchemaDefaults {
+    pub(super) defaults: Vec<(String, ParamDefault)>,
     /// The first property that refuses its own default, and why.
-    pub(super) unfit: Option<(String, String)>,
+    pub(super) invalid: Option<(String, String)>,
 }
 
-impl Published {
-    pub(super) fn by(schema: &Schema) -> Self {
+impl SchemaDefaults {
+    pub(super) fn of_schema(schema: &Schema) -> Self {
         let (mut defaults, mut unfit) = (Vec::new(), None);
         let properties = schema.as_value().get("properties");
         for (name, property) in properties.and_then(Value::as_object).into_iter().flatten() {
             let Some(default) = property.get("default") else {
                 continue;
             };
-            match fit(schema, name, default.clone()) {
-                Ok(default) => defaults.push((name.clone(), Default::Value(default))),
+            match coerce_to_param(schema, name, default.clone()) {
+                Ok(default) => defaults.push((name.clone(), ParamDefault::Value(default))),
                 Err(message) => {
                     unfit.get_or_insert((name.clone(), format!("its default: {message}")));
                 }
             }
         }
-        Self { defaults, unfit }
+        Self { defaults, invalid: unfit }
     }
 }
 
 /// Lets a schema take `null` too.
-pub(super) fn nullable(schema: &mut Value) {
+pub(super) fn allow_null(schema: &mut Value) {
     let kind = schema
         .get("type")
         .and_then(Value::as_str)

@@ -31,7 +31,7 @@ pub enum ConfigError {
     },
     /// It is set to something that cannot be read as the type asked for.
     #[error("setting `{key}` ({origin}): {problem}")]
-    Wrong {
+    Invalid {
         /// The key.
         key: String,
         /// Where it is set.
@@ -41,7 +41,7 @@ pub enum ConfigError {
     },
     /// The config file that was asked for is not there.
     #[error("there is no config file {}: check the path", path.display())]
-    NoFile {
+    FileNotFound {
         /// The path as given.
         path: PathBuf,
     },

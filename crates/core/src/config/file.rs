@@ -7,45 +7,45 @@ use std::{fs, str};
 
 use super::error::ConfigError;
 use super::origin::Origin;
-use super::value::{Setting, Value};
+use super::value::{Setting, SettingValue};
 
 mod properties;
 mod toml;
 
-pub(super) const TOML: &str = "toolwright.toml";
-const PROPERTIES: &str = "toolwright.properties";
+pub(super) const TOML_FILE_NAME: &str = "toolwright.toml";
+const PROPERTIES_FILE_NAME: &str = "toolwright.properties";
 
-pub(super) struct File {
+pub(super) struct ConfigFile {
     pub(super) path: PathBuf,
     pub(super) settings: BTreeMap<String, Setting>,
     pub(super) warnings: Vec<String>,
 }
 
 /// One setting as a file format's reader finds it.
-struct Line {
+struct FileSetting {
     key: String,
-    value: Value,
+    value: SettingValue,
     line: usize,
 }
 
 /// Where a file is not well-formed, and how.
 #[derive(Debug)]
-struct Mistake {
+struct SyntaxError {
     line: usize,
     problem: String,
 }
 
 #[derive(Clone, Copy)]
-enum Format {
+enum FileFormat {
     Toml,
     Properties,
 }
 
-impl File {
+impl ConfigFile {
     /// Reads the project's config file, if it has one.
-    pub(super) fn of_directory(directory: &Path) -> Result<Option<Self>, ConfigError> {
-        let (toml, properties) = (directory.join(TOML), directory.join(PROPERTIES));
-        if let Some(mut file) = Self::read(&toml, Format::Toml)? {
+    pub(super) fn find_in(directory: &Path) -> Result<Option<Self>, ConfigError> {
+        let (toml, properties) = (directory.join(TOML_FILE_NAME), directory.join(PROPERTIES_FILE_NAME));
+        if let Some(mut file) = Self::read(&toml, FileFormat::Toml)? {
             if properties.exists() {
                 file.warnings.push(format!(
                     "both {} and {} are there: the first counts, the second is not read",
@@ -55,24 +55,24 @@ impl File {
             }
             return Ok(Some(file));
         }
-        Self::read(&properties, Format::Properties)
+        Self::read(&properties, FileFormat::Properties)
     }
 
     /// Reads the config file that was asked for.
-    pub(super) fn at(path: &Path) -> Result<Self, ConfigError> {
+    pub(super) fn read_path(path: &Path) -> Result<Self, ConfigError> {
         let has = |wanted| {
             path.extension()
                 .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
         };
         let format = match (has("toml"), has("properties")) {
-            (true, _) => Format::Toml,
-            (_, true) => Format::Properties,
+            (true, _) => FileFormat::Toml,
+            (_, true) => FileFormat::Properties,
             _ => return Err(ConfigError::UnknownFormat { path: path.into() }),
         };
-        Self::read(path, format)?.ok_or_else(|| ConfigError::NoFile { path: path.into() })
+        Self::read(path, format)?.ok_or_else(|| ConfigError::FileNotFound { path: path.into() })
     }
 
-    fn read(path: &Path, format: Format) -> Result<Option<Self>, ConfigError> {
+    fn read(path: &Path, format: FileFormat) -> Result<Option<Self>, ConfigError> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -83,25 +83,25 @@ impl File {
         };
         Self::parse(path, format, &bytes)
             .map(Some)
-            .map_err(|Mistake { line, problem }| ConfigError::Malformed {
+            .map_err(|SyntaxError { line, problem }| ConfigError::Malformed {
                 path: path.into(),
                 line,
                 problem,
             })
     }
 
-    fn parse(path: &Path, format: Format, bytes: &[u8]) -> Result<Self, Mistake> {
-        let text = text(bytes)?;
+    fn parse(path: &Path, format: FileFormat, bytes: &[u8]) -> Result<Self, SyntaxError> {
+        let text = decode_utf8(bytes)?;
         let lines = match format {
-            Format::Toml => toml::read(text)?,
-            Format::Properties => properties::read(text)?,
+            FileFormat::Toml => toml::parse(text)?,
+            FileFormat::Properties => properties::parse(text)?,
         };
         let mut file = Self {
             path: path.into(),
             settings: BTreeMap::new(),
             warnings: Vec::new(),
         };
-        for Line { key, value, line } in lines {
+        for FileSetting { key, value, line } in lines {
             let path = path.to_path_buf();
             let origin = Origin::File { path, line };
             let setting = Setting { value, origin };
@@ -116,12 +116,12 @@ impl File {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Mistake> {
+fn decode_utf8(bytes: &[u8]) -> Result<&str, SyntaxError> {
     match str::from_utf8(bytes) {
         Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
         Err(error) => {
             let before = bytes.iter().take(error.valid_up_to());
-            Err(Mistake {
+            Err(SyntaxError {
                 line: 1 + before.filter(|byte| **byte == b'\n').count(),
                 problem: "expected UTF-8 text: save the file in that encoding".to_owned(),
             })

@@ -26,7 +26,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 pub struct Secret(SecretString);
 
 /// What a secret is read from; an error that expected this shows nothing of what it found.
-pub(super) const EXPECTED: &str = "a secret as text";
+pub(super) const EXPECTED_SECRET: &str = "a secret as text";
 
 impl Secret {
     /// Keeps the text to itself.
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Secret {
             type Value = Secret;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
+                f.write_str(EXPECTED_SECRET)
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {

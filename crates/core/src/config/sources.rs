@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::ConfigError;
-use super::file::File;
+use super::file::ConfigFile;
 use super::origin::Origin;
-use super::shown::is_read;
+use super::display::is_readable_variable;
 use super::value::Setting;
-use super::{Config, PREFIX, Settings, variable};
+use super::{Config, ENV_PREFIX, SettingsTable, env_var_name};
 
 /// Where settings are looked for; the order of the calls does not matter.
 ///
@@ -27,7 +27,7 @@ use super::{Config, PREFIX, Settings, variable};
 /// # Ok::<(), toolwright::ConfigError>(())
 /// ```
 #[derive(Default)]
-pub struct Sources {
+pub struct ConfigSources {
     defaults: Vec<(String, Setting)>,
     directory: Option<PathBuf>,
     file: Option<PathBuf>,
@@ -38,14 +38,14 @@ pub struct Sources {
 /// Settings that were loaded, and what their user should know about them.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The settings.
     pub config: Config,
     /// Sentences about what was found and does not count.
     pub warnings: Vec<String>,
 }
 
-impl Sources {
+impl ConfigSources {
     /// Looks nowhere.
     pub fn new() -> Self {
         Self::default()
@@ -68,7 +68,7 @@ impl Sources {
         let defaults = defaults.into_iter();
         self.defaults.extend(
             defaults
-                .map(|(key, value)| (key.into(), Setting::loose(value.into(), Origin::Default))),
+                .map(|(key, value)| (key.into(), Setting::from_untyped_text(value.into(), Origin::Default))),
         );
         self
     }
@@ -94,7 +94,7 @@ impl Sources {
             let origin = Origin::Environment {
                 variable: variable.clone(),
             };
-            let setting = Setting::loose(text, origin);
+            let setting = Setting::from_untyped_text(text, origin);
             self.variables.insert(variable, setting);
         }
         self
@@ -109,7 +109,7 @@ impl Sources {
         name: impl Into<String>,
     ) -> Self {
         let origin = Origin::Flag { name: name.into() };
-        let setting = Setting::loose(value.into(), origin);
+        let setting = Setting::from_untyped_text(value.into(), origin);
         self.flags.push((key.into(), setting));
         self
     }
@@ -121,10 +121,10 @@ impl Config {
     /// # Errors
     ///
     /// When a file cannot be read or is not well-formed, or the one asked for is not there.
-    pub fn load(sources: Sources) -> Result<Loaded, ConfigError> {
+    pub fn load(sources: ConfigSources) -> Result<LoadedConfig, ConfigError> {
         let file = match (&sources.file, &sources.directory) {
-            (Some(path), _) => Some(File::at(path)?),
-            (None, Some(directory)) => File::of_directory(directory)?,
+            (Some(path), _) => Some(ConfigFile::read_path(path)?),
+            (None, Some(directory)) => ConfigFile::find_in(directory)?,
             (None, None) => None,
         };
         let (path, in_file, mut warnings) = match file {
@@ -133,19 +133,19 @@ impl Config {
         };
         let mut variables = sources.variables;
         variables.retain(|_, setting| !setting.value.is_blank());
-        warnings.extend(never_read(&variables));
+        warnings.extend(unreadable_variable_warnings(&variables));
 
         let mut named = BTreeMap::new();
-        named.extend(set(sources.defaults));
-        named.extend(set(in_file));
+        named.extend(skip_blank(sources.defaults));
+        named.extend(skip_blank(in_file));
         for (key, setting) in &mut named {
-            if let Some(over) = variables.get(&variable(key)) {
+            if let Some(over) = variables.get(&env_var_name(key)) {
                 *setting = over.clone();
             }
         }
-        named.extend(set(sources.flags));
-        let settings = Settings {
-            named,
+        named.extend(skip_blank(sources.flags));
+        let settings = SettingsTable {
+            by_key: named,
             variables,
             file: path,
         };
@@ -153,23 +153,23 @@ impl Config {
             settings: Arc::new(settings),
             section: Arc::default(),
         };
-        Ok(Loaded { config, warnings })
+        Ok(LoadedConfig { config, warnings })
     }
 }
 
-fn set(
+fn skip_blank(
     settings: impl IntoIterator<Item = (String, Setting)>,
 ) -> impl Iterator<Item = (String, Setting)> {
     let settings = settings.into_iter();
     settings.filter(|(_, setting)| !setting.value.is_blank())
 }
 
-fn never_read(variables: &HashMap<String, Setting>) -> Vec<String> {
-    let ours = variables.keys().filter(|name| name.starts_with(PREFIX));
-    let mut unread: Vec<_> = ours.filter(|name| !is_read(name)).collect();
+fn unreadable_variable_warnings(variables: &HashMap<String, Setting>) -> Vec<String> {
+    let ours = variables.keys().filter(|name| name.starts_with(ENV_PREFIX));
+    let mut unread: Vec<_> = ours.filter(|name| !is_readable_variable(name)).collect();
     unread.sort();
     let warn = |name: &String| {
-        let right = variable(name.strip_prefix(PREFIX).unwrap_or_default());
+        let right = env_var_name(name.strip_prefix(ENV_PREFIX).unwrap_or_default());
         format!("the variable {name} is never read: write {right}")
     };
     unread.into_iter().map(warn).collect()

@@ -1,13 +1,13 @@
 //! Settings as their readers meet them.
 
-use super::{Config, ConfigError, Loaded, Sources};
+use super::{Config, ConfigError, LoadedConfig, ConfigSources};
 
 mod hosted;
 mod layers;
 mod reading;
 mod showing;
 
-fn load(sources: Sources) -> Loaded {
+fn load(sources: ConfigSources) -> LoadedConfig {
     Config::load(sources).unwrap()
 }
 
@@ -21,10 +21,10 @@ fn toml(text: &str) -> Config {
     written("toolwright.toml", text).config
 }
 
-fn written(name: &str, text: &str) -> Loaded {
+fn written(name: &str, text: &str) -> LoadedConfig {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join(name), text).unwrap();
-    load(Sources::new().directory(directory.path()))
+    load(ConfigSources::new().directory(directory.path()))
 }
 
 fn variables(variables: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -33,7 +33,7 @@ fn variables(variables: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn environment(given: &[(&str, &str)]) -> Config {
-    load(Sources::new().environment(variables(given))).config
+    load(ConfigSources::new().environment(variables(given))).config
 }
 
 fn message<T>(result: Result<T, ConfigError>) -> String {

@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 
-use super::{Invocation, Layer, Next, Place};
+use super::{Invocation, Layer, Next, LayerPosition};
 use crate::context::Caller;
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};
@@ -30,20 +30,20 @@ impl<F: Fn(&Caller, &ToolSpec) -> bool + Send + Sync + 'static> Authorise<F> {
 }
 
 impl<F: Fn(&Caller, &ToolSpec) -> bool + Send + Sync + 'static> Layer for Authorise<F> {
-    fn place(&self) -> Place {
-        Place::Authorise
+    fn position(&self) -> LayerPosition {
+        LayerPosition::Authorise
     }
 
-    fn shows(&self, tool: &ToolSpec, caller: &Caller) -> bool {
+    fn is_visible(&self, tool: &ToolSpec, caller: &Caller) -> bool {
         (self.0)(caller, tool)
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         if (self.0)(call.caller(), call.tool()) {
             return next.run();
         }
         let message = format!("you may not call `{}`", call.tool().name);
-        let denied = ToolResult::refused(Outcome::Denied, ErrorKind::Failed, message);
+        let denied = ToolResult::from_outcome(Outcome::Denied, ErrorKind::Failed, message);
         Box::pin(std::future::ready(denied))
     }
 }

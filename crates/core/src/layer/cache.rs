@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use tokio::time::Instant;
 use toolwright_schema::canonical;
 
-use super::{Invocation, Layer, Next, Place};
+use super::{Invocation, Layer, Next, LayerPosition};
 use crate::context::SessionId;
 use crate::result::ToolResult;
 
@@ -17,8 +17,8 @@ use crate::result::ToolResult;
 ///
 /// Only tools declared read-only or idempotent are cached; any other runs every time.
 pub struct Cache {
-    keep: Duration,
-    most: usize,
+    ttl: Duration,
+    max_entries: usize,
     results: Mutex<IndexMap<String, (Instant, ToolResult)>>,
 }
 
@@ -26,29 +26,29 @@ impl Cache {
     /// Keeps results for `keep`, the last 1,000 of them.
     pub fn new(keep: Duration) -> Self {
         Self {
-            keep,
-            most: 1_000,
+            ttl: keep,
+            max_entries: 1_000,
             results: Mutex::default(),
         }
     }
 
     /// Sets how many results are kept.
     #[must_use]
-    pub fn most(mut self, most: usize) -> Self {
-        self.most = most.max(1);
+    pub fn max_entries(mut self, most: usize) -> Self {
+        self.max_entries = most.max(1);
         self
     }
 
     fn get(&self, key: &str) -> Option<ToolResult> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, result) = results.get(key)?;
-        (since.elapsed() < self.keep).then(|| result.clone())
+        (since.elapsed() < self.ttl).then(|| result.clone())
     }
 
     fn put(&self, key: String, result: &ToolResult) {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results.shift_remove(&key);
-        if results.len() >= self.most {
+        if results.len() >= self.max_entries {
             results.shift_remove_index(0);
         }
         let mut kept = result.clone();
@@ -59,11 +59,11 @@ impl Cache {
 }
 
 impl Layer for Cache {
-    fn place(&self) -> Place {
-        Place::Cache
+    fn position(&self) -> LayerPosition {
+        LayerPosition::Cache
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         let Some(arguments) = call
             .arguments()
             .filter(|_| call.tool().hints.is_repeatable())

@@ -6,36 +6,36 @@ use std::sync::Arc;
 use tokio::sync::SemaphorePermit;
 
 use crate::context::CallContext;
-use crate::options::DEFAULT_CONCURRENCY;
-use crate::registry::Entry;
+use crate::policy::DEFAULT_CONCURRENCY;
+use crate::registry::RegisteredTool;
 use crate::result::ToolResult;
 
 /// Leave to run.
-pub(crate) enum Leave<'a> {
+pub(crate) enum Permit<'a> {
     /// For as long as it is held.
     Held(#[expect(dead_code, reason = "held, not looked at")] SemaphorePermit<'a>),
     /// Held by a thread of the tool's own.
-    WithThread,
+    HeldByThread,
     /// To be waited for by what does not return at once: only that can pile up.
-    NotYet,
+    Deferred,
 }
 
 /// Takes a permit of the tool if it needs one now and one is free.
-pub(crate) fn at_once<'a>(entry: &'a Entry, cx: &CallContext<'_>) -> Option<Leave<'a>> {
+pub(crate) fn try_acquire<'a>(entry: &'a RegisteredTool, cx: &CallContext<'_>) -> Option<Permit<'a>> {
     let permits = &entry.permits;
     if entry.policy.blocking {
-        cx.permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
-        return Some(Leave::WithThread);
+        cx.blocking_permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
+        return Some(Permit::HeldByThread);
     }
     if entry.policy.concurrency == DEFAULT_CONCURRENCY {
-        return Some(Leave::NotYet);
+        return Some(Permit::Deferred);
     }
-    permits.try_acquire().ok().map(Leave::Held)
+    permits.try_acquire().ok().map(Permit::Held)
 }
 
 /// Waits for a permit of the tool, then for `next`.
-pub(crate) async fn around(
-    entry: &Entry,
+pub(crate) async fn run_with_permit(
+    entry: &RegisteredTool,
     cx: &CallContext<'_>,
     next: impl Future<Output = ToolResult>,
 ) -> ToolResult {
@@ -43,7 +43,7 @@ pub(crate) async fn around(
     if entry.policy.blocking {
         // The thread takes it along, and gives it back when it really ends.
         if let Ok(permit) = Arc::clone(permits).acquire_owned().await {
-            cx.permit.put(permit);
+            cx.blocking_permit.put(permit);
         }
         return next.await;
     }

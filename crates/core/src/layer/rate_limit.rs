@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::{Invocation, Layer, Next, Place};
+use super::{Invocation, Layer, Next, LayerPosition};
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};
 
 /// How many callers' counts are kept; those that have rested longest are forgotten first.
-const REMEMBERED: usize = 10_000;
+const MAX_TRACKED_WINDOWS: usize = 10_000;
 
 /// Lets each caller make a number of calls of one tool per period; unused ones do not add up.
 ///
@@ -20,15 +20,15 @@ const REMEMBERED: usize = 10_000;
 pub struct RateLimit {
     calls: u32,
     period: Duration,
-    seen: Mutex<Seen>,
+    windows: Mutex<Windows>,
 }
 
 /// Windows by tool and caller.
-type Seen = HashMap<(String, Option<String>), Window>;
+type Windows = HashMap<(String, Option<String>), Window>;
 
 /// What one caller has used of the current period.
 struct Window {
-    since: Instant,
+    started_at: Instant,
     used: u32,
 }
 
@@ -38,34 +38,34 @@ impl RateLimit {
         Self {
             calls,
             period,
-            seen: Mutex::default(),
+            windows: Mutex::default(),
         }
     }
 
     /// Counts a call; `Err` says how long to wait.
-    fn take(&self, call: &Invocation<'_>) -> Result<(), Duration> {
+    fn try_acquire(&self, call: &Invocation<'_>) -> Result<(), Duration> {
         let key = (
             call.tool().name.to_string(),
             call.caller().name().map(str::to_owned),
         );
         let now = Instant::now();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= REMEMBERED && !seen.contains_key(&key) {
-            seen.retain(|_, window| now.duration_since(window.since) < self.period);
-            forget_oldest(&mut seen);
+        let mut seen = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MAX_TRACKED_WINDOWS && !seen.contains_key(&key) {
+            seen.retain(|_, window| now.duration_since(window.started_at) < self.period);
+            evict_oldest(&mut seen);
         }
         let window = seen.entry(key).or_insert(Window {
-            since: now,
+            started_at: now,
             used: 0,
         });
-        if now.duration_since(window.since) >= self.period {
+        if now.duration_since(window.started_at) >= self.period {
             *window = Window {
-                since: now,
+                started_at: now,
                 used: 0,
             };
         }
         if window.used >= self.calls {
-            return Err(self.period.saturating_sub(now.duration_since(window.since)));
+            return Err(self.period.saturating_sub(now.duration_since(window.started_at)));
         }
         window.used += 1;
         Ok(())
@@ -73,23 +73,23 @@ impl RateLimit {
 }
 
 /// Makes room, a tenth at a time, where more callers are seen in one period than are remembered.
-fn forget_oldest(seen: &mut Seen) {
-    if seen.len() < REMEMBERED {
+fn evict_oldest(seen: &mut Windows) {
+    if seen.len() < MAX_TRACKED_WINDOWS {
         return;
     }
-    let mut ages: Vec<Instant> = seen.values().map(|window| window.since).collect();
-    let (_, oldest, _) = ages.select_nth_unstable(REMEMBERED / 10);
+    let mut ages: Vec<Instant> = seen.values().map(|window| window.started_at).collect();
+    let (_, oldest, _) = ages.select_nth_unstable(MAX_TRACKED_WINDOWS / 10);
     let oldest = *oldest;
-    seen.retain(|_, window| window.since > oldest);
+    seen.retain(|_, window| window.started_at > oldest);
 }
 
 impl Layer for RateLimit {
-    fn place(&self) -> Place {
-        Place::RateLimit
+    fn position(&self) -> LayerPosition {
+        LayerPosition::RateLimit
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
-        let wait = match self.take(&call) {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+        let wait = match self.try_acquire(&call) {
             Ok(()) => return next.run(),
             Err(wait) => wait,
         };
@@ -98,7 +98,7 @@ impl Layer for RateLimit {
             call.tool().name,
             wait.as_millis().div_ceil(1000)
         );
-        let refused = ToolResult::refused(Outcome::Denied, ErrorKind::Retry, message);
+        let refused = ToolResult::from_outcome(Outcome::Denied, ErrorKind::Retry, message);
         Box::pin(std::future::ready(refused))
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 
-use super::{Invocation, Layer, Next, Place};
+use super::{Invocation, Layer, Next, LayerPosition};
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};
 
 /// The longest pause between two tries.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// Runs a tool again when it failed or timed out, with pauses that double.
 ///
@@ -19,7 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub struct Retry {
     retries: u32,
-    pause: Duration,
+    backoff: Duration,
 }
 
 impl Retry {
@@ -27,29 +27,29 @@ impl Retry {
     pub fn new(retries: u32) -> Self {
         Self {
             retries,
-            pause: Duration::from_millis(200),
+            backoff: Duration::from_millis(200),
         }
     }
 
     /// Sets the first pause; each further one is twice as long, up to 30 s.
     #[must_use]
-    pub fn pause(mut self, first: Duration) -> Self {
-        self.pause = first;
+    pub fn backoff(mut self, first: Duration) -> Self {
+        self.backoff = first;
         self
     }
 }
 
 impl Layer for Retry {
-    fn place(&self) -> Place {
-        Place::Retry
+    fn position(&self) -> LayerPosition {
+        LayerPosition::Retry
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         if !call.tool().hints.is_repeatable() {
             return next.run();
         }
         Box::pin(async move {
-            let mut pause = self.pause;
+            let mut pause = self.backoff;
             for tried in 1..=self.retries {
                 let result = next.run().await;
                 let passing = match result.outcome {
@@ -58,17 +58,17 @@ impl Layer for Retry {
                     _ => false,
                 };
                 if !passing {
-                    return noted(result, tried - 1);
+                    return with_retry_note(result, tried - 1);
                 }
                 sleep(pause).await;
-                pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+                pause = pause.saturating_mul(2).min(MAX_BACKOFF);
             }
-            noted(next.run().await, self.retries)
+            with_retry_note(next.run().await, self.retries)
         })
     }
 }
 
-fn noted(mut result: ToolResult, retries: u32) -> ToolResult {
+fn with_retry_note(mut result: ToolResult, retries: u32) -> ToolResult {
     if retries > 0 {
         result.notes.push(format!("tried {} times", retries + 1));
     }

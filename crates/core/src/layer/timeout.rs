@@ -7,42 +7,42 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::context::Scope;
+use crate::context::CallScope;
 use crate::error::ErrorKind;
-use crate::registry::Entry;
+use crate::registry::RegisteredTool;
 use crate::result::{Outcome, ToolResult};
 
 /// Waits for a tool, but not for ever; `Err` is the result of a call that was given up.
-pub(crate) async fn around(
-    entry: &Entry,
+pub(crate) async fn run_with_timeout(
+    entry: &RegisteredTool,
     limit: Option<Duration>,
-    scope: &Scope,
+    scope: &CallScope,
     next: impl Future<Output = ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    wait(limit, scope, next).await.map_err(|why| match why {
-        GivenUp::Cancelled => cancelled(),
-        GivenUp::Expired(limit) => timed_out(entry, limit),
+    wait_with_timeout(limit, scope, next).await.map_err(|why| match why {
+        WaitError::Cancelled => cancelled_result(),
+        WaitError::TimedOut(limit) => timed_out_result(entry, limit),
     })
 }
 
 /// Why nobody waits any more.
-pub(crate) enum GivenUp {
+pub(crate) enum WaitError {
     Cancelled,
-    Expired(Duration),
+    TimedOut(Duration),
 }
 
 /// Waits for `next` until the time is up or the scope is cancelled.
-pub(crate) async fn wait<T>(
+pub(crate) async fn wait_with_timeout<T>(
     limit: Option<Duration>,
-    scope: &Scope,
+    scope: &CallScope,
     next: impl Future<Output = T>,
-) -> Result<T, GivenUp> {
+) -> Result<T, WaitError> {
     if scope
         .cancel
         .as_ref()
         .is_some_and(|token| token.is_cancelled())
     {
-        return Err(GivenUp::Cancelled);
+        return Err(WaitError::Cancelled);
     }
     let mut next = pin!(next);
     // What is ready at once is not worth a timer.
@@ -67,20 +67,20 @@ pub(crate) async fn wait<T>(
     tokio::select! {
         biased;
         value = next => Ok(value),
-        () = gone => Err(GivenUp::Cancelled),
-        limit = expired => Err(GivenUp::Expired(limit)),
+        () = gone => Err(WaitError::Cancelled),
+        limit = expired => Err(WaitError::TimedOut(limit)),
     }
 }
 
-pub(crate) fn cancelled() -> ToolResult {
+pub(crate) fn cancelled_result() -> ToolResult {
     let message = "the call was cancelled".to_owned();
-    ToolResult::refused(Outcome::Cancelled, ErrorKind::Failed, message)
+    ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, message)
 }
 
-fn timed_out(entry: &Entry, limit: Duration) -> ToolResult {
+fn timed_out_result(entry: &RegisteredTool, limit: Duration) -> ToolResult {
     let mut message = format!("timed out after {limit:?}");
     if entry.policy.blocking {
         message.push_str("; it may still be running");
     }
-    ToolResult::refused(Outcome::TimedOut, ErrorKind::Failed, message)
+    ToolResult::from_outcome(Outcome::TimedOut, ErrorKind::Failed, message)
 }

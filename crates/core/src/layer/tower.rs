@@ -14,7 +14,7 @@ use futures::stream::FuturesUnordered;
 use tokio::sync::{mpsc, oneshot};
 use tower::{BoxError, Service, ServiceExt as _};
 
-use super::{Invocation, Layer, Next, Place, timeout};
+use super::{Invocation, Layer, Next, LayerPosition, timeout};
 use crate::call::{ToolCall, ToolName};
 use crate::context::Caller;
 use crate::error::ToolError;
@@ -38,7 +38,7 @@ use crate::result::ToolResult;
 /// ```
 pub struct Tower<S> {
     service: Mutex<S>,
-    place: Place,
+    position: LayerPosition,
 }
 
 impl<S> Tower<S> {
@@ -46,14 +46,14 @@ impl<S> Tower<S> {
     pub fn new<L: tower::Layer<TowerNext, Service = S>>(layer: L) -> Self {
         Self {
             service: Mutex::new(layer.layer(TowerNext)),
-            place: Place::Inner,
+            position: LayerPosition::Inner,
         }
     }
 
     /// Sets where it stands.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.place = place;
+    pub fn at_position(mut self, place: LayerPosition) -> Self {
+        self.position = place;
         self
     }
 }
@@ -68,7 +68,7 @@ pub struct TowerCall {
     pub tool: ToolName,
     /// On whose behalf the call is made.
     pub caller: Caller,
-    asks: mpsc::UnboundedSender<oneshot::Sender<ToolResult>>,
+    run_requests: mpsc::UnboundedSender<oneshot::Sender<ToolResult>>,
 }
 
 /// The rest of the way as a tower service; calling it again runs the tool again.
@@ -88,8 +88,8 @@ impl Service<TowerCall> for TowerNext {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();
             // If nobody waits for the call any more, the answer's other end is dropped here.
-            drop(call.asks.send(answer));
-            Ok(answered.await.unwrap_or_else(|_| timeout::cancelled()))
+            drop(call.run_requests.send(answer));
+            Ok(answered.await.unwrap_or_else(|_| timeout::cancelled_result()))
         })
     }
 }
@@ -100,11 +100,11 @@ where
     S::Future: Send,
     S::Error: Into<BoxError>,
 {
-    fn place(&self) -> Place {
-        self.place
+    fn position(&self) -> LayerPosition {
+        self.position
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
         let service = service.clone();
         Box::pin(async move {
@@ -113,7 +113,7 @@ where
                 call: call.call().clone(),
                 tool: call.tool().name.clone(),
                 caller: call.caller().clone(),
-                asks,
+                run_requests,
             }));
             let mut running = FuturesUnordered::new();
             loop {
@@ -122,7 +122,7 @@ where
                     answer = &mut answer => {
                         return answer.unwrap_or_else(|error| ToolError::from(error.into()).into());
                     }
-                    Some(answer) = asked.recv() => running.push(run(next, answer)),
+                    Some(answer) = asked.recv() => running.push(run_next(next, answer)),
                     Some(()) = running.next() => {}
                 }
             }
@@ -131,7 +131,7 @@ where
 }
 
 /// Runs the rest of the way, unless the service gives it up.
-async fn run(next: Next<'_>, mut answer: oneshot::Sender<ToolResult>) {
+async fn run_next(next: Next<'_>, mut answer: oneshot::Sender<ToolResult>) {
     let result = tokio::select! {
         biased;
         result = next.run() => result,

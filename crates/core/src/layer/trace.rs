@@ -8,12 +8,12 @@ use crate::call::ToolCall;
 use crate::result::ToolResult;
 
 /// Tells whether anybody listens.
-pub(crate) fn is_wanted() -> bool {
+pub(crate) fn is_enabled() -> bool {
     tracing::enabled!(Level::INFO)
 }
 
 /// Runs the call in a span; arguments and results are in it only if that was asked for.
-pub(crate) async fn around(
+pub(crate) async fn run_in_span(
     call: &ToolCall,
     content: bool,
     next: impl Future<Output = ToolResult>,

@@ -2,26 +2,26 @@
 
 use std::any::TypeId;
 
-use super::{Item, Registry};
+use super::{BundleItem, Registry};
 use crate::error::RegistryError;
 
 /// A bundle that `#[tool]`, `#[prompt]` or `#[tools]` left in the binary.
 #[doc(hidden)]
-pub struct Linked {
+pub struct LinkedBundle {
     /// Where it was written.
-    pub place: Place,
+    pub location: BundleLocation,
     /// The application types it is meant for; none means all.
     pub supported_for: &'static [fn() -> TypeId],
     /// Makes what it brings.
-    pub make: fn() -> Vec<Item>,
+    pub make: fn() -> Vec<BundleItem>,
 }
 
-inventory::collect!(Linked);
+inventory::collect!(LinkedBundle);
 
 /// Where a bundle was written: what discovery is ordered by.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct BundleLocation {
     /// The module's path, which begins with the crate.
     pub module: &'static str,
     /// The type's name; empty for a free function.
@@ -38,14 +38,14 @@ pub struct Place {
     note = "write `#[derive(Default)]` on `{Self}`, or name a constructor: `#[tools(new = path)]`",
     note = "or leave it to `registry.add(…)`: `#[tools(manual)]`"
 )]
-pub trait Discovered {
+pub trait DiscoverableBundle {
     /// Makes the bundle.
-    fn discovered() -> Self;
+    fn default_bundle() -> Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Default> Discovered for B {
-    fn discovered() -> Self {
+impl<B: Default> DiscoverableBundle for B {
+    fn default_bundle() -> Self {
         Self::default()
     }
 }
@@ -57,13 +57,13 @@ impl<B: Default> Discovered for B {
     label = "is no function without parameters that returns a `{B}`",
     note = "write `#[tools(new = …)]` with the name of a `fn() -> {B}`"
 )]
-pub trait Construct<B> {
+pub trait BundleConstructor<B> {
     /// Makes the bundle.
     fn construct(self) -> B;
 }
 
 #[diagnostic::do_not_recommend]
-impl<B, F: FnOnce() -> B> Construct<B> for F {
+impl<B, F: FnOnce() -> B> BundleConstructor<B> for F {
     fn construct(self) -> B {
         self()
     }
@@ -86,9 +86,9 @@ impl<B, F: FnOnce() -> B> Construct<B> for F {
 ///     }
 /// }
 /// ```
-pub trait App: 'static {
+pub trait AppKind: 'static {
     /// Returns what else the application counts as.
-    fn kinds() -> Vec<TypeId> {
+    fn compatible_types() -> Vec<TypeId> {
         Vec::new()
     }
 }
@@ -103,7 +103,7 @@ impl Registry {
     ///
     /// When a tool or prompt is not well defined, or two of a kind have one name.
     pub fn discover() -> Result<Self, RegistryError> {
-        Self::discover_admitting(&[])
+        Self::discover_compatible(&[])
     }
 
     /// Makes a registry of every linked bundle that admits the application `A`.
@@ -111,22 +111,22 @@ impl Registry {
     /// # Errors
     ///
     /// When a tool or prompt is not well defined, or two of a kind have one name.
-    pub fn discover_for<A: App>() -> Result<Self, RegistryError> {
-        let mut kinds = A::kinds();
+    pub fn discover_for<A: AppKind>() -> Result<Self, RegistryError> {
+        let mut kinds = A::compatible_types();
         kinds.push(TypeId::of::<A>());
-        Self::discover_admitting(&kinds)
+        Self::discover_compatible(&kinds)
     }
 
-    fn discover_admitting(kinds: &[TypeId]) -> Result<Self, RegistryError> {
-        let admits = |linked: &&Linked| {
+    fn discover_compatible(kinds: &[TypeId]) -> Result<Self, RegistryError> {
+        let admits = |linked: &&LinkedBundle| {
             let mut wanted = linked.supported_for.iter();
             linked.supported_for.is_empty() || wanted.any(|kind| kinds.contains(&kind()))
         };
-        let mut found: Vec<&Linked> = inventory::iter::<Linked>
+        let mut found: Vec<&LinkedBundle> = inventory::iter::<LinkedBundle>
             .into_iter()
             .filter(admits)
             .collect();
-        found.sort_by_key(|linked| linked.place);
+        found.sort_by_key(|linked| linked.location);
         let registry = Self::new();
         for linked in found {
             registry.add((linked.make)())?;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::shelf::{Found, Shelf};
+use super::name_index::{NameMatch, NameIndex};
 use crate::context::Caller;
 use crate::encode::Encoders;
-use crate::input::SESSION_ID_PARAM;
+use crate::input_schema::SESSION_ID_PARAM;
 use crate::layer::Layer;
-use crate::options::Policy;
+use crate::policy::Policy;
 use crate::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
@@ -21,33 +21,33 @@ use crate::tool::{Tool, ToolSpec};
 /// What does not say otherwise is about tools: a model never meets a prompt.
 pub struct Snapshot {
     version: u64,
-    pub(crate) tools: Shelf<Entry>,
-    pub(crate) prompts: Shelf<Prompt>,
+    pub(crate) tools: NameIndex<RegisteredTool>,
+    pub(crate) prompts: NameIndex<Prompt>,
     pub(crate) encoders: Encoders,
 }
 
 /// A tool as one snapshot shows it: perhaps renamed, perhaps with parameters bound.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct RegisteredTool {
     pub(crate) spec: Arc<ToolSpec>,
     pub(crate) tool: Tool,
-    pub(crate) bound: Option<Arc<Bound>>,
+    pub(crate) bound_params: Option<Arc<BoundParams>>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) permits: Arc<Semaphore>,
-    pub(crate) layers: Layers,
+    pub(crate) layers: LayerStack,
 }
 
 /// The layers around one tool, in the order of their places.
 #[derive(Clone, Default)]
-pub(crate) struct Layers(Option<Arc<Stack>>);
+pub(crate) struct LayerStack(Option<Arc<LayerSlice>>);
 
 /// Layers, the outermost first.
-pub(crate) type Stack = [Arc<dyn Layer>];
+pub(crate) type LayerSlice = [Arc<dyn Layer>];
 
-impl Layers {
+impl LayerStack {
     pub(crate) fn add(&mut self, layer: &Arc<dyn Layer>) {
         let mut all = self.0.as_deref().unwrap_or_default().to_vec();
-        let at = all.partition_point(|held| held.place() <= layer.place());
+        let at = all.partition_point(|held| held.position() <= layer.position());
         all.insert(at, Arc::clone(layer));
         self.0 = Some(all.into());
     }
@@ -61,38 +61,38 @@ impl Layers {
     }
 
     /// Splits those that run before the arguments are read from those that run after approval.
-    pub(crate) fn split(&self) -> (&Stack, &Stack) {
+    pub(crate) fn split(&self) -> (&LayerSlice, &LayerSlice) {
         let all = self.0.as_deref().unwrap_or_default();
-        all.split_at(all.partition_point(|layer| layer.place().is_outer()))
+        all.split_at(all.partition_point(|layer| layer.position().is_outer()))
     }
 }
 
-impl fmt::Debug for Layers {
+impl fmt::Debug for LayerStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.iter().map(|layer| layer.place()))
+            .entries(self.iter().map(|layer| layer.position()))
             .finish()
     }
 }
 
 /// Parameters that a view fills in, hidden from the model.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct BoundParams {
     /// An object: the tape that arguments are read from is laid out from a value.
-    pub(crate) fixed: Value,
+    pub(crate) values: Value,
     /// Whether [`SESSION_ID_PARAM`] is filled in from the call.
-    pub(crate) session: bool,
+    pub(crate) binds_session: bool,
 }
 
-impl Entry {
-    pub(crate) fn of(tool: Tool) -> Self {
+impl RegisteredTool {
+    pub(crate) fn new(tool: Tool) -> Self {
         Self {
             spec: Arc::clone(&tool.0.spec),
             policy: Arc::clone(&tool.0.policy),
             permits: Arc::clone(&tool.0.permits),
             tool,
-            bound: None,
-            layers: Layers::default(),
+            bound_params: None,
+            layers: LayerStack::default(),
         }
     }
 
@@ -117,20 +117,20 @@ impl Entry {
     }
 
     /// Tells whether a caller may see it in a list.
-    pub(crate) fn shows_to(&self, caller: &Caller) -> bool {
+    pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
         let shows = || {
             self.layers
                 .iter()
-                .all(|layer| layer.shows(&self.spec, caller))
+                .all(|layer| layer.is_visible(&self.spec, caller))
         };
         // One who cannot decide has not allowed it.
         catch_unwind(AssertUnwindSafe(shows)).unwrap_or(false)
     }
 
     /// Tells whether the parameter is filled in here, and so not the model's to know.
-    pub(crate) fn hides(&self, parameter: &str) -> bool {
-        self.bound.as_deref().is_some_and(|bound| {
-            bound.fixed.get(parameter).is_some() || (bound.session && parameter == SESSION_ID_PARAM)
+    pub(crate) fn hides_param(&self, parameter: &str) -> bool {
+        self.bound_params.as_deref().is_some_and(|bound| {
+            bound.values.get(parameter).is_some() || (bound.binds_session && parameter == SESSION_ID_PARAM)
         })
     }
 }
@@ -139,14 +139,14 @@ impl Snapshot {
     /// Indexes tools and prompts whose names are known to differ.
     pub(super) fn new(
         version: u64,
-        tools: Vec<Entry>,
+        tools: Vec<RegisteredTool>,
         prompts: Vec<Prompt>,
         encoders: Encoders,
     ) -> Self {
         Self {
             version,
-            tools: Shelf::new(tools),
-            prompts: Shelf::new(prompts),
+            tools: NameIndex::new(tools),
+            prompts: NameIndex::new(prompts),
             encoders,
         }
     }
@@ -157,7 +157,7 @@ impl Snapshot {
     }
 
     /// Returns the tools in order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
+    pub fn iter(&self) -> std::slice::Iter<'_, RegisteredTool> {
         self.tools.iter()
     }
 
@@ -172,15 +172,15 @@ impl Snapshot {
     }
 
     /// Returns the tool of exactly this name.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
         self.tools.get(name)
     }
 
     /// Returns the tool that a call of this name means: exactly, or the only one that is nearly so.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    pub fn find(&self, name: &str) -> Option<&RegisteredTool> {
         match self.tools.find(name) {
-            Found::Exactly(entry) | Found::Alike(entry) => Some(entry),
-            Found::Not => None,
+            NameMatch::Exact(entry) | NameMatch::Folded(entry) => Some(entry),
+            NameMatch::NotFound => None,
         }
     }
 
@@ -206,8 +206,8 @@ impl Snapshot {
 }
 
 impl<'a> IntoIterator for &'a Snapshot {
-    type Item = &'a Entry;
-    type IntoIter = std::slice::Iter<'a, Entry>;
+    type Item = &'a RegisteredTool;
+    type IntoIter = std::slice::Iter<'a, RegisteredTool>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

@@ -11,18 +11,18 @@ use tokio::sync::Semaphore;
 use toolwright_schema::Schema;
 
 use super::Registry;
-use super::item::{Bundle, Item, Shelved};
-use super::settings::Settings;
-use super::snapshot::{Bound, Entry, Snapshot};
+use super::bundle::{Bundle, BundleItem, IndexedItem};
+use super::tool_settings::ToolSettings;
+use super::snapshot::{BoundParams, RegisteredTool, Snapshot};
 use crate::call::ToolName;
 use crate::config::Config;
 use crate::context::SessionId;
 use crate::error::{DefineError, RegistryError};
-use crate::input::{SESSION_ID_PARAM, fit, publishes};
+use crate::input_schema::{SESSION_ID_PARAM, coerce_to_param, has_param};
 use crate::layer::Layer;
-use crate::options::Policy;
+use crate::policy::Policy;
 use crate::prompt::Prompt;
-use crate::tool::{ToolSpec, permits as permits_for};
+use crate::tool::{ToolSpec, concurrency_semaphore as permits_for};
 
 /// A lens on a registry; follows the registry's changes.
 ///
@@ -50,16 +50,16 @@ use crate::tool::{ToolSpec, permits as permits_for};
 #[derive(Clone)]
 pub struct View {
     registry: Registry,
-    steps: Vec<Step>,
+    steps: Vec<ViewStep>,
     cache: Arc<ArcSwapOption<Snapshot>>,
 }
 
 /// Changes how calls of a tool are treated.
-type Adjustment = Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>;
+type PolicyMapper = Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>;
 
 #[derive(Clone)]
-enum Step {
-    With(Arc<[Item]>),
+enum ViewStep {
+    Add(Arc<[BundleItem]>),
     Select(HashSet<String>),
     Exclude(HashSet<String>),
     Filter(Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>),
@@ -73,20 +73,20 @@ enum Step {
         value: Value,
     },
     /// Binds, but not what other software runs: it is told nothing of ours unasked.
-    BindOwn {
+    BindUnlessImported {
         parameter: &'static str,
         value: Value,
     },
     BindSession,
-    Adjust {
-        change: Adjustment,
-        permits: Arc<Permits>,
+    MapPolicy {
+        change: PolicyMapper,
+        permits: Arc<SharedSemaphores>,
     },
     Layer {
         layer: Arc<dyn Layer>,
         around: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,
     },
-    Settings(Arc<Settings>),
+    Settings(Arc<ToolSettings>),
 }
 
 impl View {
@@ -98,7 +98,7 @@ impl View {
         }
     }
 
-    fn then(mut self, step: Step) -> Self {
+    fn push_step(mut self, step: ViewStep) -> Self {
         self.steps.push(step);
         self.cache = Arc::default();
         self
@@ -107,38 +107,38 @@ impl View {
     /// Adds tools and prompts that the registry does not have: they stay local to this view.
     #[must_use]
     pub fn with(self, bundle: impl Bundle) -> Self {
-        self.then(Step::With(bundle.into_items().into()))
+        self.push_step(ViewStep::Add(bundle.into_items().into()))
     }
 
     /// Keeps only the tools and prompts of these names; unknown names are skipped.
     #[must_use]
     pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.then(Step::Select(names.into_iter().map(Into::into).collect()))
+        self.push_step(ViewStep::Select(names.into_iter().map(Into::into).collect()))
     }
 
     /// Leaves the tools and prompts of these names out.
     #[must_use]
     pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.then(Step::Exclude(names.into_iter().map(Into::into).collect()))
+        self.push_step(ViewStep::Exclude(names.into_iter().map(Into::into).collect()))
     }
 
     /// Keeps only the tools and prompts that `keep` accepts; every prompt counts as read-only.
     #[must_use]
     pub fn filter(self, keep: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
-        self.then(Step::Filter(Arc::new(keep)))
+        self.push_step(ViewStep::Filter(Arc::new(keep)))
     }
 
     /// Puts `prefix` and `_` before every name.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
-        self.then(Step::Prefix(prefix.into()))
+        self.push_step(ViewStep::Prefix(prefix.into()))
     }
 
     /// Gives what has one name another; a name that is not there is skipped.
     #[must_use]
     pub fn rename(self, from: impl Into<String>, to: impl Into<String>) -> Self {
         let (from, to) = (from.into(), to.into());
-        self.then(Step::Rename { from, to })
+        self.push_step(ViewStep::Rename { from, to })
     }
 
     /// Fills in the parameter of this name, wherever there is one, and hides it from the model.
@@ -147,7 +147,7 @@ impl View {
     #[must_use]
     pub fn bind(self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
         let (parameter, value) = (parameter.into(), value.into());
-        self.then(Step::Bind { parameter, value })
+        self.push_step(ViewStep::Bind { parameter, value })
     }
 
     /// Changes how calls are treated, tool by tool.
@@ -162,8 +162,8 @@ impl View {
     /// let view = registry.all().adjust(|_, policy| policy.approval = Approval::Always);
     /// ```
     #[must_use]
-    pub fn adjust(self, change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static) -> Self {
-        self.then(Step::Adjust {
+    pub fn map_policy(self, change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static) -> Self {
+        self.push_step(ViewStep::MapPolicy {
             change: Arc::new(change),
             permits: Arc::default(),
         })
@@ -182,7 +182,7 @@ impl View {
         layer: impl Layer,
         around: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.then(Step::Layer {
+        self.push_step(ViewStep::Layer {
             layer: Arc::new(layer),
             around: Arc::new(around),
         })
@@ -193,12 +193,12 @@ impl View {
     /// A bundle that is not `enabled` does not show its prompts either.
     #[must_use]
     pub fn settings(self, config: &Config) -> Self {
-        self.shared_settings(&Arc::new(Settings::new(config.clone())))
+        self.tool_settings(&Arc::new(ToolSettings::new(config.clone())))
     }
 
     /// Does so with settings that other views have too: what they count, they count together.
-    pub(crate) fn shared_settings(self, settings: &Arc<Settings>) -> Self {
-        self.then(Step::Settings(Arc::clone(settings)))
+    pub(crate) fn tool_settings(self, settings: &Arc<ToolSettings>) -> Self {
+        self.push_step(ViewStep::Settings(Arc::clone(settings)))
     }
 
     /// Streams the version of the registry behind the view, as [`Registry::changes`] does.
@@ -207,14 +207,14 @@ impl View {
     }
 
     /// Fills in a parameter, except of imported tools.
-    pub(crate) fn bind_own(self, parameter: &'static str, value: impl Into<Value>) -> Self {
+    pub(crate) fn bind_unless_imported(self, parameter: &'static str, value: impl Into<Value>) -> Self {
         let value = value.into();
-        self.then(Step::BindOwn { parameter, value })
+        self.push_step(ViewStep::BindUnlessImported { parameter, value })
     }
 
     /// Fills in the session parameter from each call, except of imported tools.
     pub(crate) fn bind_session(self) -> Self {
-        self.then(Step::BindSession)
+        self.push_step(ViewStep::BindSession)
     }
 
     /// Returns the tools and prompts as the view shows them now.
@@ -229,12 +229,12 @@ impl View {
             return Ok(Arc::clone(cached));
         }
         let whole = self.registry.snapshot();
-        let mut tools: Vec<Entry> = whole.iter().cloned().collect();
+        let mut tools: Vec<RegisteredTool> = whole.iter().cloned().collect();
         let mut prompts: Vec<Prompt> = whole.prompts().cloned().collect();
         for step in &self.steps {
             step.apply(&mut tools)?;
             step.apply(&mut prompts)?;
-            step.treat(&mut tools, &mut prompts, &whole)?;
+            step.apply_additions_and_policy(&mut tools, &mut prompts, &whole)?;
         }
         check_names(&tools)?;
         check_names(&prompts)?;
@@ -248,24 +248,24 @@ impl View {
 /// How many calls run at once where a view says so; kept, so that calls under way are counted when
 /// the registry changes.
 #[derive(Default)]
-pub(super) struct Permits(Mutex<HashMap<(ToolName, usize), Arc<Semaphore>>>);
+pub(super) struct SharedSemaphores(Mutex<HashMap<(ToolName, usize), Arc<Semaphore>>>);
 
-impl Permits {
-    fn of(&self, tool: &ToolName, most: usize) -> Arc<Semaphore> {
+impl SharedSemaphores {
+    fn get_or_create(&self, tool: &ToolName, most: usize) -> Arc<Semaphore> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let permits = held.entry((tool.clone(), most));
         Arc::clone(permits.or_insert_with(|| Arc::new(permits_for(most))))
     }
 }
 
-impl Step {
+impl ViewStep {
     /// Applies what is the same for tools and prompts.
-    fn apply<T: Shelved>(&self, shelf: &mut Vec<T>) -> Result<(), RegistryError> {
-        let entries = |shelf| <[T]>::iter_mut(shelf).map(T::entry_mut);
+    fn apply<T: IndexedItem>(&self, shelf: &mut Vec<T>) -> Result<(), RegistryError> {
+        let entries = |shelf| <[T]>::iter_mut(shelf).map(T::registered_tool_mut);
         match self {
             Self::Select(names) => shelf.retain(|it| names.contains(it.name())),
             Self::Exclude(names) => shelf.retain(|it| !names.contains(it.name())),
-            Self::Filter(keep) => shelf.retain(|it| keep(&it.entry().spec)),
+            Self::Filter(keep) => shelf.retain(|it| keep(&it.registered_tool().spec)),
             Self::Prefix(prefix) => {
                 for entry in entries(shelf) {
                     let name = format!("{prefix}_{}", entry.spec.name);
@@ -273,19 +273,19 @@ impl Step {
                 }
             }
             Self::Rename { from, to } => {
-                let named = |entry: &&mut Entry| entry.spec.name == from.as_str();
+                let named = |entry: &&mut RegisteredTool| entry.spec.name == from.as_str();
                 for entry in entries(shelf).filter(named) {
                     Arc::make_mut(&mut entry.spec).name = to.as_str().into();
                 }
             }
             Self::Bind { parameter, value } => {
                 for entry in entries(shelf) {
-                    entry.bind(parameter, value)?;
+                    entry.bind_param(parameter, value)?;
                 }
             }
-            Self::BindOwn { parameter, value } => {
+            Self::BindUnlessImported { parameter, value } => {
                 for entry in entries(shelf).filter(|entry| !entry.policy.imported) {
-                    entry.bind(parameter, value)?;
+                    entry.bind_param(parameter, value)?;
                 }
             }
             Self::BindSession => {
@@ -298,34 +298,34 @@ impl Step {
                     entry.layers.add(layer);
                 }
             }
-            Self::With(_) | Self::Adjust { .. } | Self::Settings(_) => {}
+            Self::Add(_) | Self::MapPolicy { .. } | Self::Settings(_) => {}
         }
         Ok(())
     }
 
     /// Applies what is not: additions, and how calls are treated.
-    fn treat(
+    fn apply_additions_and_policy(
         &self,
-        tools: &mut Vec<Entry>,
+        tools: &mut Vec<RegisteredTool>,
         prompts: &mut Vec<Prompt>,
         whole: &Snapshot,
     ) -> Result<(), RegistryError> {
         match self {
-            Self::With(items) => {
+            Self::Add(items) => {
                 for item in items.iter() {
-                    if let Some(defect) = &item.tool().0.defect {
+                    if let Some(defect) = &item.tool().0.definition_error {
                         return Err(defect.clone().into());
                     }
                     match item {
-                        Item::Tool(tool) => tools.push(Entry::of(tool.clone())),
-                        Item::Prompt(prompt) => prompts.push(prompt.clone()),
+                        BundleItem::Tool(tool) => tools.push(RegisteredTool::new(tool.clone())),
+                        BundleItem::Prompt(prompt) => prompts.push(prompt.clone()),
                     }
                 }
                 Ok(())
             }
-            Self::Adjust { change, permits } => {
+            Self::MapPolicy { change, permits } => {
                 for entry in tools {
-                    entry.adjust(permits, |spec, policy| change(spec, policy));
+                    entry.map_policy(permits, |spec, policy| change(spec, policy));
                 }
                 Ok(())
             }
@@ -335,62 +335,62 @@ impl Step {
     }
 }
 
-impl Entry {
-    pub(super) fn adjust(
+impl RegisteredTool {
+    pub(super) fn map_policy(
         &mut self,
-        permits: &Permits,
+        permits: &SharedSemaphores,
         change: impl FnOnce(&ToolSpec, &mut Policy),
     ) {
         let before = self.policy.concurrency;
         let policy = Arc::make_mut(&mut self.policy);
         change(&self.spec, policy);
         if policy.concurrency != before {
-            self.permits = permits.of(&self.spec.name, policy.concurrency);
+            self.permits = permits.get_or_create(&self.spec.name, policy.concurrency);
         }
     }
 
-    fn bind(&mut self, parameter: &str, value: &Value) -> Result<(), RegistryError> {
-        if !publishes(&self.spec.input, parameter) {
+    fn bind_param(&mut self, parameter: &str, value: &Value) -> Result<(), RegistryError> {
+        if !has_param(&self.spec.input, parameter) {
             return Ok(());
         }
-        let value = fit(&self.spec.input, parameter, value.clone()).map_err(|message| {
+        let value = coerce_to_param(&self.spec.input, parameter, value.clone()).map_err(|message| {
             RegistryError::Bind {
                 tool: self.spec.name.to_string(),
                 parameter: parameter.to_owned(),
                 message,
             }
         })?;
-        if let Value::Object(fixed) = &mut self.bound_mut().fixed {
+        if let Value::Object(fixed) = &mut self.bound_mut().values {
             fixed.insert(parameter.to_owned(), value);
         }
-        self.hide(parameter);
+        self.hide_param(parameter);
         Ok(())
     }
 
     /// Binds as [`bind`](Entry::bind) does, but to what each call brings.
     fn bind_session(&mut self) -> Result<(), RegistryError> {
-        if publishes(&self.spec.input, SESSION_ID_PARAM) {
-            self.bind(
+        if has_param(&self.spec.input, SESSION_ID_PARAM) {
+            self.bind_param(
                 SESSION_ID_PARAM,
-                &Value::from(SessionId::of_process().as_str()),
+                &Value::from(SessionId::process_default().as_str()),
             )?;
-            self.bound_mut().session = true;
+            self.bound_mut().binds_session = true;
         }
         Ok(())
     }
 
-    fn bound_mut(&mut self) -> &mut Bound {
+    fn bound_mut(&mut self) -> &mut BoundParams {
         let none = || {
-            Arc::new(Bound {
-                fixed: json!({}),
-                session: false,
+            Arc::new(BoundParams {
+                values: json!({}),
+                binds_session: false,
             })
         };
-        Arc::make_mut(self.bound.get_or_insert_with(none))
+        Arc::make_mut(self.bound_params.get_or_insert_with(none))
     }
 
     /// Takes a parameter out of what the model sees.
-    fn hide(&mut self, parameter: &str) {
+    fn hide_param(&mut self, parameter: &str) {
         let mut input = self.spec.input.as_value().clone();
         if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
             properties.shift_remove(parameter);
@@ -402,16 +402,16 @@ impl Entry {
     }
 }
 
-fn check_names<T: Shelved>(shelf: &[T]) -> Result<(), RegistryError> {
+fn check_names<T: IndexedItem>(shelf: &[T]) -> Result<(), RegistryError> {
     let mut seen = std::collections::HashMap::new();
     for it in shelf {
-        let spec = &it.entry().spec;
+        let spec = &it.registered_tool().spec;
         if !ToolName::is_valid(spec.name.as_str()) {
             let name = spec.name.to_string();
             return Err(DefineError::Name { name }.into());
         }
         if let Some(first) = seen.insert(&spec.name, spec) {
-            return Err(T::duplicate(&spec.name, first, spec));
+            return Err(T::duplicate_error(&spec.name, first, spec));
         }
     }
     Ok(())

@@ -9,17 +9,17 @@ use serde::Serialize;
 use serde_json::Value;
 use toolwright_schema::{Dialect, Impossible, Limits, Lowered, Schema, Tape, repair};
 
-use super::name::wire_names;
-use super::write::Written;
-use super::{Definition, Shape};
+use super::wire_name::wire_names;
+use super::write::DefinitionParts;
+use super::{ToolDefinition, Shape};
 use crate::call::ToolCall;
-use crate::options::{Hints, Strict};
-use crate::registry::Entry;
+use crate::policy::{Hints, StrictMode};
+use crate::registry::RegisteredTool;
 
 /// A tool that wants to be part of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Candidate<'a> {
+pub struct CandidateTool<'a> {
     /// The name it has here.
     pub name: &'a str,
     /// The name people read.
@@ -33,11 +33,11 @@ pub struct Candidate<'a> {
     /// What is declared about its effects.
     pub hints: Hints,
     /// Whether the provider may hold the model to the schema.
-    pub strict: Strict,
+    pub strict: StrictMode,
 }
 
-impl<'a> From<&'a Entry> for Candidate<'a> {
-    fn from(entry: &'a Entry) -> Self {
+impl<'a> From<&'a RegisteredTool> for CandidateTool<'a> {
+    fn from(entry: &'a RegisteredTool) -> Self {
         let spec = entry.spec();
         Self {
             name: spec.name.as_str(),
@@ -51,8 +51,8 @@ impl<'a> From<&'a Entry> for Candidate<'a> {
     }
 }
 
-impl<'a> From<&'a Definition> for Candidate<'a> {
-    fn from(definition: &'a Definition) -> Self {
+impl<'a> From<&'a ToolDefinition> for CandidateTool<'a> {
+    fn from(definition: &'a ToolDefinition) -> Self {
         Self {
             name: &definition.name,
             title: definition.title.as_deref(),
@@ -61,9 +61,9 @@ impl<'a> From<&'a Definition> for Candidate<'a> {
             output: definition.output.as_ref(),
             hints: definition.hints,
             strict: match definition.strict {
-                Some(true) => Strict::On,
-                Some(false) => Strict::Off,
-                None => Strict::Auto,
+                Some(true) => StrictMode::On,
+                Some(false) => StrictMode::Off,
+                None => StrictMode::Auto,
             },
         }
     }
@@ -71,23 +71,23 @@ impl<'a> From<&'a Definition> for Candidate<'a> {
 
 /// How the tools of a request are planned.
 #[derive(Clone, Debug)]
-pub struct Planner {
+pub struct ToolPlanner {
     dialect: Dialect,
     shape: Shape,
     reserved: Vec<String>,
     preferred: Vec<String>,
-    most_tokens: Option<usize>,
+    max_tokens: Option<usize>,
 }
 
-impl Planner {
+impl ToolPlanner {
     /// Plans for a dialect, in the shape it is usually sent.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
-            shape: Shape::of(dialect),
+            shape: Shape::for_dialect(dialect),
             reserved: Vec::new(),
             preferred: Vec::new(),
-            most_tokens: None,
+            max_tokens: None,
         }
     }
 
@@ -114,70 +114,70 @@ impl Planner {
 
     /// Bounds the estimated tokens of all definitions together.
     #[must_use]
-    pub fn most_tokens(mut self, tokens: usize) -> Self {
-        self.most_tokens = Some(tokens);
+    pub fn max_tokens(mut self, tokens: usize) -> Self {
+        self.max_tokens = Some(tokens);
         self
     }
 
     /// Plans a request that carries these tools, in this order.
-    pub fn plan<'a>(&self, tools: impl IntoIterator<Item = impl Into<Candidate<'a>>>) -> Plan {
-        let tools: Vec<Candidate<'a>> = tools.into_iter().map(Into::into).collect();
+    pub fn plan<'a>(&self, tools: impl IntoIterator<Item = impl Into<CandidateTool<'a>>>) -> ToolPlan {
+        let tools: Vec<CandidateTool<'a>> = tools.into_iter().map(Into::into).collect();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
         let names = wire_names(&names, self.dialect.tool_name(), &self.reserved);
-        let mut plan = Plan {
+        let mut plan = ToolPlan {
             tools: Vec::with_capacity(tools.len()),
-            left_out: Vec::new(),
-            text: String::new(),
+            omitted: Vec::new(),
+            json: String::new(),
         };
         let mut bids = Vec::with_capacity(tools.len());
         // A request that asks for strict mode throughout still has to keep to what that mode allows in sum.
         let plain = self.dialect.plain();
         for (tool, wire) in tools.iter().zip(&names) {
-            match Bid::new(tool, wire, plain) {
+            match LoweredCandidate::new(tool, wire, plain) {
                 Ok(bid) => bids.push(bid),
-                Err(impossible) => plan.leave_out(tool, impossible.to_string()),
+                Err(impossible) => plan.omit(tool, impossible.to_string()),
             }
         }
-        self.cut(&mut bids, &mut plan);
+        self.enforce_tool_limit(&mut bids, &mut plan);
         if let Some(strict) = plain.strict() {
-            hold(&mut bids, strict, self.dialect.is_strict());
+            assign_strict_mode(&mut bids, strict, self.dialect.is_strict());
         }
-        relieve(&mut bids, self.dialect);
+        drop_item_limits(&mut bids, self.dialect);
         let mut definitions = Vec::with_capacity(bids.len());
         let mut tokens = 0;
         for bid in bids {
-            let definition = self.shape.definition(&bid.written());
+            let definition = self.shape.write_definition(&bid.definition_parts());
             let estimate = definition.len().div_ceil(BYTES_PER_TOKEN);
             if self
-                .most_tokens
+                .max_tokens
                 .is_some_and(|most| tokens + estimate > most)
             {
                 let reason = format!("its {estimate} tokens are more than is left of the budget");
-                plan.leave_out(bid.tool, reason);
+                plan.omit(bid.tool, reason);
                 continue;
             }
             tokens += estimate;
             definitions.push(definition);
-            plan.tools.push(Planned {
+            plan.tools.push(PlannedTool {
                 name: bid.tool.name.to_owned(),
-                wire: bid.wire.to_owned(),
+                wire_name: bid.wire_name.to_owned(),
                 dialect: bid.dialect,
                 tokens: estimate,
                 description: bid.description.into_owned(),
-                relieved: bid.relieved,
+                unbounded_schema: bid.unbounded_schema,
                 schema: bid.tool.input.clone(),
             });
         }
-        plan.text = self.shape.array(&definitions);
+        plan.json = self.shape.write_array(&definitions);
         plan
     }
 
     /// Leaves out what is more than the dialect takes: preferred tools stay, then those that come first.
-    fn cut(&self, bids: &mut Vec<Bid<'_>>, plan: &mut Plan) {
+    fn enforce_tool_limit(&self, bids: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
         let Some(most) = self.dialect.most_tools().filter(|most| bids.len() > *most) else {
             return;
         };
-        let preferred = |bid: &Bid<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
+        let preferred = |bid: &LoweredCandidate<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
         let mut room = most.saturating_sub(bids.iter().filter(|bid| preferred(bid)).count());
         let mut kept = 0;
         bids.retain(|bid| {
@@ -192,7 +192,7 @@ impl Planner {
             kept += usize::from(stays);
             if !stays {
                 let reason = format!("{} takes at most {most} tools in a request", self.dialect);
-                plan.leave_out(bid.tool, reason);
+                plan.omit(bid.tool, reason);
             }
             stays
         });
@@ -203,50 +203,50 @@ impl Planner {
 const BYTES_PER_TOKEN: usize = 4;
 
 /// A tool on its way into a request.
-struct Bid<'a> {
-    tool: &'a Candidate<'a>,
-    wire: &'a str,
+struct LoweredCandidate<'a> {
+    tool: &'a CandidateTool<'a>,
+    wire_name: &'a str,
     dialect: Dialect,
     lowered: &'a Lowered,
     description: Cow<'a, str>,
     /// The schema, where it differs from the lowered one.
-    relieved: Option<String>,
+    unbounded_schema: Option<String>,
 }
 
-impl<'a> Bid<'a> {
+impl<'a> LoweredCandidate<'a> {
     fn new(
-        tool: &'a Candidate<'a>,
+        tool: &'a CandidateTool<'a>,
         wire: &'a str,
         dialect: Dialect,
     ) -> Result<Self, &'a Impossible> {
         let lowered = tool.input.lower(dialect)?;
         Ok(Self {
             tool,
-            wire,
+            wire_name: wire,
             dialect,
             lowered,
-            description: described(tool, wire, lowered),
-            relieved: None,
+            description: full_description(tool, wire, lowered),
+            unbounded_schema: None,
         })
     }
 
-    fn takes_something(&self) -> bool {
+    fn has_parameters(&self) -> bool {
         let properties = self.lowered.schema().get("properties");
         properties
             .and_then(Value::as_object)
             .is_some_and(|properties| !properties.is_empty())
     }
 
-    fn written(&self) -> Written<'_> {
-        Written {
+    fn definition_parts(&self) -> DefinitionParts<'_> {
+        DefinitionParts {
             tool: self.tool,
-            name: self.wire,
+            name: self.wire_name,
             description: &self.description,
             schema: self
-                .relieved
+                .unbounded_schema
                 .as_deref()
                 .unwrap_or_else(|| self.lowered.text()),
-            takes_something: self.takes_something(),
+            has_parameters: self.has_parameters(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,
         }
@@ -254,7 +254,7 @@ impl<'a> Bid<'a> {
 }
 
 /// The tool's description, which no API wants empty, and what the schema had no room for.
-fn described<'a>(tool: &Candidate<'a>, wire: &'a str, lowered: &Lowered) -> Cow<'a, str> {
+fn full_description<'a>(tool: &CandidateTool<'a>, wire: &'a str, lowered: &Lowered) -> Cow<'a, str> {
     let told = if tool.description.is_empty() {
         wire
     } else {
@@ -267,16 +267,16 @@ fn described<'a>(tool: &Candidate<'a>, wire: &'a str, lowered: &Lowered) -> Cow<
 }
 
 /// Spends the strict budget: on tools that ask for it, then where a mistake costs most, then where most can be mistaken.
-fn hold(bids: &mut [Bid<'_>], strict: Dialect, all: bool) {
+fn assign_strict_mode(bids: &mut [LoweredCandidate<'_>], strict: Dialect, all: bool) {
     let mut order: Vec<(usize, &Lowered)> = bids
         .iter()
         .enumerate()
         .filter_map(|(place, bid)| {
             let lowered = bid.tool.input.lower(strict).ok()?;
             let wanted = match bid.tool.strict {
-                Strict::On => true,
-                Strict::Auto => all || lowered.is_lossless(),
-                Strict::Off => false,
+                StrictMode::On => true,
+                StrictMode::Auto => all || lowered.is_lossless(),
+                StrictMode::Off => false,
             };
             wanted.then_some((place, lowered))
         })
@@ -284,7 +284,7 @@ fn hold(bids: &mut [Bid<'_>], strict: Dialect, all: bool) {
     let most = strict.strict_budget();
     order.sort_by_key(|(place, lowered)| {
         let tool = bids.get(*place).map(|bid| bid.tool);
-        let asked = tool.is_some_and(|tool| tool.strict == Strict::On);
+        let asked = tool.is_some_and(|tool| tool.strict == StrictMode::On);
         let destructive = tool.is_some_and(|tool| tool.hints.destructive == Some(true));
         Reverse((asked, destructive, lowered.weight().properties))
     });
@@ -303,14 +303,14 @@ fn hold(bids: &mut [Bid<'_>], strict: Dialect, all: bool) {
         unions += weight.unions;
         if let Some(bid) = bids.get_mut(place) {
             bid.dialect = strict;
-            bid.description = described(bid.tool, bid.wire, lowered);
+            bid.description = full_description(bid.tool, bid.wire_name, lowered);
             bid.lowered = lowered;
         }
     }
 }
 
 /// Where a request may ask for so many list elements in all, the longest lists go unbounded.
-fn relieve(bids: &mut [Bid<'_>], dialect: Dialect) {
+fn drop_item_limits(bids: &mut [LoweredCandidate<'_>], dialect: Dialect) {
     let Some(most) = dialect.most_items() else {
         return;
     };
@@ -318,66 +318,66 @@ fn relieve(bids: &mut [Bid<'_>], dialect: Dialect) {
     while total > most {
         let heaviest = bids
             .iter_mut()
-            .filter(|bid| bid.relieved.is_none())
+            .filter(|bid| bid.unbounded_schema.is_none())
             .max_by_key(|bid| bid.lowered.weight().items);
         let Some(bid) = heaviest.filter(|bid| bid.lowered.weight().items > 0) else {
             return;
         };
         total -= bid.lowered.weight().items;
-        bid.relieved = Some(bid.lowered.without("maxItems").to_string());
+        bid.unbounded_schema = Some(bid.lowered.without("maxItems").to_string());
     }
 }
 
 /// The tools of one request as they are sent.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    tools: Vec<Planned>,
-    left_out: Vec<LeftOut>,
-    text: String,
+pub struct ToolPlan {
+    tools: Vec<PlannedTool>,
+    omitted: Vec<OmittedTool>,
+    json: String,
 }
 
 /// A tool as one request carries it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Planned {
+pub struct PlannedTool {
     /// The name it has here.
     pub name: String,
     /// The name the model sees.
-    pub wire: String,
+    pub wire_name: String,
     /// The dialect its schema is written in: the strict twin of the planner's, where that fits.
     pub dialect: Dialect,
     /// About how many tokens its definition takes.
     pub tokens: usize,
     /// What it does, and what its schema had no room for.
     pub description: String,
-    relieved: Option<String>,
+    unbounded_schema: Option<String>,
     schema: Schema,
 }
 
 /// A tool that a request does not carry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct LeftOut {
+pub struct OmittedTool {
     /// The tool.
     pub name: String,
     /// Why.
     pub reason: String,
 }
 
-impl Plan {
+impl ToolPlan {
     /// The `tools` array, exactly as it is sent.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn json(&self) -> &str {
+        &self.json
     }
 
     /// The tools in the order they are sent.
-    pub fn tools(&self) -> &[Planned] {
+    pub fn tools(&self) -> &[PlannedTool] {
         &self.tools
     }
 
     /// What did not fit, and why.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
+    pub fn omitted(&self) -> &[OmittedTool] {
+        &self.omitted
     }
 
     /// About how many tokens all definitions take.
@@ -388,7 +388,7 @@ impl Plan {
     /// The name the model sees a tool under.
     pub fn wire_name(&self, name: &str) -> Option<&str> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
-        Some(&tool.wire)
+        Some(&tool.wire_name)
     }
 
     /// Returns a call from the form the model was shown to the tool's own.
@@ -399,18 +399,18 @@ impl Plan {
         let Some(tool) = self
             .tools
             .iter()
-            .find(|tool| tool.wire == call.name.as_str())
+            .find(|tool| tool.wire_name == call.name.as_str())
         else {
             return call;
         };
         let mut lifted = call;
-        if tool.name != tool.wire {
+        if tool.name != tool.wire_name {
             lifted.name = tool.name.as_str().into();
         }
         let Some(lowered) = tool.lowered().filter(|lowered| !lowered.lifts_nothing()) else {
             return lifted;
         };
-        if let Some(mut value) = read(lifted.arguments.as_str()) {
+        if let Some(mut value) = parse_arguments(lifted.arguments.as_str()) {
             lowered.lift(&mut value);
             lifted.arguments = value.to_string().into();
         }
@@ -428,29 +428,29 @@ impl Plan {
             return call;
         };
         let mut lowered_call = call;
-        lowered_call.name = tool.wire.as_str().into();
+        lowered_call.name = tool.wire_name.as_str().into();
         let Some(lowered) = tool.lowered().filter(|lowered| !lowered.lifts_nothing()) else {
             return lowered_call;
         };
-        if let Some(mut value) = read(lowered_call.arguments.as_str()) {
+        if let Some(mut value) = parse_arguments(lowered_call.arguments.as_str()) {
             lowered.lower_arguments(&mut value);
             lowered_call.arguments = value.to_string().into();
         }
         lowered_call
     }
 
-    fn leave_out(&mut self, tool: &Candidate<'_>, reason: String) {
-        self.left_out.push(LeftOut {
+    fn omit(&mut self, tool: &CandidateTool<'_>, reason: String) {
+        self.omitted.push(OmittedTool {
             name: tool.name.to_owned(),
             reason,
         });
     }
 }
 
-impl Planned {
+impl PlannedTool {
     /// What its arguments must satisfy, as the model is told.
     pub fn parameters(&self) -> Value {
-        match &self.relieved {
+        match &self.unbounded_schema {
             Some(text) => serde_json::from_str(text).unwrap_or_default(),
             None => self
                 .lowered()
@@ -466,7 +466,7 @@ impl Planned {
 }
 
 /// Reads arguments, repaired if need be.
-fn read(text: &str) -> Option<Value> {
+fn parse_arguments(text: &str) -> Option<Value> {
     let limits = Limits::default();
     if let Ok(tape) = Tape::parse(text, &limits) {
         return Some(tape.to_value());

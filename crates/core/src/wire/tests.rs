@@ -8,15 +8,15 @@ mod shapes;
 use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema, validate_for, validate_tools_for};
 
-use super::{Candidate, Plan, Planner};
-use crate::options::{Hints, Strict};
+use super::{CandidateTool, ToolPlan, ToolPlanner};
+use crate::policy::{Hints, StrictMode};
 
 /// A tool that owns what a candidate borrows.
 struct Sample {
     name: String,
     input: Schema,
     hints: Hints,
-    strict: Strict,
+    strict: StrictMode,
 }
 
 impl Sample {
@@ -25,7 +25,7 @@ impl Sample {
             name: name.to_owned(),
             input: Schema::check(input).unwrap(),
             hints: Hints::default(),
-            strict: Strict::Auto,
+            strict: StrictMode::Auto,
         }
     }
 
@@ -38,7 +38,7 @@ impl Sample {
         )
     }
 
-    fn strict(mut self, strict: Strict) -> Self {
+    fn strict(mut self, strict: StrictMode) -> Self {
         self.strict = strict;
         self
     }
@@ -49,7 +49,7 @@ impl Sample {
     }
 }
 
-impl<'a> From<&'a Sample> for Candidate<'a> {
+impl<'a> From<&'a Sample> for CandidateTool<'a> {
     fn from(sample: &'a Sample) -> Self {
         Self {
             name: &sample.name,
@@ -64,7 +64,7 @@ impl<'a> From<&'a Sample> for Candidate<'a> {
 }
 
 /// Plans, and has both validators look at the outcome.
-fn planned(planner: &Planner, dialect: Dialect, tools: &[Sample]) -> Plan {
+fn planned(planner: &ToolPlanner, dialect: Dialect, tools: &[Sample]) -> ToolPlan {
     let plan = planner.plan(tools);
     for tool in plan.tools() {
         let lowered = tool.lowered().unwrap();
@@ -76,24 +76,24 @@ fn planned(planner: &Planner, dialect: Dialect, tools: &[Sample]) -> Plan {
         let all = plan.tools().iter();
         let names: Vec<&str> = all
             .filter(|tool| strict.is_none_or(|strict| tool.dialect.is_strict() == strict))
-            .map(|tool| tool.wire.as_str())
+            .map(|tool| tool.wire_name.as_str())
             .collect();
         if !names.is_empty() {
             let refusals = validate_tools_for(dialect, names);
             assert!(refusals.is_empty(), "{dialect}: {refusals:?}");
         }
     }
-    assert_eq!(plan.tools().len() + plan.left_out().len(), tools.len());
-    serde_json::from_str::<Value>(plan.text()).unwrap();
+    assert_eq!(plan.tools().len() + plan.omitted().len(), tools.len());
+    serde_json::from_str::<Value>(plan.json()).unwrap();
     plan
 }
 
-fn plan(dialect: Dialect, tools: &[Sample]) -> Plan {
-    planned(&Planner::new(dialect), dialect, tools)
+fn plan(dialect: Dialect, tools: &[Sample]) -> ToolPlan {
+    planned(&ToolPlanner::new(dialect), dialect, tools)
 }
 
 /// The names of the tools that are held to their schemas.
-fn strict(plan: &Plan) -> Vec<&str> {
+fn strict(plan: &ToolPlan) -> Vec<&str> {
     let tools = plan.tools().iter();
     tools
         .filter(|tool| tool.dialect.is_strict())
@@ -101,8 +101,8 @@ fn strict(plan: &Plan) -> Vec<&str> {
         .collect()
 }
 
-fn left_out(plan: &Plan) -> Vec<(&str, &str)> {
-    let left = plan.left_out().iter();
+fn left_out(plan: &ToolPlan) -> Vec<(&str, &str)> {
+    let left = plan.omitted().iter();
     left.map(|tool| (tool.name.as_str(), tool.reason.as_str()))
         .collect()
 }

@@ -4,25 +4,25 @@ use serde::Serialize;
 use toolwright_schema::Dialect;
 
 use super::Shape;
-use crate::options::Hints;
-use crate::wire::Candidate;
+use crate::policy::Hints;
+use crate::wire::CandidateTool;
 
 /// What is written of one tool.
-pub(super) struct Written<'a> {
-    pub(super) tool: &'a Candidate<'a>,
+pub(super) struct DefinitionParts<'a> {
+    pub(super) tool: &'a CandidateTool<'a>,
     pub(super) name: &'a str,
     pub(super) description: &'a str,
     /// The lowered schema as JSON text.
     pub(super) schema: &'a str,
     /// Whether the schema has properties; where none is written, none is meant.
-    pub(super) takes_something: bool,
+    pub(super) has_parameters: bool,
     pub(super) strict: bool,
     pub(super) dialect: Dialect,
 }
 
 impl Shape {
     /// The shape in which a dialect's tools are usually sent.
-    pub fn of(dialect: Dialect) -> Self {
+    pub fn for_dialect(dialect: Dialect) -> Self {
         match dialect.name() {
             "openai" | "openai-strict" => Self::OpenAiResponses,
             "anthropic" | "anthropic-strict" => Self::Anthropic,
@@ -35,7 +35,7 @@ impl Shape {
     }
 
     /// Writes the whole `tools` array from the definitions in it.
-    pub(super) fn array(self, definitions: &[String]) -> String {
+    pub(super) fn write_array(self, definitions: &[String]) -> String {
         let inner = definitions.join(",");
         match self {
             // All declarations are one tool there, and an empty one is refused.
@@ -45,30 +45,30 @@ impl Shape {
         }
     }
 
-    pub(super) fn definition(self, written: &Written<'_>) -> String {
-        let mut out = Object::new();
+    pub(super) fn write_definition(self, written: &DefinitionParts<'_>) -> String {
+        let mut out = ObjectWriter::new();
         match self {
             Self::OpenAiResponses => {
                 out.field("type", "function");
-                out.function(written, true);
+                out.function_fields(written, true);
             }
             Self::OpenAiChat | Self::Ollama => {
-                let mut function = Object::new();
-                function.function(written, self == Self::OpenAiChat);
+                let mut function = ObjectWriter::new();
+                function.function_fields(written, self == Self::OpenAiChat);
                 out.field("type", "function");
-                out.raw("function", &function.end());
+                out.raw_field("function", &function.finish());
             }
             Self::Anthropic => {
-                out.start(written);
-                out.raw("input_schema", written.schema);
+                out.name_and_description(written);
+                out.raw_field("input_schema", written.schema);
                 out.field("strict", &written.strict);
             }
             Self::Gemini => {
-                out.start(written);
+                out.name_and_description(written);
                 if written.dialect == Dialect::GEMINI {
-                    out.raw("parametersJsonSchema", written.schema);
-                } else if written.takes_something {
-                    out.raw("parameters", written.schema);
+                    out.raw_field("parametersJsonSchema", written.schema);
+                } else if written.has_parameters {
+                    out.raw_field("parameters", written.schema);
                 }
             }
             Self::Mcp => {
@@ -77,7 +77,7 @@ impl Shape {
                     out.field("title", title);
                 }
                 out.field("description", written.description);
-                out.raw("inputSchema", written.schema);
+                out.raw_field("inputSchema", written.schema);
                 if let Some(output) = written.tool.output {
                     out.field("outputSchema", output);
                 }
@@ -86,33 +86,33 @@ impl Shape {
                 }
             }
             Self::Bedrock => {
-                let mut spec = Object::new();
-                spec.start(written);
-                spec.raw("inputSchema", &format!("{{\"json\":{}}}", written.schema));
-                out.raw("toolSpec", &spec.end());
+                let mut spec = ObjectWriter::new();
+                spec.name_and_description(written);
+                spec.raw_field("inputSchema", &format!("{{\"json\":{}}}", written.schema));
+                out.raw_field("toolSpec", &spec.finish());
             }
         }
-        out.end()
+        out.finish()
     }
 }
 
 /// JSON text of an object that is being written.
-struct Object(String);
+struct ObjectWriter(String);
 
-impl Object {
+impl ObjectWriter {
     fn new() -> Self {
         Self("{".to_owned())
     }
 
     /// Name and description, which all but MCP begin with.
-    fn start(&mut self, written: &Written<'_>) {
+    fn name_and_description(&mut self, written: &DefinitionParts<'_>) {
         self.field("name", written.name);
         self.field("description", written.description);
     }
 
-    fn function(&mut self, written: &Written<'_>, strict: bool) {
-        self.start(written);
-        self.raw("parameters", written.schema);
+    fn function_fields(&mut self, written: &DefinitionParts<'_>, strict: bool) {
+        self.name_and_description(written);
+        self.raw_field("parameters", written.schema);
         if strict {
             self.field("strict", &written.strict);
         }
@@ -121,10 +121,10 @@ impl Object {
     fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
         // Texts, flags and schemas: nothing that could fail to be written.
         let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
-        self.raw(name, &text);
+        self.raw_field(name, &text);
     }
 
-    fn raw(&mut self, name: &str, json: &str) {
+    fn raw_field(&mut self, name: &str, json: &str) {
         if self.0.len() > 1 {
             self.0.push(',');
         }
@@ -134,7 +134,7 @@ impl Object {
         self.0.push_str(json);
     }
 
-    fn end(mut self) -> String {
+    fn finish(mut self) -> String {
         self.0.push('}');
         self.0
     }

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use toolwright::{
-    ApprovalRequest, Approvals, Approve, Caller, Decision, ErrorKind, Extra, Grant, Invoker,
-    Outcome, Scope, Tool, ToolBuilder, ToolCall, ToolResult,
+    ApprovalRequest, ApprovalSigner, Approver, Caller, ApprovalDecision, ErrorKind, UnknownArguments, ApprovalToken, Invoker,
+    Outcome, CallScope, Tool, ToolBuilder, ToolCall, ToolResult,
 };
 
-use crate::scene::{Count, Decides, assert_ok, assert_refused, registry};
+use crate::fixtures::{CallCounter, FnApprover, assert_ok, assert_rejected, registry};
 
 const DELETE: &str = r#"{"path": "/a", "dry_run": false}"#;
 
@@ -25,11 +25,11 @@ fn delete() -> ToolBuilder {
 }
 
 /// A tool that returns its arguments, and how often it ran.
-fn echoing(tool: ToolBuilder) -> (Tool, Count) {
-    let runs = Count::default();
+fn echoing(tool: ToolBuilder) -> (Tool, CallCounter) {
+    let runs = CallCounter::default();
     let counted = runs.clone();
     let tool = tool.run(move |args, _| {
-        counted.up();
+        counted.increment();
         Value::from(args.into_map()).to_string()
     });
     (tool.unwrap(), runs)
@@ -38,33 +38,33 @@ fn echoing(tool: ToolBuilder) -> (Tool, Count) {
 /// An invoker whose approver denies, but leaves a grant of what it was asked on the desk.
 struct Desk {
     invoker: Invoker,
-    grants: Arc<Mutex<Vec<Grant>>>,
-    runs: Count,
+    grants: Arc<Mutex<Vec<ApprovalToken>>>,
+    runs: CallCounter,
 }
 
-fn desk_of(tool: ToolBuilder, approvals: Approvals) -> Desk {
+fn desk_of(tool: ToolBuilder, approvals: ApprovalSigner) -> Desk {
     let (tool, runs) = echoing(tool);
     let grants = Arc::new(Mutex::new(Vec::new()));
     let left = Arc::clone(&grants);
-    let (approver, _) = Decides::by(move |request| {
-        left.lock().unwrap().push(request.grant());
+    let (approver, _) = FnApprover::new(move |request| {
+        left.lock().unwrap().push(request.issue_token());
         request.deny("later")
     });
     let invoker = Invoker::builder(registry(tool)).approver(approver);
     Desk {
-        invoker: invoker.approvals(approvals).build().unwrap(),
+        invoker: invoker.approval_signer(approvals).build().unwrap(),
         grants,
         runs,
     }
 }
 
 fn desk() -> Desk {
-    desk_of(delete(), Approvals::with_key("key"))
+    desk_of(delete(), ApprovalSigner::with_key("key"))
 }
 
 impl Desk {
     /// Makes a grant of a call.
-    async fn grant(&self, scope: &Scope, arguments: &str) -> Grant {
+    async fn grant(&self, scope: &CallScope, arguments: &str) -> ApprovalToken {
         let name = self.invoker.snapshot().unwrap();
         let name = name.iter().next().unwrap().spec().name.clone();
         let call = ToolCall::new(name.as_str(), arguments);
@@ -73,8 +73,8 @@ impl Desk {
         self.grants.lock().unwrap().pop().unwrap()
     }
 
-    async fn present(&self, scope: Scope, arguments: &str, grant: &Grant) -> ToolResult {
-        let scope = scope.grant(grant.clone());
+    async fn present(&self, scope: CallScope, arguments: &str, grant: &ApprovalToken) -> ToolResult {
+        let scope = scope.approval_token(grant.clone());
         let call = ToolCall::new("delete", arguments);
         self.invoker.invoke_in(&scope, &call).await
     }
@@ -87,8 +87,8 @@ impl Desk {
     }
 }
 
-fn named(caller: &str) -> Scope {
-    Scope::new().caller(Caller::new(caller))
+fn named(caller: &str) -> CallScope {
+    CallScope::new().caller(Caller::new(caller))
 }
 
 // What works.
@@ -98,7 +98,7 @@ async fn a_grant_that_is_brought_runs_the_call_once_without_asking() {
     let desk = desk();
     let grant = desk.grant(&named("ada"), DELETE).await;
     let stored = serde_json::to_string(&grant).unwrap();
-    let brought: Grant = serde_json::from_str(&stored).unwrap();
+    let brought: ApprovalToken = serde_json::from_str(&stored).unwrap();
     assert_eq!(brought, grant);
     let reordered = r#"{"dry_run": false, "path": "/a"}"#;
     let result = desk.present(named("ada"), reordered, &brought).await;
@@ -121,18 +121,18 @@ async fn a_grant_says_nothing_of_the_call() {
 #[tokio::test]
 async fn those_with_the_same_key_accept_each_others_grants() {
     let (here, there) = (desk(), desk());
-    let grant = here.grant(&Scope::new(), DELETE).await;
-    let result = there.present(Scope::new(), DELETE, &grant).await;
+    let grant = here.grant(&CallScope::new(), DELETE).await;
+    let result = there.present(CallScope::new(), DELETE, &grant).await;
     assert_eq!(result.outcome, Outcome::Ok);
 }
 
 #[tokio::test]
 async fn of_many_grants_the_right_one_is_used_up_and_no_other() {
     let desk = desk();
-    let mut scope = Scope::new();
+    let mut scope = CallScope::new();
     for path in ["/b", "/a", "/a"] {
         let arguments = json!({"path": path, "dry_run": false}).to_string();
-        scope = scope.grant(desk.grant(&Scope::new(), &arguments).await);
+        scope = scope.approval_token(desk.grant(&CallScope::new(), &arguments).await);
     }
     let call = ToolCall::new("delete", DELETE);
     for expected in [Outcome::Ok, Outcome::Ok, Outcome::Denied] {
@@ -146,10 +146,10 @@ async fn of_many_grants_the_right_one_is_used_up_and_no_other() {
 /// Calls `tool` with an approver that decides so.
 async fn decided(
     tool: ToolBuilder,
-    decide: impl Fn(ApprovalRequest<'_>) -> Decision + Send + Sync + 'static,
-) -> (ToolResult, Count) {
+    decide: impl Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync + 'static,
+) -> (ToolResult, CallCounter) {
     let (tool, runs) = echoing(tool);
-    let (approver, asked) = Decides::by(decide);
+    let (approver, asked) = FnApprover::new(decide);
     let invoker = Invoker::builder(registry(tool)).approver(approver);
     let call = ToolCall::new("delete", DELETE);
     let result = invoker.build().unwrap().invoke(&call).await;
@@ -204,7 +204,7 @@ async fn an_edit_into_something_invalid_is_refused() {
         (json!(null), "/path: missing"),
     ] {
         let (result, runs) = decided(delete(), move |request| request.edit(edited.clone())).await;
-        assert_refused(&result, &[said]);
+        assert_rejected(&result, &[said]);
         assert_eq!(runs.get(), 0);
     }
 }
@@ -212,7 +212,7 @@ async fn an_edit_into_something_invalid_is_refused() {
 #[tokio::test]
 async fn an_edit_may_add_what_the_tool_ignores() {
     let edited = json!({"path": "/b", "dry_run": true, "force": true});
-    let tool = delete().extra(Extra::Ignore);
+    let tool = delete().extra(UnknownArguments::Ignore);
     let (result, _) = decided(tool, move |request| request.edit(edited.clone())).await;
     assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
 }
@@ -227,7 +227,7 @@ async fn an_edit_leaves_bound_parameters_alone() {
     ] {
         let (tool, runs) = echoing(delete());
         let edit = edited.clone();
-        let (approver, _) = Decides::by(move |request| request.edit(edit.clone()));
+        let (approver, _) = FnApprover::new(move |request| request.edit(edit.clone()));
         let view = registry(tool).all().bind("dry_run", true);
         let invoker = Invoker::builder(view).approver(approver).build().unwrap();
         let call = ToolCall::new("delete", r#"{"path": "/a"}"#);
@@ -235,7 +235,7 @@ async fn an_edit_leaves_bound_parameters_alone() {
         if works {
             assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
         } else {
-            assert_refused(&result, &["dry_run"]);
+            assert_rejected(&result, &["dry_run"]);
         }
         assert_eq!(runs.get() == 1, works, "{edited}");
     }
@@ -243,9 +243,9 @@ async fn an_edit_leaves_bound_parameters_alone() {
 
 #[tokio::test]
 async fn an_edit_is_worth_no_more_than_its_grant() {
-    let (result, runs) = decided(delete(), |request| Decision::Edit {
+    let (result, runs) = decided(delete(), |request| ApprovalDecision::Edit {
         arguments: json!({"path": "/b", "dry_run": false}),
-        grant: request.grant(),
+        grant: request.issue_token(),
     })
     .await;
     assert_eq!(result.outcome, Outcome::Denied);
@@ -263,8 +263,8 @@ async fn a_grant_for_other_arguments_is_refused() {
         r#"{"path": "/b", "dry_run": false}"#,
         r#"{"path": "/a ", "dry_run": false}"#,
     ] {
-        let grant = desk.grant(&Scope::new(), other).await;
-        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        let grant = desk.grant(&CallScope::new(), other).await;
+        let result = desk.present(CallScope::new(), DELETE, &grant).await;
         desk.assert_denied(&result);
     }
 }
@@ -286,12 +286,12 @@ async fn a_grant_for_another_tool_is_refused() {
         delete().open_world(true),
         delete().bundle("files"),
         delete().title("Delete"),
-        delete().output_of("number"),
+        delete().output_of_type("number"),
     ];
     for other in others {
-        let other = desk_of(other, Approvals::with_key("key"));
-        let grant = other.grant(&Scope::new(), DELETE).await;
-        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        let other = desk_of(other, ApprovalSigner::with_key("key"));
+        let grant = other.grant(&CallScope::new(), DELETE).await;
+        let result = desk.present(CallScope::new(), DELETE, &grant).await;
         desk.assert_denied(&result);
     }
 }
@@ -299,7 +299,7 @@ async fn a_grant_for_another_tool_is_refused() {
 #[tokio::test]
 async fn a_grant_for_another_caller_is_refused() {
     let callers = [
-        Scope::new(),
+        CallScope::new(),
         named(""),
         named("ada"),
         named("Ada"),
@@ -326,10 +326,10 @@ async fn a_grant_for_another_caller_is_refused() {
 async fn of_many_who_present_one_grant_exactly_one_runs() {
     for _ in 0..20 {
         let desk = Arc::new(desk());
-        let grant = desk.grant(&Scope::new(), DELETE).await;
+        let grant = desk.grant(&CallScope::new(), DELETE).await;
         let present = |_| {
             let (desk, grant) = (Arc::clone(&desk), grant.clone());
-            tokio::spawn(async move { desk.present(Scope::new(), DELETE, &grant).await })
+            tokio::spawn(async move { desk.present(CallScope::new(), DELETE, &grant).await })
         };
         let results = join_all((0..4).map(present)).await;
         let ran = |result: &&Result<ToolResult, _>| result.as_ref().unwrap().outcome == Outcome::Ok;
@@ -340,16 +340,16 @@ async fn of_many_who_present_one_grant_exactly_one_runs() {
 
 #[tokio::test]
 async fn an_expired_grant_is_refused() {
-    let desk = desk_of(delete(), Approvals::with_key("key").life(Duration::ZERO));
-    let grant = desk.grant(&Scope::new(), DELETE).await;
-    let result = desk.present(Scope::new(), DELETE, &grant).await;
+    let desk = desk_of(delete(), ApprovalSigner::with_key("key").lifetime(Duration::ZERO));
+    let grant = desk.grant(&CallScope::new(), DELETE).await;
+    let result = desk.present(CallScope::new(), DELETE, &grant).await;
     desk.assert_denied(&result);
 }
 
 #[tokio::test]
 async fn a_grant_that_was_tampered_with_is_refused() {
     let desk = desk();
-    let grant = desk.grant(&Scope::new(), DELETE).await;
+    let grant = desk.grant(&CallScope::new(), DELETE).await;
     let whole = serde_json::to_value(&grant).unwrap();
     let fields: Vec<&String> = whole.as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 4);
@@ -360,12 +360,12 @@ async fn a_grant_that_was_tampered_with_is_refused() {
             let Ok(grant) = serde_json::from_value(edited.clone()) else {
                 continue;
             };
-            let result = desk.present(Scope::new(), DELETE, &grant).await;
+            let result = desk.present(CallScope::new(), DELETE, &grant).await;
             desk.assert_denied(&result);
         }
     }
     assert_eq!(
-        desk.present(Scope::new(), DELETE, &grant).await.outcome,
+        desk.present(CallScope::new(), DELETE, &grant).await.outcome,
         Outcome::Ok
     );
 }
@@ -398,21 +398,21 @@ fn forgeries(value: &Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_grant_with_more_in_it_is_no_grant() {
-    let mut grant = serde_json::to_value(desk().grant(&Scope::new(), DELETE).await).unwrap();
+    let mut grant = serde_json::to_value(desk().grant(&CallScope::new(), DELETE).await).unwrap();
     grant["caller"] = json!("ada");
-    assert!(serde_json::from_value::<Grant>(grant).is_err());
+    assert!(serde_json::from_value::<ApprovalToken>(grant).is_err());
 }
 
 #[tokio::test]
 async fn a_grant_signed_with_another_key_is_refused() {
     let desk = desk();
     for other in [
-        Approvals::with_key("other key"),
-        Approvals::with_key(""),
-        Approvals::new().unwrap(),
+        ApprovalSigner::with_key("other key"),
+        ApprovalSigner::with_key(""),
+        ApprovalSigner::new().unwrap(),
     ] {
-        let grant = desk_of(delete(), other).grant(&Scope::new(), DELETE).await;
-        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        let grant = desk_of(delete(), other).grant(&CallScope::new(), DELETE).await;
+        let result = desk.present(CallScope::new(), DELETE, &grant).await;
         desk.assert_denied(&result);
     }
 }
@@ -420,18 +420,18 @@ async fn a_grant_signed_with_another_key_is_refused() {
 #[tokio::test]
 async fn a_blank_key_accepts_nothing() {
     for key in ["", "  "] {
-        let desk = desk_of(delete(), Approvals::with_key(key));
-        let grant = desk.grant(&Scope::new(), DELETE).await;
-        let result = desk.present(Scope::new(), DELETE, &grant).await;
+        let desk = desk_of(delete(), ApprovalSigner::with_key(key));
+        let grant = desk.grant(&CallScope::new(), DELETE).await;
+        let result = desk.present(CallScope::new(), DELETE, &grant).await;
         desk.assert_denied(&result);
     }
 }
 
 #[tokio::test]
 async fn an_approver_cannot_pass_off_another_grant() {
-    let foreign = desk_of(delete(), Approvals::with_key("other key"));
-    let foreign = foreign.grant(&Scope::new(), DELETE).await;
-    let (result, runs) = decided(delete(), move |_| Decision::Approve(foreign.clone())).await;
+    let foreign = desk_of(delete(), ApprovalSigner::with_key("other key"));
+    let foreign = foreign.grant(&CallScope::new(), DELETE).await;
+    let (result, runs) = decided(delete(), move |_| ApprovalDecision::Approve(foreign.clone())).await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert!(result.text().ends_with("the approval is not one of ours"));
     assert_eq!(runs.get(), 0);
@@ -441,9 +441,9 @@ async fn an_approver_cannot_pass_off_another_grant() {
 async fn an_approver_cannot_use_one_grant_twice() {
     let (tool, runs) = echoing(delete());
     let kept = Mutex::new(None);
-    let (approver, asked) = Decides::by(move |request| {
+    let (approver, asked) = FnApprover::new(move |request| {
         let mut kept = kept.lock().unwrap();
-        Decision::Approve(kept.get_or_insert_with(|| request.grant()).clone())
+        ApprovalDecision::Approve(kept.get_or_insert_with(|| request.issue_token()).clone())
     });
     let invoker = Invoker::builder(registry(tool)).approver(approver);
     let invoker = invoker.build().unwrap();
@@ -460,23 +460,23 @@ async fn an_approver_cannot_use_one_grant_twice() {
 /// Asks by a function that returns a future.
 struct Asks<F>(F);
 
-impl<F> Approve for Asks<F>
+impl<F> Approver for Asks<F>
 where
-    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, Decision> + Send + Sync,
+    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> + Send + Sync,
 {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         (self.0)(request)
     }
 }
 
-fn asking<F>(ask: F) -> (Invoker, Count)
+fn asking<F>(ask: F) -> (Invoker, CallCounter)
 where
-    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, Decision> + Send + Sync + 'static,
+    F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> + Send + Sync + 'static,
 {
     let (tool, runs) = echoing(delete());
-    let approvals = Approvals::with_key("key").life(Duration::from_secs(60));
+    let approvals = ApprovalSigner::with_key("key").lifetime(Duration::from_secs(60));
     let invoker = Invoker::builder(registry(tool)).approver(Asks(ask));
-    (invoker.approvals(approvals).build().unwrap(), runs)
+    (invoker.approval_signer(approvals).build().unwrap(), runs)
 }
 
 #[tokio::test]

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Deserialize;
 use toolwright::schema::Limits;
 use toolwright::{
-    ErrorKind, Extra, Invoker, JsonSchema, Malformed, Outcome, Tool, ToolCall, ToolResult, tool,
+    ErrorKind, UnknownArguments, Invoker, JsonSchema, OnMalformed, Outcome, Tool, ToolCall, ToolResult, tool,
 };
 
-use crate::scene::{assert_ok, assert_refused, call, registry};
+use crate::fixtures::{assert_ok, assert_rejected, call, registry};
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -60,7 +60,7 @@ async fn blank_arguments_are_an_empty_object() {
     for blank in ["", " ", "\n\t ", "{}"] {
         assert_ok(&call(rest::tool(), blank).await, "Done");
     }
-    assert_refused(&forecasts("").await, &["/city: missing"]);
+    assert_rejected(&forecasts("").await, &["/city: missing"]);
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn null_in_place_of_arguments_is_an_empty_object() {
         assert_ok(&result, text);
         assert_eq!(result.notes, ["null read as {}"]);
     }
-    assert_refused(
+    assert_rejected(
         &forecasts("null").await,
         &["/city: missing; expected a string"],
     );
@@ -87,7 +87,7 @@ async fn malformed_arguments_are_refused_with_their_position() {
         ("no JSON at all", "line 1 column 2"),
     ] {
         let result = forecasts(text).await;
-        assert_refused(&result, &["`forecast`", position]);
+        assert_rejected(&result, &["`forecast`", position]);
         assert_eq!(result.error, Some(ErrorKind::Retry));
     }
 }
@@ -140,7 +140,7 @@ async fn cut_off_arguments_never_run() {
     }
     assert_eq!(runs.load(Ordering::SeqCst), 0);
     let result = call(tool, r#"{"path": "/a""#).await;
-    assert_refused(&result, &["cut off, send them whole"]);
+    assert_rejected(&result, &["cut off, send them whole"]);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_key_named_twice_is_refused() {
         r#"{"city": "Rome", "ci\u0074y": "Oslo"}"#,
         "{'city': 'Rome', 'city': 'Oslo'}",
     ] {
-        assert_refused(&forecasts(text).await, &["`city` is named twice"]);
+        assert_rejected(&forecasts(text).await, &["`city` is named twice"]);
     }
 }
 
@@ -158,10 +158,10 @@ async fn a_key_named_twice_is_refused() {
 async fn arguments_that_are_too_long_or_too_deep_are_refused() {
     let long = format!(r#"{{"city": "{}"}}"#, "x".repeat(2 << 20));
     let result = forecasts(&long).await;
-    assert_refused(&result, &["at most 1048576"]);
+    assert_rejected(&result, &["at most 1048576"]);
     assert!(result.text().len() < 1_000);
     let deep = format!(r#"{{"city": {}{}}}"#, "[".repeat(70), "]".repeat(70));
-    assert_refused(&forecasts(&deep).await, &["deeper than 64 levels"]);
+    assert_rejected(&forecasts(&deep).await, &["deeper than 64 levels"]);
     let limits = Limits {
         bytes: 20,
         depth: 1,
@@ -174,8 +174,8 @@ async fn arguments_that_are_too_long_or_too_deep_are_refused() {
         let invoker = invoker.clone();
         async move { invoker.invoke(&ToolCall::new("sum", text)).await }
     };
-    assert_refused(&result(r#"{"numbers": [1]}"#).await, &["deeper than 1"]);
-    assert_refused(&result(r#"{"numbers": [1, 2]   }"#).await, &["at most 20"]);
+    assert_rejected(&result(r#"{"numbers": [1]}"#).await, &["deeper than 1"]);
+    assert_rejected(&result(r#"{"numbers": [1, 2]   }"#).await, &["at most 20"]);
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn coercion_can_be_switched_off() {
             r#"{"city": "Rome", "days": "7"}"#,
         ))
         .await;
-    assert_refused(&result, &[r#"/days: expected an integer, got "7""#]);
+    assert_rejected(&result, &[r#"/days: expected an integer, got "7""#]);
     let result = invoker
         .invoke(&ToolCall::new("forecast", "{'city': 'Rome'}"))
         .await;
@@ -277,7 +277,7 @@ async fn coercion_can_be_switched_off() {
 #[tokio::test]
 async fn an_unknown_argument_is_refused_with_the_nearest_known_one() {
     let result = forecasts(r#"{"city": "Rome", "dayz": 2}"#).await;
-    assert_refused(&result, &["/dayz: unknown argument; did you mean `days`?"]);
+    assert_rejected(&result, &["/dayz: unknown argument; did you mean `days`?"]);
 }
 
 #[tokio::test]
@@ -290,7 +290,7 @@ async fn an_unknown_argument_can_be_ignored_with_a_note() {
     assert_ok(&result, "Rome Some(2)");
     assert_eq!(result.notes, ["/mood: unknown argument ignored"]);
     let result = call(generous::tool(), r#"{"town": "Rome"}"#).await;
-    assert_refused(&result, &["/city: missing"]);
+    assert_rejected(&result, &["/city: missing"]);
 }
 
 #[tokio::test]
@@ -316,7 +316,7 @@ async fn ignoring_the_unknown_leaves_what_the_schema_takes() {
     let echo = |drawing: Drawing, _| serde_json::to_string(&drawing);
     let draw = Tool::builder("draw", "Draws.")
         .input::<Drawing>()
-        .extra(Extra::Ignore)
+        .extra(UnknownArguments::Ignore)
         .run(echo)
         .unwrap();
     let sent = r#"{"title":"a","id":1,"kind":"Circle","radius":2}"#;
@@ -332,7 +332,7 @@ async fn ignoring_the_unknown_leaves_what_the_schema_takes() {
         r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
     )
     .unwrap()
-    .extra(Extra::Ignore)
+    .extra(UnknownArguments::Ignore)
     .run(|args, _| args.as_map().len().to_string())
     .unwrap();
     assert_ok(&call(open, r#"{"a": "x", "b": "y"}"#).await, "2");
@@ -357,7 +357,7 @@ async fn null_asks_for_the_default_and_is_none_for_an_option() {
 #[tokio::test]
 async fn all_violations_are_told_at_once_each_with_its_place() {
     let result = forecasts(r#"{"days": "many", "unit": "kelvin", "extra": 1}"#).await;
-    assert_refused(
+    assert_rejected(
         &result,
         &[
             "invalid arguments for `forecast`:",
@@ -369,7 +369,7 @@ async fn all_violations_are_told_at_once_each_with_its_place() {
     );
     assert_eq!(result.error, Some(ErrorKind::Retry));
     let result = call(sum::tool(), r#"{"numbers": [1, "x", 2, {}]}"#).await;
-    assert_refused(&result, &["\n/numbers/1: ", "\n/numbers/3: "]);
+    assert_rejected(&result, &["\n/numbers/1: ", "\n/numbers/3: "]);
 }
 
 /// Signs in.
@@ -385,7 +385,7 @@ async fn secrets_are_masked_in_what_is_refused() {
         r#"{"user": {}, "password": "hunter2", "api_key": "sk-abcdefgh12345678"}"#,
     )
     .await;
-    assert_refused(&result, &["/password: ", "/api_key: ", "***"]);
+    assert_rejected(&result, &["/password: ", "/api_key: ", "***"]);
     for secret in ["hunter2", "sk-abcdefgh12345678"] {
         assert!(!result.text().contains(secret), "{}", result.text());
     }
@@ -394,7 +394,7 @@ async fn secrets_are_masked_in_what_is_refused() {
         r#"{"sk-abcdefgh12345678": 1, "sk-abcdefgh12345678": 2}"#,
     )
     .await;
-    assert_refused(&result, &["named twice"]);
+    assert_rejected(&result, &["named twice"]);
     assert!(!result.text().contains("abcdefgh"), "{}", result.text());
 }
 
@@ -408,7 +408,7 @@ async fn malformed_arguments_can_end_the_turn() {
     let result = call(unforgiving::tool(), r#"{"town": 1}"#).await;
     assert_eq!(result.error, Some(ErrorKind::Retry));
     let tool = Tool::builder("built", "Ends the turn too.")
-        .on_malformed(Malformed::Error)
+        .on_malformed(OnMalformed::Error)
         .run(|_, _| "ran")
         .unwrap();
     assert_eq!(call(tool, "{").await.error, Some(ErrorKind::Fatal));
@@ -425,7 +425,7 @@ async fn arguments_that_are_no_object_are_refused() {
     ] {
         for tool in [forecast::tool(), rest::tool()] {
             let said = format!("must be an object, not {kind}");
-            assert_refused(&call(tool, text).await, &[&said]);
+            assert_rejected(&call(tool, text).await, &[&said]);
         }
     }
 }
@@ -465,7 +465,7 @@ fn halve(number: Even) -> u32 {
 #[tokio::test]
 async fn what_only_the_type_refuses_is_told_once_and_redacted() {
     let result = call(halve::tool(), r#"{"number": 3}"#).await;
-    assert_refused(&result, &["\n/number: odd: password=***"]);
+    assert_rejected(&result, &["\n/number: odd: password=***"]);
     assert_eq!(result.text().matches("/number").count(), 1);
 }
 

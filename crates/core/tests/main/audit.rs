@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use toolwright::{
-    Approval, AuditRecord, Authorise, Cache, Caller, CancellationToken, Invoker, Outcome,
-    RateLimit, Scope, Tool, ToolBuilder, ToolCall, ToolError, View,
+    ApprovalPolicy, AuditRecord, Authorise, Cache, Caller, CancellationToken, Invoker, Outcome,
+    RateLimit, CallScope, Tool, ToolBuilder, ToolCall, ToolError, View,
 };
 
-use crate::scene::{named, registry};
+use crate::fixtures::{tool_named, registry};
 
 type Records = Arc<Mutex<Vec<AuditRecord>>>;
 
@@ -45,7 +45,7 @@ async fn a_call_that_succeeds_is_recorded() {
         "acted"
     });
     let blocking = act().run_blocking(|_, _| "acted").unwrap();
-    for tool in [named("act"), later.unwrap(), blocking] {
+    for tool in [tool_named("act"), later.unwrap(), blocking] {
         assert_recorded(registry(tool), "{}", Outcome::Ok).await;
     }
 }
@@ -79,14 +79,14 @@ async fn a_panic_is_recorded() {
 
 #[tokio::test]
 async fn a_layer_that_panics_is_recorded() {
-    let view = registry(named("act")).all();
+    let view = registry(tool_named("act")).all();
     let view = view.layer(Authorise::new(|_, _| panic!("no")));
     assert_recorded(view, "{}", Outcome::Failed).await;
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_recorded() {
-    assert_recorded(registry(named("other")), "{}", Outcome::UnknownTool).await;
+    assert_recorded(registry(tool_named("other")), "{}", Outcome::UnknownTool).await;
 }
 
 #[tokio::test]
@@ -100,12 +100,12 @@ async fn invalid_arguments_are_recorded() {
 
 #[tokio::test]
 async fn a_denied_call_is_recorded() {
-    let tool = act().approval(Approval::Always).run(|_, _| "acted");
+    let tool = act().approval(ApprovalPolicy::Always).run(|_, _| "acted");
     assert_recorded(registry(tool.unwrap()), "{}", Outcome::Denied).await;
-    let view = registry(named("act")).all();
+    let view = registry(tool_named("act")).all();
     let view = view.layer(Authorise::new(|_, _| false));
     assert_recorded(view, "{}", Outcome::Denied).await;
-    let view = registry(named("act")).all();
+    let view = registry(tool_named("act")).all();
     let view = view.layer(RateLimit::new(0, Duration::from_secs(1)));
     assert_recorded(view, "{}", Outcome::Denied).await;
 }
@@ -126,7 +126,7 @@ async fn a_call_that_times_out_is_recorded() {
 async fn a_cancelled_call_is_recorded() {
     let (invoker, records) = audited(registry(endless()));
     let token = CancellationToken::new();
-    let scope = Scope::new().cancel_on(token.clone());
+    let scope = CallScope::new().cancel_on(token.clone());
     let call = ToolCall::new("act", "{}");
     let mut running = invoker.invoke_in(&scope, &call).boxed();
     assert!((&mut running).now_or_never().is_none());
@@ -171,7 +171,7 @@ async fn a_hit_of_the_cache_is_recorded_like_any_call() {
 
 #[tokio::test]
 async fn each_call_of_a_batch_is_recorded() {
-    let (invoker, records) = audited(registry(named("act")));
+    let (invoker, records) = audited(registry(tool_named("act")));
     let calls = ["act", "nothing", "act"].map(|name| ToolCall::new(name, "{}"));
     invoker.invoke_all(&calls).await;
     assert_eq!(records.lock().unwrap().len(), 3);
@@ -179,8 +179,8 @@ async fn each_call_of_a_batch_is_recorded() {
 
 #[tokio::test]
 async fn a_record_says_who_called_in_which_session() {
-    let (invoker, records) = audited(registry(named("act")));
-    let ada = Scope::new().caller(Caller::new("ada")).session("seven");
+    let (invoker, records) = audited(registry(tool_named("act")));
+    let ada = CallScope::new().caller(Caller::new("ada")).session("seven");
     let call = ToolCall::new("act", "{}");
     invoker.invoke_in(&ada, &call).await;
     invoker.invoke(&call).await;
@@ -223,7 +223,7 @@ async fn a_record_tells_equal_arguments_without_telling_what_they_were() {
 
 #[tokio::test]
 async fn one_who_panics_while_recording_does_not_take_the_call_down() {
-    let invoker = Invoker::builder(registry(named("act"))).audit(|_| panic!("disk full"));
+    let invoker = Invoker::builder(registry(tool_named("act"))).audit(|_| panic!("disk full"));
     let invoker = invoker.build().unwrap();
     let result = invoker.invoke(&ToolCall::new("act", "{}")).await;
     assert_eq!(result.outcome, Outcome::Ok);

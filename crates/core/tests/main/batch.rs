@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use toolwright::{CancellationToken, Invoker, Outcome, Registry, Scope, Tool, ToolCall};
+use toolwright::{CancellationToken, Invoker, Outcome, Registry, CallScope, Tool, ToolCall};
 
-use crate::scene::{named, registry};
+use crate::fixtures::{tool_named, registry};
 
 /// How many calls are inside at once, and how many were at most.
 #[derive(Default)]
@@ -60,7 +60,7 @@ async fn results_come_in_the_order_of_the_calls() {
     let results = invoker.invoke_all(&calls).await;
     assert_eq!(results.len(), calls.len());
     for (n, (result, call)) in results.iter().zip(&calls).enumerate() {
-        assert_eq!((&result.call, &result.tool), (&call.id, &call.name));
+        assert_eq!((&result.call_id, &result.tool), (&call.id, &call.name));
         match n {
             40 => assert_eq!(result.outcome, Outcome::InvalidArguments),
             n if n % 4 == 2 => assert_eq!(result.outcome, Outcome::UnknownTool),
@@ -75,7 +75,7 @@ async fn reading_calls_run_together_but_only_so_many() {
     for (parallel, most) in [(3, 3), (1, 1), (0, 1), (100, 20)] {
         let inside = Arc::default();
         let invoker = Invoker::builder(registry(visiting("read", true, &inside)))
-            .parallel(parallel)
+            .max_parallel(parallel)
             .build()
             .unwrap();
         let results = invoker.invoke_all(&calls(&["read"], 20)).await;
@@ -135,7 +135,7 @@ async fn one_step_sees_one_snapshot() {
     let meddle = Tool::builder("meddle", "Removes the other tool.")
         .run(move |_, _| held.remove("other").is_some().to_string())
         .unwrap();
-    registry.add(vec![meddle, named("other")]).unwrap();
+    registry.add(vec![meddle, tool_named("other")]).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
     let calls = [ToolCall::new("meddle", ""), ToolCall::new("other", "")];
     let results = invoker.invoke_all(&calls).await;
@@ -160,7 +160,7 @@ async fn a_cancelled_batch_runs_nothing_more() {
     let invoker = Invoker::new(registry(tool)).unwrap();
     let calls = vec![ToolCall::new("stop", ""); 3];
     let results = invoker
-        .invoke_all_in(&Scope::new().cancel_on(token), &calls)
+        .invoke_all_in(&CallScope::new().cancel_on(token), &calls)
         .await;
     let outcomes: Vec<Outcome> = results.iter().map(|result| result.outcome).collect();
     assert_eq!(

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use toolwright::schema::Dialect;
 use toolwright::wire::Shape;
 use toolwright::{
-    Authorise, Bridge, BridgeError, CallEvent, Caller, Content, DefineError, Invoker, Scope, Tool,
+    Authorise, Bridge, BridgeError, CallEvent, Caller, Content, DefineError, Invoker, CallScope, Tool,
     ToolCall, ToolResult,
 };
 
-use crate::scene::{invoker, named, registry};
+use crate::fixtures::{invoker, tool_named, registry};
 
 fn greet() -> Tool {
     let greet = Tool::builder("greet", "Greets.")
@@ -25,15 +25,15 @@ fn greet() -> Tool {
 #[test]
 fn strict_mode_is_for_those_who_can_ask_for_it() {
     let bridge = Bridge::new(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
-    let plain = bridge.offer().unwrap();
+    let plain = bridge.export().unwrap();
     assert!(!plain.tools()[0].strict);
     assert_eq!(plain.tools()[0].schema["required"], json!(["name"]));
 
-    let strict = bridge.offer_as(Shape::OpenAiChat).unwrap();
+    let strict = bridge.export_as(Shape::OpenAiChat).unwrap();
     assert!(strict.tools()[0].strict);
     let both = json!(["name", "times"]);
     assert_eq!(strict.tools()[0].schema["required"], both);
-    let text: Value = serde_json::from_str(strict.text()).unwrap();
+    let text: Value = serde_json::from_str(strict.tools_json()).unwrap();
     assert_eq!(text[0]["function"]["parameters"]["required"], both);
     assert_eq!(text[0]["function"]["parameters"], strict.tools()[0].schema);
 }
@@ -41,32 +41,32 @@ fn strict_mode_is_for_those_who_can_ask_for_it() {
 #[tokio::test]
 async fn arguments_come_back_in_the_form_they_were_asked_for() {
     let bridge = Bridge::from(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
-    let offer = bridge.offer_as(Shape::OpenAiResponses).unwrap();
+    let offer = bridge.export_as(Shape::OpenAiResponses).unwrap();
     let call = ToolCall::new("greet", r#"{"name": "Ada", "times": null}"#).with_id("c1");
     let lifted = offer.lift(call.clone());
     assert_eq!(lifted.arguments.as_str(), r#"{"name":"Ada"}"#);
     let result = offer.invoke(call).await;
-    assert_eq!((result.call.as_str(), &*result.text()), ("c1", "None"));
+    assert_eq!((result.call_id.as_str(), &*result.text()), ("c1", "None"));
 }
 
 #[test]
 fn what_a_caller_may_not_see_is_not_offered() {
-    let tools = registry(vec![named("open"), named("hidden")]);
+    let tools = registry(vec![tool_named("open"), tool_named("hidden")]);
     let view = tools.all().layer(Authorise::new(|caller, spec| {
         caller.name() == Some("ada") || spec.name != "hidden"
     }));
     let bridge = Bridge::new(&Invoker::new(view).unwrap());
-    assert_eq!(bridge.offer().unwrap().tools().len(), 1);
-    let ada = bridge.scope(Scope::new().caller(Caller::new("ada")));
-    assert_eq!(ada.offer().unwrap().tools().len(), 2);
+    assert_eq!(bridge.export().unwrap().tools().len(), 1);
+    let ada = bridge.scope(CallScope::new().caller(Caller::new("ada")));
+    assert_eq!(ada.export().unwrap().tools().len(), 2);
 }
 
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
-    let tools: Vec<Tool> = (0..129).map(|n| named(&format!("tool_{n}"))).collect();
+    let tools: Vec<Tool> = (0..129).map(|n| tool_named(&format!("tool_{n}"))).collect();
     let bridge = Bridge::new(&invoker(tools)).dialect(Dialect::OPENAI);
-    let error = bridge.offer().unwrap_err();
-    assert!(matches!(&error, BridgeError::Refused { tool, .. } if tool == "tool_128"));
+    let error = bridge.export().unwrap_err();
+    assert!(matches!(&error, BridgeError::Rejected { tool, .. } if tool == "tool_128"));
     let told = error.to_string();
     assert!(told.contains("at most 128 tools"), "{told}");
     assert!(told.contains("leave it out with a view"), "{told}");
@@ -98,16 +98,16 @@ fn what_cannot_be_carried_is_told() {
     ];
     let told = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
                 [file:///a.zip, application/zip, 4 bytes, which cannot be shown here]\n[A](https://a.example)";
-    assert_eq!(ToolResult::success(items.clone()).in_words(), told);
+    assert_eq!(ToolResult::success(items.clone()).to_text_with_error_prefix(), told);
     let failed = ToolResult::failure(items);
-    assert_eq!(failed.told(), told);
-    assert_eq!(failed.in_words(), format!("Error: {told}"));
+    assert_eq!(failed.to_text(), told);
+    assert_eq!(failed.to_text_with_error_prefix(), format!("Error: {told}"));
 }
 
 #[tokio::test]
 async fn whoever_listens_already_goes_on_hearing() {
     let counting = Tool::builder("count", "Counts.").run(|_, cx| {
-        cx.progress().say("one");
+        cx.progress().report_message("one");
         "done"
     });
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -119,10 +119,10 @@ async fn whoever_listens_already_goes_on_hearing() {
             }
         }
     };
-    let scope = Scope::new().on_event(hear("user"));
+    let scope = CallScope::new().on_event(hear("user"));
     let offer = Bridge::new(&invoker(counting.unwrap()))
         .scope(scope)
-        .offer();
+        .export();
     let offer = offer.unwrap();
     let scope = offer.scope().on_event(hear("bridge"));
     offer.invoke_in(&scope, ToolCall::new("count", "{}")).await;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright::{
-    Args, Context, DefineError, Hints, JsonSchema, Tool, ToolError, ToolName, ToolResult,
+    Args, HandlerContext, DefineError, Hints, JsonSchema, Tool, ToolError, ToolName, ToolResult,
 };
 
-use crate::scene::{assert_ok, assert_refused, call};
+use crate::fixtures::{assert_ok, assert_rejected, call};
 
 #[tokio::test]
 async fn typed_parameters_are_published_in_order_with_all_there_is_to_say() {
@@ -20,7 +20,7 @@ async fn typed_parameters_are_published_in_order_with_all_there_is_to_say() {
         .param::<Option<String>>("colour", "Any name.")
         .param::<Vec<u8>>("layers", "")
         .default([1, 2])
-        .param_of("options", "Anything.", "object", false)
+        .param_of_type("options", "Anything.", "object", false)
         .param::<Value>("any", "Whatever.")
         .param::<Tree>("tree", "Contains itself.")
         .run(|_, _| "painted")
@@ -28,7 +28,7 @@ async fn typed_parameters_are_published_in_order_with_all_there_is_to_say() {
     let params: Vec<_> = tool
         .params()
         .into_iter()
-        .map(|it| (it.name, it.kind, it.required, it.description, it.default))
+        .map(|it| (it.name, it.json_type, it.required, it.description, it.default))
         .collect();
     let row = |name: &str, kind: &str, required, description: Option<&str>, default| {
         let description = description.map(str::to_owned);
@@ -77,7 +77,7 @@ fn the_kind_of_a_parameter_is_named_for_people() {
     .unwrap()
     .run(|_, _| "")
     .unwrap();
-    let kinds: Vec<String> = tool.params().into_iter().map(|it| it.kind).collect();
+    let kinds: Vec<String> = tool.params().into_iter().map(|it| it.json_type).collect();
     assert_eq!(
         kinds,
         [
@@ -103,16 +103,16 @@ async fn a_tool_without_parameters_takes_an_empty_object_only() {
     assert!(tool.params().is_empty());
     assert_eq!(tool.spec().input.as_value()["type"], "object");
     assert_ok(&call(tool.clone(), "{}").await, "pong");
-    assert_refused(&call(tool, r#"{"x": 1}"#).await, &["/x: unknown argument"]);
+    assert_rejected(&call(tool, r#"{"x": 1}"#).await, &["/x: unknown argument"]);
 }
 
 #[tokio::test]
 async fn parameters_by_the_name_of_their_type() {
     let tool = Tool::builder("area", "Area of a rectangle.")
-        .param_of("width", "In metres.", "number", true)
-        .param_of("height", "In metres.", "number", true)
-        .param_of("unit", "Of the result.", "string", false)
-        .output_of("number")
+        .param_of_type("width", "In metres.", "number", true)
+        .param_of_type("height", "In metres.", "number", true)
+        .param_of_type("unit", "Of the result.", "string", false)
+        .output_of_type("number")
         .run(|args, _| {
             let (width, height): (f64, f64) = (args.get("width")?, args.get("height")?);
             Ok::<_, ToolError>(width * height)
@@ -125,7 +125,7 @@ async fn parameters_by_the_name_of_their_type() {
         tool.spec().output.as_ref().unwrap().as_value(),
         &json!({"type": "number"})
     );
-    assert_refused(&call(tool, r#"{"width": 2}"#).await, &["/height: missing"]);
+    assert_rejected(&call(tool, r#"{"width": 2}"#).await, &["/height: missing"]);
 }
 
 #[track_caller]
@@ -142,7 +142,7 @@ fn assert_parameter(built: Result<Tool, DefineError>, parameter: &str, said: &st
 fn mistakes_are_told_when_the_handler_is_given() {
     let builder = || Tool::builder("f", "Does f.");
     assert_parameter(
-        builder().param_of("a", "A.", "float", true).run(|_, _| ""),
+        builder().param_of_type("a", "A.", "float", true).run(|_, _| ""),
         "a",
         "`float` is no JSON type; use string, integer",
     );
@@ -179,7 +179,7 @@ fn mistakes_are_told_when_the_handler_is_given() {
         "cannot be JSON",
     );
     assert_parameter(
-        builder().output_of("float").run(|_, _| ""),
+        builder().output_of_type("float").run(|_, _| ""),
         "output",
         "`float` is no JSON type",
     );
@@ -204,7 +204,7 @@ fn parameters_and_a_whole_schema_do_not_mix() {
     );
     let after = Tool::builder("f", "Does f.").schema(schema()).unwrap();
     assert_parameter(
-        after.param_of("a", "A.", "string", true).run(|_, _| ""),
+        after.param_of_type("a", "A.", "string", true).run(|_, _| ""),
         "a",
         "whole schema",
     );
@@ -286,7 +286,7 @@ async fn a_whole_type_can_be_the_input() {
     let result = call(tool.clone(), r#"{"name": "Ada", "rank": null}"#).await;
     assert_ok(&result, r#"{"name":"Ada","books":[],"rank":1,"born":null}"#);
     assert_eq!(result.structured.as_ref().unwrap().as_str(), result.text());
-    assert_refused(
+    assert_rejected(
         &call(tool, r#"{"name": "Ada", "boks": []}"#).await,
         &["/boks: unknown argument; did you mean `books`?"],
     );
@@ -332,7 +332,7 @@ async fn maps_and_enums_can_be_the_input() {
         .run(|map, _| map.len().to_string())
         .unwrap();
     assert_ok(&call(count.clone(), r#"{"a": 1, "b": 2}"#).await, "2");
-    assert_refused(
+    assert_rejected(
         &call(count, r#"{"a": "x"}"#).await,
         &["/a: expected an integer"],
     );
@@ -397,7 +397,7 @@ async fn a_raw_schema_is_held_to() {
         ),
         ("{}", "/guests: missing"),
     ] {
-        assert_refused(&call(tool.clone(), sent).await, &[said]);
+        assert_rejected(&call(tool.clone(), sent).await, &[said]);
     }
 }
 
@@ -511,7 +511,7 @@ async fn handlers_come_in_three_kinds() {
 #[tokio::test]
 async fn a_handler_sees_the_call_it_serves() {
     let tool = Tool::builder("who", "Says who asks.")
-        .run(|_, cx: Context| {
+        .run(|_, cx: HandlerContext| {
             let state = cx.state::<u8>().map_err(|error| error.message().to_owned());
             format!(
                 "{} {:?} {} {:?} {}",
@@ -523,11 +523,11 @@ async fn a_handler_sees_the_call_it_serves() {
             )
         })
         .unwrap();
-    let invoker = toolwright::Invoker::builder(crate::scene::registry(tool))
+    let invoker = toolwright::Invoker::builder(crate::fixtures::registry(tool))
         .project_dir("/p")
         .build()
         .unwrap();
-    let scope = toolwright::Scope::new()
+    let scope = toolwright::CallScope::new()
         .caller(toolwright::Caller::new("ada"))
         .session("s");
     let call = toolwright::ToolCall::new("who", "");

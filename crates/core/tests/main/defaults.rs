@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use toolwright::{
-    Args, DefineError, Invoker, JsonSchema, PROJECT_DIR, Registry, SESSION_ID_PARAM, Scope,
+    Args, DefineError, Invoker, JsonSchema, PROJECT_DIR_PARAM, Registry, SESSION_ID_PARAM, CallScope,
     SessionId, Tool, ToolBuilder, ToolCall, ToolResult, tool,
 };
 
-use crate::scene::{assert_ok, assert_refused, call, registry};
+use crate::fixtures::{assert_ok, assert_rejected, call, registry};
 
 #[derive(Clone, Copy, Debug, serde::Serialize, Deserialize, JsonSchema)]
 enum Mode {
@@ -153,7 +153,7 @@ async fn a_template_that_lacks_a_value_makes_its_parameter_required() {
         .default("${project_dir}/${topic:-all}.log")
         .run(|args, _| args.get::<String>("file"))
         .unwrap();
-    assert_refused(
+    assert_rejected(
         &call(log.clone(), "{}").await,
         &["/file: missing; its default `${project_dir}/${topic:-all}.log` needs `project_dir`"],
     );
@@ -180,7 +180,7 @@ async fn a_template_that_lacks_a_required_argument_hides_no_other_mistake() {
     ) -> String {
         format!("{name} {file} {backup} {lines}")
     }
-    assert_refused(
+    assert_rejected(
         &call(write::tool(), "{}").await,
         &[
             "/name: missing; expected a string",
@@ -189,13 +189,13 @@ async fn a_template_that_lacks_a_required_argument_hides_no_other_mistake() {
         ],
     );
     let sent = r#"{"lines": "many", "nam": "a"}"#;
-    assert_refused(
+    assert_rejected(
         &call(write::tool(), sent).await,
         &["/lines: expected", "did you mean `name`?"],
     );
     let sent = r#"{"file": "a", "lines": 1}"#;
     let result = call(write::tool(), sent).await;
-    assert_refused(&result, &["/name: missing; expected a string"]);
+    assert_rejected(&result, &["/name: missing; expected a string"]);
     assert!(!result.text().contains("/file"), "{}", result.text());
 }
 
@@ -208,7 +208,7 @@ async fn a_template_whose_text_does_not_fit_is_refused() {
         .run(|args, _| args.get::<u8>("seconds"))
         .unwrap();
     assert_ok(&call(tool.clone(), r#"{"how_long": "7"}"#).await, "7");
-    assert_refused(
+    assert_rejected(
         &call(tool, r#"{"how_long": "long"}"#).await,
         &["/seconds: expected an integer"],
     );
@@ -231,7 +231,7 @@ async fn sentinels_mean_required_and_absent() {
         .default("___NOT_DEFINED___")
         .param::<f64>("radius", "How far.")
         .default("___NULL___")
-        .param_of("unit", "Of the radius.", "string", true)
+        .param_of_type("unit", "Of the radius.", "string", true)
         .default("___NULL___")
         .run(|args, _| {
             let radius = args.get::<Option<f64>>("radius")?;
@@ -241,7 +241,7 @@ async fn sentinels_mean_required_and_absent() {
     let required: Vec<bool> = tool.params().iter().map(|param| param.required).collect();
     assert_eq!(required, [true, false, false]);
     assert!(tool.params().iter().all(|param| param.default.is_none()));
-    assert_refused(&call(tool.clone(), "{}").await, &["/name: missing"]);
+    assert_rejected(&call(tool.clone(), "{}").await, &["/name: missing"]);
     assert_ok(&call(tool.clone(), r#"{"name": "a"}"#).await, "[null,null]");
     assert_ok(
         &call(tool, r#"{"name": "a", "radius": null, "unit": "km"}"#).await,
@@ -342,12 +342,12 @@ fn listings() -> Vec<Tool> {
     vec![
         list_files::tool(),
         Tool::builder("list_files", "Lists files.")
-            .param::<String>(PROJECT_DIR, "Where.")
+            .param::<String>(PROJECT_DIR_PARAM, "Where.")
             .param::<String>("below", "Which.")
             .default("${project_dir}/src")
             .run(|args, _| {
                 let below = args.get::<String>("below")?;
-                Ok::<_, toolwright::ToolError>(format!("{} {below}", args.get::<String>(PROJECT_DIR)?))
+                Ok::<_, toolwright::ToolError>(format!("{} {below}", args.get::<String>(PROJECT_DIR_PARAM)?))
             })
             .unwrap(),
         Tool::builder("list_files", "Lists files.")
@@ -362,7 +362,7 @@ fn listings() -> Vec<Tool> {
         .unwrap()
         .run(|args, _| {
             let below = args.get::<Option<String>>("below")?.unwrap_or_default();
-            Ok::<_, toolwright::ToolError>(format!("{} {below}", args.get::<String>(PROJECT_DIR)?))
+            Ok::<_, toolwright::ToolError>(format!("{} {below}", args.get::<String>(PROJECT_DIR_PARAM)?))
         })
         .unwrap(),
     ]
@@ -397,7 +397,7 @@ async fn the_project_directory_is_filled_in_hidden_and_not_the_models_to_set() {
             r#"{"project_dir": null, "below": "x"}"#,
         ] {
             let result = listed(&invoker, sent).await;
-            assert_refused(&result, &["/project_dir: unknown argument"]);
+            assert_rejected(&result, &["/project_dir: unknown argument"]);
         }
     }
 }
@@ -409,7 +409,7 @@ async fn without_a_project_directory_it_is_an_ordinary_required_parameter() {
         let result = listed(&invoker, r#"{"project_dir": "/a", "below": "x"}"#).await;
         assert_ok(&result, "/a x");
         let result = listed(&invoker, r#"{"below": "x"}"#).await;
-        assert_refused(&result, &["/project_dir: missing"]);
+        assert_rejected(&result, &["/project_dir: missing"]);
     }
 }
 
@@ -422,7 +422,7 @@ async fn a_template_sees_the_project_directory_wherever_it_comes_from() {
             .build()
             .unwrap();
         assert_ok(&listed(&set, "{}").await, "/a /a/src");
-        let bound = Invoker::new(registry.all().bind(PROJECT_DIR, "/b")).unwrap();
+        let bound = Invoker::new(registry.all().bind(PROJECT_DIR_PARAM, "/b")).unwrap();
         assert_ok(&listed(&bound, "{}").await, "/b /b/src");
         let sent = Invoker::new(&registry).unwrap();
         assert_ok(
@@ -456,7 +456,7 @@ async fn a_result_never_shows_what_was_bound_out_of_the_models_sight() {
         .unwrap();
     let invoker = Invoker::new(registry(tool).all().bind("api_key", "k3y")).unwrap();
     let text = r#"{"text": "${api_key} ${mcp_client_session_id} ${text}"}"#;
-    let scope = Scope::new().session("s-1");
+    let scope = CallScope::new().session("s-1");
     let result = invoker
         .invoke_in(&scope, &ToolCall::new("echo", text))
         .await;
@@ -488,20 +488,20 @@ async fn the_session_parameter_is_filled_in_hidden_and_not_the_models_to_set() {
         let invoker = Invoker::new(registry(tool)).unwrap();
         let snapshot = invoker.snapshot().unwrap();
         assert_eq!(snapshot.get("visits").unwrap().spec().params().len(), 1);
-        let scope = Scope::new().session("conversation-7");
+        let scope = CallScope::new().session("conversation-7");
         let call = ToolCall::new("visits", r#"{"page": "home"}"#);
         assert_ok(
             &invoker.invoke_in(&scope, &call).await,
             r#"conversation-7 Some("home")"#,
         );
-        let process = SessionId::of_process();
+        let process = SessionId::process_default();
         assert_ok(
             &invoker.invoke(&call).await,
             &format!(r#"{process} Some("home")"#),
         );
         let sent = format!(r#"{{"{SESSION_ID_PARAM}": "mine"}}"#);
         let result = invoker.invoke(&ToolCall::new("visits", sent)).await;
-        assert_refused(&result, &["/mcp_client_session_id: unknown argument"]);
+        assert_rejected(&result, &["/mcp_client_session_id: unknown argument"]);
     }
 }
 

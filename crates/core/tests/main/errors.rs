@@ -6,7 +6,7 @@ use toolwright::{
     ErrorKind, ErrorPolicy, Outcome, Registry, Tool, ToolCall, ToolError, ToolResult, tool,
 };
 
-use crate::scene::{call, invoker};
+use crate::fixtures::{call, invoker};
 
 /// An error with a source that nobody but the host should see.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ async fn a_result_is_returned_as_it_is_under_the_calls_own_id() {
     let call = ToolCall::new("print", "{}").with_id("call_x");
     let result = invoker(tool).invoke(&call).await;
     assert_eq!(
-        (result.call.as_str(), result.tool.as_str()),
+        (result.call_id.as_str(), result.tool.as_str()),
         ("call_x", "print")
     );
     assert_eq!(result.outcome, Outcome::Failed);
@@ -141,9 +141,9 @@ async fn a_result_is_returned_as_it_is_under_the_calls_own_id() {
 #[tokio::test]
 async fn a_registry_that_became_inconsistent_fails_calls_instead_of_panicking() {
     let registry = Registry::new();
-    registry.add(crate::scene::named("a")).unwrap();
+    registry.add(crate::fixtures::tool_named("a")).unwrap();
     let invoker = toolwright::Invoker::new(registry.all().rename("b", "a")).unwrap();
-    registry.add(crate::scene::named("b")).unwrap();
+    registry.add(crate::fixtures::tool_named("b")).unwrap();
     let result = invoker.invoke(&ToolCall::new("a", "{}")).await;
     assert_eq!(result.outcome, Outcome::Failed);
     assert!(result.text().contains("two tools are named `a`"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolwright::{
-    Args, Context, DefineError, Invoker, Outcome, Prompt, Registry, Role, Tool, ToolCall,
+    Args, HandlerContext, DefineError, Invoker, Outcome, Prompt, Registry, Role, Tool, ToolCall,
 };
 
 /// A tool that answers with the arguments it received.
@@ -15,7 +15,7 @@ fn echo(description: &str, imported: bool) -> Result<Tool, DefineError> {
         "name": {"type": "string"}
     }, "required": ["name"]});
     let builder = Tool::builder("echo", description).imported(imported);
-    let reply = |args: Args, _: Context| Value::Object(args.into_map()).to_string();
+    let reply = |args: Args, _: HandlerContext| Value::Object(args.into_map()).to_string();
     builder.schema(schema)?.run(reply)
 }
 
@@ -70,7 +70,7 @@ async fn the_text_of_an_imported_prompt_is_not_filled_in() {
     let rendered = invoker
         .build()
         .unwrap()
-        .render("greet", "{}")
+        .render_prompt("greet", "{}")
         .await
         .unwrap();
     assert_eq!(
@@ -82,5 +82,5 @@ async fn the_text_of_an_imported_prompt_is_not_filled_in() {
 #[test]
 fn a_registry_knows_its_clones() {
     let registry = Registry::new();
-    assert!(registry.is(&registry.clone()) && !registry.is(&Registry::new()));
+    assert!(registry.ptr_eq(&registry.clone()) && !registry.ptr_eq(&Registry::new()));
 }

@@ -8,19 +8,19 @@ use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolwright::{
-    Approval, Authorise, Cache, Caller, CancellationToken, Invocation, Invoker, Layer, Next,
-    Outcome, Place, RateLimit, Registry, Retry, Scope, Tool, ToolBuilder, ToolCall, ToolError,
+    ApprovalPolicy, Authorise, Cache, Caller, CancellationToken, Invocation, Invoker, Layer, Next,
+    Outcome, LayerPosition, RateLimit, Registry, Retry, CallScope, Tool, ToolBuilder, ToolCall, ToolError,
     ToolResult, ToolSpec, View,
 };
 
-use crate::scene::{Count, Decides, assert_ok, assert_refused, counting, named, registry};
+use crate::fixtures::{CallCounter, FnApprover, assert_ok, assert_rejected, counting_tool, tool_named, registry};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A layer made of a function.
-struct Around<F>(Place, F);
+struct Around<F>(LayerPosition, F);
 
-fn around<F>(place: Place, layer: F) -> Around<F>
+fn around<F>(place: LayerPosition, layer: F) -> Around<F>
 where
     F: for<'a> Fn(Invocation<'a>, Next<'a>) -> BoxFuture<'a, ToolResult> + Send + Sync + 'static,
 {
@@ -31,22 +31,22 @@ impl<F> Layer for Around<F>
 where
     F: for<'a> Fn(Invocation<'a>, Next<'a>) -> BoxFuture<'a, ToolResult> + Send + Sync + 'static,
 {
-    fn place(&self) -> Place {
+    fn position(&self) -> LayerPosition {
         self.0
     }
 
-    fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         (self.1)(call, next)
     }
 }
 
-const PLACES: [Place; 6] = [
-    Place::Authorise,
-    Place::RateLimit,
-    Place::Outer,
-    Place::Cache,
-    Place::Retry,
-    Place::Inner,
+const PLACES: [LayerPosition; 6] = [
+    LayerPosition::Authorise,
+    LayerPosition::RateLimit,
+    LayerPosition::Outer,
+    LayerPosition::Cache,
+    LayerPosition::Retry,
+    LayerPosition::Inner,
 ];
 
 fn act() -> ToolBuilder {
@@ -57,8 +57,8 @@ fn look() -> ToolBuilder {
     Tool::builder("look", "Looks.").read_only(true)
 }
 
-fn named_caller(name: &str) -> Scope {
-    Scope::new().caller(Caller::new(name))
+fn named_caller(name: &str) -> CallScope {
+    CallScope::new().caller(Caller::new(name))
 }
 
 async fn invoke(view: View, name: &str, arguments: &str) -> ToolResult {
@@ -82,7 +82,7 @@ async fn layers_stand_in_one_order_whatever_order_they_are_added_in() {
                 let entered = Arc::clone(&entered);
                 move || entered.lock().unwrap().push(name.clone())
             };
-            let tool = act().approval(Approval::Always);
+            let tool = act().approval(ApprovalPolicy::Always);
             let run = enter("tool".to_owned());
             let tool = tool.run(move |_, _| run()).unwrap();
             let mut view = registry(tool).all();
@@ -94,7 +94,7 @@ async fn layers_stand_in_one_order_whatever_order_they_are_added_in() {
                 }));
             }
             let ask = enter("approval".to_owned());
-            let (approver, _) = Decides::by(move |request| {
+            let (approver, _) = FnApprover::new(move |request| {
                 ask();
                 request.approve()
             });
@@ -120,7 +120,7 @@ async fn layers_stand_in_one_order_whatever_order_they_are_added_in() {
 #[tokio::test]
 async fn of_two_layers_in_one_place_the_first_stands_outside() {
     let says = |word: &'static str| {
-        around(Place::Inner, move |_, next| {
+        around(LayerPosition::Inner, move |_, next| {
             Box::pin(async move {
                 let mut result = next.run().await;
                 result.notes.push(word.to_owned());
@@ -128,7 +128,7 @@ async fn of_two_layers_in_one_place_the_first_stands_outside() {
             })
         })
     };
-    let view = registry(named("act")).all();
+    let view = registry(tool_named("act")).all();
     let result = invoke(view.layer(says("first")).layer(says("second")), "act", "{}").await;
     assert_eq!(result.notes, ["second", "first"]);
 }
@@ -154,16 +154,16 @@ async fn arguments_are_known_only_after_they_were_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_asks_no_second_approval() {
-    let tool = look().approval(Approval::Always);
-    let runs = Count::default();
+    let tool = look().approval(ApprovalPolicy::Always);
+    let runs = CallCounter::default();
     let counted = runs.clone();
     let tool = tool
-        .run(move |_, _| match counted.up() {
+        .run(move |_, _| match counted.increment() {
             0 => Err(ToolError::failed("not yet")),
             _ => Ok("there"),
         })
         .unwrap();
-    let (approver, asked) = Decides::by(|request| request.approve());
+    let (approver, asked) = FnApprover::new(|request| request.approve());
     let view = registry(tool).all().layer(Retry::new(3));
     let invoker = Invoker::builder(view).approver(approver).build().unwrap();
     assert_ok(&invoker.invoke(&ToolCall::new("look", "{}")).await, "there");
@@ -172,7 +172,7 @@ async fn a_retry_asks_no_second_approval() {
 
 #[tokio::test]
 async fn a_cache_hit_does_not_bypass_authorisation() {
-    let (tool, runs) = counting(look());
+    let (tool, runs) = counting_tool(look());
     let open = Arc::new(Mutex::new(true));
     let door = Arc::clone(&open);
     let view = registry(tool)
@@ -189,9 +189,9 @@ async fn a_cache_hit_does_not_bypass_authorisation() {
 
 #[tokio::test]
 async fn a_cache_hit_does_not_bypass_approval() {
-    let (tool, runs) = counting(look().approval(Approval::Always));
-    let asked_before = Count::default();
-    let (approver, asked) = Decides::by(move |request| match asked_before.up() {
+    let (tool, runs) = counting_tool(look().approval(ApprovalPolicy::Always));
+    let asked_before = CallCounter::default();
+    let (approver, asked) = FnApprover::new(move |request| match asked_before.increment() {
         2 => request.deny("enough"),
         _ => request.approve(),
     });
@@ -210,11 +210,11 @@ async fn a_cache_hit_does_not_bypass_approval() {
 fn failing(
     tool: ToolBuilder,
     fault: impl Fn() -> ToolError + Send + Sync + 'static,
-) -> (Tool, Count) {
-    let runs = Count::default();
+) -> (Tool, CallCounter) {
+    let runs = CallCounter::default();
     let counted = runs.clone();
     let tool = tool.run(move |_, _| {
-        counted.up();
+        counted.increment();
         Err::<String, _>(fault())
     });
     (tool.unwrap(), runs)
@@ -250,17 +250,17 @@ async fn what_the_model_must_mend_and_what_ends_the_turn_is_not_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_are_not_tried_again() {
-    let (tool, runs) = counting(look().param::<u8>("n", ""));
+    let (tool, runs) = counting_tool(look().param::<u8>("n", ""));
     let began = Instant::now();
     let result = invoke(registry(tool).all().layer(Retry::new(5)), "look", "{}").await;
-    assert_refused(&result, &["/n: missing"]);
+    assert_rejected(&result, &["/n: missing"]);
     assert_eq!((runs.get(), began.elapsed()), (0, Duration::ZERO));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_tried_again() {
-    let runs = Count::default();
-    let tool = look().run(move |_, _| match runs.up() {
+    let runs = CallCounter::default();
+    let tool = look().run(move |_, _| match runs.increment() {
         0 => panic!("moody"),
         _ => "fine",
     });
@@ -292,7 +292,7 @@ async fn a_timeout_is_tried_again_and_the_pauses_double() {
         started.now();
         std::future::pending::<()>()
     });
-    let retry = Retry::new(3).pause(Duration::from_secs(2));
+    let retry = Retry::new(3).backoff(Duration::from_secs(2));
     let result = invoke(registry(tool.unwrap()).all().layer(retry), "look", "{}").await;
     assert_eq!(result.outcome, Outcome::TimedOut);
     assert_eq!(starts.seconds(), [0.0, 3.0, 8.0, 17.0]);
@@ -306,7 +306,7 @@ async fn a_pause_is_thirty_seconds_at_most() {
         started.now();
         ToolError::failed("no")
     });
-    let retry = Retry::new(3).pause(Duration::from_secs(20));
+    let retry = Retry::new(3).backoff(Duration::from_secs(20));
     invoke(registry(tool).all().layer(retry), "look", "{}").await;
     assert_eq!(starts.seconds(), [0.0, 20.0, 50.0, 80.0]);
 }
@@ -314,10 +314,10 @@ async fn a_pause_is_thirty_seconds_at_most() {
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_is_not_kept_by_a_pause() {
     let (tool, runs) = failing(look(), || ToolError::failed("no"));
-    let retry = Retry::new(3).pause(20 * SECOND);
+    let retry = Retry::new(3).backoff(20 * SECOND);
     let invoker = Invoker::new(registry(tool).all().layer(retry)).unwrap();
     let (began, token) = (Instant::now(), CancellationToken::new());
-    let scope = Scope::new().cancel_on(token.clone());
+    let scope = CallScope::new().cancel_on(token.clone());
     let call = ToolCall::new("look", "{}");
     let mut running = invoker.invoke_in(&scope, &call).boxed();
     assert!((&mut running).now_or_never().is_none());
@@ -336,7 +336,7 @@ async fn only_what_can_be_repeated_is_cached() {
         (act().read_only(true), "0"),
         (act().idempotent(true), "0"),
     ] {
-        let (tool, _) = counting(tool);
+        let (tool, _) = counting_tool(tool);
         let invoker = Invoker::new(registry(tool).all().layer(Cache::new(SECOND))).unwrap();
         let call = ToolCall::new("act", "{}");
         assert_ok(&invoker.invoke(&call).await, "0");
@@ -345,11 +345,11 @@ async fn only_what_can_be_repeated_is_cached() {
 }
 
 /// An invoker with a cache around `look`, and how often `look` ran.
-fn cached(cache: Cache) -> (Invoker, Count) {
+fn cached(cache: Cache) -> (Invoker, CallCounter) {
     let tool = look()
         .param::<Option<u8>>("a", "")
         .param::<Option<u8>>("b", "");
-    let (tool, runs) = counting(tool);
+    let (tool, runs) = counting_tool(tool);
     let invoker = Invoker::new(registry(tool).all().layer(cache)).unwrap();
     (invoker, runs)
 }
@@ -361,7 +361,7 @@ async fn a_hit_is_noted_and_answers_its_own_call() {
     assert!(first.notes.is_empty());
     let call = ToolCall::new("Look", "{}");
     let hit = invoker.invoke(&call).await;
-    assert_eq!(hit.call, call.id);
+    assert_eq!(hit.call_id, call.id);
     assert_eq!(hit.tool, call.name);
     assert_eq!(
         hit.notes,
@@ -389,7 +389,7 @@ async fn arguments_hit_by_their_values_not_by_their_text() {
 async fn nobody_is_given_what_another_was_told() {
     let (invoker, _) = cached(Cache::new(SECOND));
     let scopes = [
-        Scope::new(),
+        CallScope::new(),
         named_caller(""),
         named_caller("ada"),
         named_caller("bob"),
@@ -406,12 +406,12 @@ async fn nobody_is_given_what_another_was_told() {
 
 #[tokio::test]
 async fn a_changed_tool_is_not_answered_for() {
-    let (tool, _) = counting(look());
+    let (tool, _) = counting_tool(look());
     let registry = registry(tool);
     let invoker = Invoker::new(registry.all().layer(Cache::new(SECOND))).unwrap();
     let call = ToolCall::new("look", "{}");
     assert_ok(&invoker.invoke(&call).await, "0");
-    registry.add(named("other")).unwrap();
+    registry.add(tool_named("other")).unwrap();
     assert_eq!(invoker.invoke(&call).await.notes, ["from the cache"]);
     registry.remove("look").unwrap();
     let changed = Tool::builder("look", "Looks closely.").read_only(true);
@@ -434,7 +434,7 @@ async fn a_result_is_kept_for_a_while_only() {
 
 #[tokio::test]
 async fn only_so_many_results_are_kept() {
-    let (invoker, runs) = cached(Cache::new(SECOND).most(2));
+    let (invoker, runs) = cached(Cache::new(SECOND).max_entries(2));
     for (a, expected) in [(1, 1), (2, 2), (1, 2), (3, 3), (2, 3), (3, 3), (1, 4)] {
         let call = ToolCall::new("look", format!(r#"{{"a": {a}}}"#));
         invoker.invoke(&call).await;
@@ -444,8 +444,8 @@ async fn only_so_many_results_are_kept() {
 
 #[tokio::test]
 async fn a_failure_is_not_kept() {
-    let runs = Count::default();
-    let tool = look().run(move |_, _| match runs.up() {
+    let runs = CallCounter::default();
+    let tool = look().run(move |_, _| match runs.increment() {
         0 => Err(ToolError::failed("not yet")),
         n => Ok(n.to_string()),
     });
@@ -462,8 +462,8 @@ async fn a_failure_is_not_kept() {
 fn limited(calls: u32) -> Invoker {
     let registry = Registry::new();
     let tool = Tool::builder("one", "One.").param::<Option<u8>>("n", "");
-    registry.add(counting(tool).0).unwrap();
-    registry.add(named("two")).unwrap();
+    registry.add(counting_tool(tool).0).unwrap();
+    registry.add(tool_named("two")).unwrap();
     Invoker::new(registry.all().layer(RateLimit::new(calls, 60 * SECOND))).unwrap()
 }
 
@@ -493,7 +493,7 @@ async fn a_call_too_many_is_refused_with_when_to_try_again() {
 #[tokio::test]
 async fn each_caller_and_each_tool_has_a_limit_of_its_own() {
     let invoker = limited(1);
-    let scopes = [Scope::new(), named_caller(""), named_caller("ada")];
+    let scopes = [CallScope::new(), named_caller(""), named_caller("ada")];
     for expected in [Outcome::Ok, Outcome::Denied] {
         for scope in &scopes {
             for tool in ["one", "two"] {
@@ -508,7 +508,7 @@ async fn each_caller_and_each_tool_has_a_limit_of_its_own() {
 async fn invalid_calls_count_too() {
     let invoker = limited(1);
     let invalid = ToolCall::new("one", r#"{"n": "many"}"#);
-    assert_refused(&invoker.invoke(&invalid).await, &["/n"]);
+    assert_rejected(&invoker.invoke(&invalid).await, &["/n"]);
     let result = invoker.invoke(&ToolCall::new("one", "{}")).await;
     assert_eq!(result.outcome, Outcome::Denied);
 }
@@ -527,10 +527,10 @@ async fn a_crowd_of_callers_does_not_lift_the_limit_of_the_latest() {
 
 // Authorise.
 
-fn guarded() -> (Invoker, Count) {
-    let (tool, runs) = counting(Tool::builder("secret_report", "Tells secrets."));
+fn guarded() -> (Invoker, CallCounter) {
+    let (tool, runs) = counting_tool(Tool::builder("secret_report", "Tells secrets."));
     let registry = registry(tool);
-    registry.add(named("report")).unwrap();
+    registry.add(tool_named("report")).unwrap();
     let view = registry.all().layer(Authorise::new(|caller, tool| {
         caller.name() == Some("ada") || tool.name != "secret_report"
     }));
@@ -540,7 +540,7 @@ fn guarded() -> (Invoker, Count) {
 #[tokio::test]
 async fn who_may_not_call_a_tool_neither_sees_nor_runs_it() {
     let (invoker, runs) = guarded();
-    let seen = |scope: &Scope| -> Vec<String> {
+    let seen = |scope: &CallScope| -> Vec<String> {
         let tools = invoker.list(scope).unwrap();
         tools.iter().map(|it| it.spec().name.to_string()).collect()
     };
@@ -548,8 +548,8 @@ async fn who_may_not_call_a_tool_neither_sees_nor_runs_it() {
     let (ada, bob) = (named_caller("ada"), named_caller("bob"));
     assert_eq!(seen(&ada), ["secret_report", "report"]);
     assert_eq!(seen(&bob), ["report"]);
-    assert_eq!(seen(&Scope::new()), ["report"]);
-    for scope in [&bob, &Scope::new()] {
+    assert_eq!(seen(&CallScope::new()), ["report"]);
+    for scope in [&bob, &CallScope::new()] {
         let refused = invoker.invoke_in(scope, &call).await;
         assert_eq!(refused.outcome, Outcome::Denied);
     }
@@ -570,10 +570,10 @@ async fn an_unknown_name_is_not_answered_with_what_the_caller_may_not_see() {
 
 #[tokio::test]
 async fn an_authority_that_panics_allows_nothing() {
-    let view = registry(named("act")).all();
+    let view = registry(tool_named("act")).all();
     let view = view.layer(Authorise::new(|_, _| panic!("no idea")));
     let invoker = Invoker::new(view).unwrap();
-    assert!(invoker.list(&Scope::new()).unwrap().is_empty());
+    assert!(invoker.list(&CallScope::new()).unwrap().is_empty());
     let result = invoker.invoke(&ToolCall::new("act", "{}")).await;
     assert_eq!(result.outcome, Outcome::Failed);
     assert!(!result.text().contains("no idea"));
@@ -583,7 +583,7 @@ async fn an_authority_that_panics_allows_nothing() {
 
 /// A layer that says so in the notes.
 fn noting() -> impl Layer {
-    around(Place::Inner, |_, next| {
+    around(LayerPosition::Inner, |_, next| {
         Box::pin(async move {
             let mut result = next.run().await;
             result.notes.push("layered".to_owned());
@@ -602,7 +602,7 @@ async fn a_layer_may_stand_around_one_tool_or_one_bundle() {
         (bundle, [false, true, true]),
         (|_| true, [true, true, true]),
     ] {
-        let registry = registry(named("a"));
+        let registry = registry(tool_named("a"));
         for name in ["b", "c"] {
             let tool = Tool::builder(name, "Belongs.").bundle("pair");
             registry.add(tool.run(|_, _| "ran").unwrap()).unwrap();
@@ -618,7 +618,7 @@ async fn a_layer_may_stand_around_one_tool_or_one_bundle() {
 #[tokio::test]
 async fn a_layer_may_answer_without_the_tool() {
     for place in PLACES {
-        let (tool, runs) = counting(act());
+        let (tool, runs) = counting_tool(act());
         let layer = around(place, |_, _| {
             Box::pin(async { ToolResult::success("instead") })
         });
@@ -632,7 +632,7 @@ async fn a_layer_may_answer_without_the_tool() {
 #[tokio::test]
 async fn a_layer_may_change_the_result_and_run_the_tool_twice() {
     for place in PLACES {
-        let (tool, runs) = counting(act());
+        let (tool, runs) = counting_tool(act());
         let layer = around(place, |_, next| {
             Box::pin(async move {
                 let (one, two) = (next.run().await, next.run().await);
@@ -655,7 +655,7 @@ async fn a_layer_that_panics_is_a_failure_and_what_it_says_is_for_the_host_alone
                 panic!("the password is hunter2")
             })
         });
-        let view = registry(named("act")).all();
+        let view = registry(tool_named("act")).all();
         for view in [view.clone().layer(at_once), view.layer(later)] {
             let result = invoke(view, "act", "{}").await;
             assert_eq!(result.outcome, Outcome::Failed);
@@ -667,10 +667,10 @@ async fn a_layer_that_panics_is_a_failure_and_what_it_says_is_for_the_host_alone
 
 #[tokio::test]
 async fn an_outer_layer_sees_an_inner_ones_panic_as_a_failure() {
-    let view = registry(named("act"))
+    let view = registry(tool_named("act"))
         .all()
-        .layer(around(Place::Inner, |_, _| panic!("no")))
-        .layer(around(Place::Outer, |_, next| {
+        .layer(around(LayerPosition::Inner, |_, _| panic!("no")))
+        .layer(around(LayerPosition::Outer, |_, next| {
             Box::pin(async move {
                 let result = next.run().await;
                 ToolResult::success(format!("seen: {}", result.outcome))
@@ -696,9 +696,9 @@ async fn a_layer_that_waits_for_ever_does_not_outlive_its_caller() {
                 ToolResult::success("never")
             })
         });
-        let invoker = Invoker::new(registry(named("act")).all().layer(layer)).unwrap();
+        let invoker = Invoker::new(registry(tool_named("act")).all().layer(layer)).unwrap();
         let token = CancellationToken::new();
-        let scope = Scope::new().cancel_on(token.clone());
+        let scope = CallScope::new().cancel_on(token.clone());
         let call = ToolCall::new("act", "{}");
         let mut running = invoker.invoke_in(&scope, &call).boxed();
         assert!((&mut running).now_or_never().is_none());
@@ -714,11 +714,11 @@ async fn a_layer_that_waits_for_ever_does_not_outlive_its_caller() {
 
 #[tokio::test]
 async fn a_view_may_ask_before_each_call() {
-    let registry = registry(named("one"));
-    let quiet = Tool::builder("two", "Two.").approval(Approval::Never);
+    let registry = registry(tool_named("one"));
+    let quiet = Tool::builder("two", "Two.").approval(ApprovalPolicy::Never);
     registry.add(quiet.run(|_, _| "two").unwrap()).unwrap();
     let view = registry.all();
-    let view = view.adjust(|_, policy| policy.approval = Approval::Always);
+    let view = view.map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
     for tool in ["one", "two"] {
         let result = invoke(view.clone(), tool, "{}").await;
         assert_eq!(result.outcome, Outcome::Denied);
@@ -730,17 +730,17 @@ async fn a_view_may_ask_before_each_call() {
 async fn a_view_may_set_how_long_a_call_takes() {
     let tool = act().run_async(|_, _| std::future::pending::<()>());
     let view = registry(tool.unwrap()).all();
-    let view = view.adjust(|_, policy| policy.timeout = Some(5 * SECOND));
+    let view = view.map_policy(|_, policy| policy.timeout = Some(5 * SECOND));
     let result = invoke(view, "act", "{}").await;
     assert_eq!(result.text(), "timed out after 5s");
 }
 
 /// A tool that stays inside until the gate has a permit for it, and how many went in.
-fn gated() -> (Tool, Arc<Semaphore>, Count) {
-    let (gate, entered) = (Arc::new(Semaphore::new(0)), Count::default());
+fn gated() -> (Tool, Arc<Semaphore>, CallCounter) {
+    let (gate, entered) = (Arc::new(Semaphore::new(0)), CallCounter::default());
     let (through, counted) = (Arc::clone(&gate), entered.clone());
     let tool = act().run_async(move |_, _| {
-        counted.up();
+        counted.increment();
         let gate = Arc::clone(&through);
         async move { gate.acquire().await.unwrap().forget() }
     });
@@ -751,7 +751,7 @@ fn gated() -> (Tool, Arc<Semaphore>, Count) {
 async fn a_view_may_set_how_many_calls_run_at_once() {
     let (tool, gate, entered) = gated();
     let registry = registry(tool);
-    let view = registry.all().adjust(|_, policy| policy.concurrency = 1);
+    let view = registry.all().map_policy(|_, policy| policy.concurrency = 1);
     let (narrow, wide) = (
         Invoker::new(view).unwrap(),
         Invoker::new(&registry).unwrap(),
@@ -767,7 +767,7 @@ async fn a_view_may_set_how_many_calls_run_at_once() {
     assert!((&mut beside).now_or_never().is_none());
     assert_eq!(entered.get(), 2);
     // Calls under way still count when the registry has changed.
-    registry.add(named("other")).unwrap();
+    registry.add(tool_named("other")).unwrap();
     let mut third = narrow.invoke(&call).boxed();
     assert!((&mut third).now_or_never().is_none());
     assert_eq!(entered.get(), 2);
@@ -783,8 +783,8 @@ async fn any_number_of_calls_at_once_can_be_asked_for() {
     for most in [0, usize::MAX] {
         let tool = act().concurrency(most).run(|_, _| "acted").unwrap();
         assert_ok(&invoke(registry(tool).all(), "act", "{}").await, "acted");
-        let view = registry(named("act")).all();
-        let view = view.adjust(move |_, policy| policy.concurrency = most);
+        let view = registry(tool_named("act")).all();
+        let view = view.map_policy(move |_, policy| policy.concurrency = most);
         assert_ok(&invoke(view, "act", "{}").await, "act");
     }
 }

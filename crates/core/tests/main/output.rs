@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use futures::stream;
 use serde::Serialize;
 use toolwright::{
-    CallEvent, Content, Invoker, Json, JsonSchema, Outcome, Registry, Scope, Tool, ToolCall,
+    CallEvent, Content, Invoker, Json, JsonSchema, Outcome, Registry, CallScope, Tool, ToolCall,
     ToolError, ToolResult, Updates, tool,
 };
 
-use crate::scene::{assert_ok, call, registry};
+use crate::fixtures::{assert_ok, call, registry};
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Point {
@@ -129,9 +129,9 @@ fn count_down(from: u32) -> Updates<impl futures::Stream<Item = String> + use<>>
 async fn updates_reach_the_listener_and_the_last_one_is_the_result() {
     let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
     let heard = std::sync::Arc::clone(&seen);
-    let scope = Scope::new().on_event(move |event| {
+    let scope = CallScope::new().on_event(move |event| {
         if let CallEvent::Update { call, result } = event {
-            assert_eq!((&result.call, result.tool.as_str()), (&call, "count_down"));
+            assert_eq!((&result.call_id, result.tool.as_str()), (&call, "count_down"));
             heard
                 .lock()
                 .unwrap()
@@ -181,7 +181,7 @@ async fn a_hundred_megabytes_of_text_become_a_preview_and_the_whole_is_kept() {
     assert_eq!(preview.len(), 100_000);
     assert!(matches!(note, Content::Text { text } if text.contains("100000000 bytes")));
     assert_eq!(result.notes.len(), 1);
-    assert_eq!(result.full.unwrap().content[0].len(), 100_000_000);
+    assert_eq!(result.untruncated.unwrap().content[0].len(), 100_000_000);
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn text_is_cut_between_characters() {
     assert_eq!(result.content[0], Content::text("ééééé"));
     let result = limited(14, returning(vec![Content::text("ééééééé")])).await;
     assert_eq!(result.content, [Content::text("ééééééé")]);
-    assert!(result.full.is_none() && result.notes.is_empty());
+    assert!(result.untruncated.is_none() && result.notes.is_empty());
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn a_picture_is_sent_whole_or_not_at_all() {
     };
     assert_eq!(first, &words);
     assert!(matches!(note, Content::Text { text } if text.starts_with("[cut:")));
-    assert_eq!(result.full.unwrap().content, [picture, words]);
+    assert_eq!(result.untruncated.unwrap().content, [picture, words]);
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_huge_structured_value_is_kept_but_not_sent() {
     let result = limited(100, tool).await;
     assert!(result.structured.is_none());
     assert_eq!(result.content[0].len(), 100);
-    let full = result.full.unwrap();
+    let full = result.untruncated.unwrap();
     assert_eq!(full.structured.as_ref().unwrap().as_str().len(), 2_001);
     assert_eq!(full.content[0].len(), 2_001);
 }
@@ -244,7 +244,7 @@ async fn a_large_failure_is_cut_too() {
 async fn a_declared_output_gets_structured_content() {
     let tool = |json_type: &str, value: &'static str| {
         Tool::builder("answer", "Answers.")
-            .output_of(json_type)
+            .output_of_type(json_type)
             .run(move |_, _| value)
             .unwrap()
     };
@@ -288,16 +288,16 @@ async fn a_registry_encodes_a_type_by_the_encoder_of_highest_priority() {
         result.text().into_owned()
     };
     assert_eq!(result(invoker.clone()).await, r#"{"x":1,"y":2}"#);
-    registry.encoder(5, |it: &Point| {
+    registry.add_encoder(5, |it: &Point| {
         ToolResult::success(format!("five {}", it.x))
     });
     assert_eq!(result(invoker.clone()).await, "five 1");
-    registry.encoder(1, |_: &Point| ToolResult::success("one"));
-    registry.encoder(9, |_: &String| ToolResult::success("another type"));
+    registry.add_encoder(1, |_: &Point| ToolResult::success("one"));
+    registry.add_encoder(9, |_: &String| ToolResult::success("another type"));
     assert_eq!(result(invoker.clone()).await, "five 1");
-    registry.encoder(5, |_: &Point| ToolResult::success("later five"));
+    registry.add_encoder(5, |_: &Point| ToolResult::success("later five"));
     assert_eq!(result(invoker.clone()).await, "later five");
-    registry.encoder(6, |_: &Point| ToolResult::failure("six"));
+    registry.add_encoder(6, |_: &Point| ToolResult::failure("six"));
     assert_eq!(result(invoker).await, "six");
 }
 
@@ -307,7 +307,7 @@ async fn updates_are_encoded_by_the_registry_too() {
         .run(|_, _| Updates(stream::iter([Point { x: 0, y: 0 }, Point { x: 3, y: 4 }])))
         .unwrap();
     let registry = registry(tool);
-    registry.encoder(0, |it: &Point| {
+    registry.add_encoder(0, |it: &Point| {
         ToolResult::success(format!("{}/{}", it.x, it.y))
     });
     let invoker = Invoker::new(&registry).unwrap();

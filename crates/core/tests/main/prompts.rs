@@ -3,10 +3,10 @@
 use serde_json::json;
 use toolwright::{
     Authorise, Bundle, Caller, Config, DefineError, Invoker, Outcome, Registry, RegistryError,
-    Rendered, Role, Scope, Sources, ToolCall, ToolResult, View, prompt, tools,
+    RenderedPrompt, Role, CallScope, ConfigSources, ToolCall, ToolResult, View, prompt, tools,
 };
 
-use crate::scene::{assert_refused, named, registry};
+use crate::fixtures::{assert_rejected, tool_named, registry};
 
 /// Tells how to summarise.
 #[prompt]
@@ -52,9 +52,9 @@ impl Desk {
     }
 }
 
-async fn render(prompts: impl Bundle, name: &str, sent: &str) -> Result<Rendered, ToolResult> {
+async fn render(prompts: impl Bundle, name: &str, sent: &str) -> Result<RenderedPrompt, ToolResult> {
     let invoker = Invoker::new(registry(prompts)).unwrap();
-    invoker.render(name, sent).await
+    invoker.render_prompt(name, sent).await
 }
 
 fn names(view: &View) -> (Vec<String>, Vec<String>) {
@@ -67,9 +67,9 @@ fn names(view: &View) -> (Vec<String>, Vec<String>) {
 #[test]
 fn tools_and_prompts_do_not_meet() {
     let registry = registry(Desk);
-    registry.add(named("summarize")).unwrap();
+    registry.add(tool_named("summarize")).unwrap();
     registry.add(summarize::prompt()).unwrap();
-    registry.add(named("only_tool")).unwrap();
+    registry.add(tool_named("only_tool")).unwrap();
     registry.add(poem::prompt()).unwrap();
     let snapshot = registry.snapshot();
     assert_eq!(snapshot.len(), 3);
@@ -135,7 +135,7 @@ fn views_show_prompts_as_they_show_tools() {
     registry
         .add(vec![summarize::prompt(), poem::prompt()])
         .unwrap();
-    registry.add(named("summarize")).unwrap();
+    registry.add(tool_named("summarize")).unwrap();
     let both = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let view = registry.select(["summarize", "poem", "nobody"]);
     assert_eq!(
@@ -181,18 +181,18 @@ async fn a_bound_parameter_is_filled_in_and_not_to_be_sent() {
     let invoker = Invoker::new(view.prefix("my")).unwrap();
     let snapshot = invoker.snapshot().unwrap();
     assert_eq!(snapshot.prompt("my_summarize").unwrap().params().len(), 1);
-    let rendered = invoker.render("my_summarize", r#"{"topic": "rain"}"#).await;
+    let rendered = invoker.render_prompt("my_summarize", r#"{"topic": "rain"}"#).await;
     assert_eq!(rendered.unwrap().text, "Summarise rain in 7 words.");
     // Whoever asks for what is hidden is not told.
     let sent = r#"{"topic": "the ${max_words:-x}"}"#;
-    let rendered = invoker.render("my_summarize", sent).await.unwrap();
+    let rendered = invoker.render_prompt("my_summarize", sent).await.unwrap();
     assert_eq!(
         rendered.text,
         "Summarise the ${max_words:-x} in ${max_words} words."
     );
     let sent = r#"{"topic": "rain", "max_words": 9}"#;
-    let refused = invoker.render("my_summarize", sent).await.unwrap_err();
-    assert_refused(&refused, &["/max_words: unknown argument"]);
+    let refused = invoker.render_prompt("my_summarize", sent).await.unwrap_err();
+    assert_rejected(&refused, &["/max_words: unknown argument"]);
 }
 
 #[tokio::test]
@@ -202,14 +202,14 @@ async fn the_project_directory_is_a_placeholder_too() {
         .project_dir("/srv/app")
         .build()
         .unwrap();
-    let rendered = invoker.render("poem", "").await.unwrap();
+    let rendered = invoker.render_prompt("poem", "").await.unwrap();
     assert_eq!(
         (rendered.role, rendered.text.as_str()),
         (Role::User, "A poem about /srv/app, please.")
     );
     let invoker = Invoker::new(&registry).unwrap();
     assert_eq!(
-        invoker.render("poem", "").await.unwrap().text,
+        invoker.render_prompt("poem", "").await.unwrap().text,
         "A poem about home, please."
     );
 }
@@ -230,7 +230,7 @@ async fn arguments_go_the_way_of_a_call() {
     let refused = render(summarize::prompt(), "summarize", sent)
         .await
         .unwrap_err();
-    assert_refused(
+    assert_rejected(
         &refused,
         &[
             "invalid arguments for `summarize`",
@@ -239,9 +239,9 @@ async fn arguments_go_the_way_of_a_call() {
         ],
     );
     assert_eq!(refused.tool.as_str(), "summarize");
-    assert!(!refused.call.as_str().is_empty());
+    assert!(!refused.call_id.as_str().is_empty());
     let refused = render(summarize::prompt(), "summarize", r#"{"topic": "ra"#).await;
-    assert_refused(&refused.unwrap_err(), &["cut off"]);
+    assert_rejected(&refused.unwrap_err(), &["cut off"]);
 }
 
 #[tokio::test]
@@ -254,9 +254,9 @@ async fn a_name_is_read_generously_where_only_one_can_be_meant() {
 #[tokio::test]
 async fn an_unknown_prompt_is_a_result_with_the_names_there_are() {
     let registry = registry(vec![summarize::prompt(), poem::prompt()]);
-    registry.add(named("sumarize")).unwrap();
+    registry.add(tool_named("sumarize")).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
-    let unknown = invoker.render("sumarize", "{}").await.unwrap_err();
+    let unknown = invoker.render_prompt("sumarize", "{}").await.unwrap_err();
     assert_eq!(unknown.outcome, Outcome::UnknownTool);
     assert_eq!(
         unknown.text(),
@@ -267,7 +267,7 @@ async fn an_unknown_prompt_is_a_result_with_the_names_there_are() {
         called.text(),
         "there is no tool `poem`\navailable tools: sumarize"
     );
-    let none = render(named("a"), "poem", "{}").await.unwrap_err();
+    let none = render(tool_named("a"), "poem", "{}").await.unwrap_err();
     assert_eq!(
         none.text(),
         "there is no prompt `poem`\nno prompts are available"
@@ -308,7 +308,7 @@ async fn lines_that_a_prompt_copies_from_its_arguments_stay_as_they_were_sent() 
         .build()
         .unwrap();
     assert_eq!(
-        invoker.render("review", sent).await.unwrap().text,
+        invoker.render_prompt("review", sent).await.unwrap().text,
         "Review this bash, ${not} this:\n> echo ${language:-none}\n> $${code} ${project_dir}\nof a.sh ${files}.sh"
     );
 }
@@ -322,29 +322,29 @@ async fn who_may_not_see_a_prompt_may_not_render_it() {
         },
     ));
     let invoker = Invoker::new(view).unwrap();
-    let ada = Scope::new().caller(Caller::new("ada"));
+    let ada = CallScope::new().caller(Caller::new("ada"));
     let sent = r#"{"topic": "rain"}"#;
     assert_eq!(invoker.list_prompts(&ada).unwrap().len(), 2);
-    assert!(invoker.render_in(&ada, "summarize", sent).await.is_ok());
+    assert!(invoker.render_prompt_in(&ada, "summarize", sent).await.is_ok());
     assert_eq!(
-        invoker.list_prompts(&Scope::new()).unwrap()[0]
+        invoker.list_prompts(&CallScope::new()).unwrap()[0]
             .name()
             .as_str(),
         "poem"
     );
-    let denied = invoker.render("summarize", sent).await.unwrap_err();
+    let denied = invoker.render_prompt("summarize", sent).await.unwrap_err();
     assert_eq!(denied.outcome, Outcome::Denied);
 }
 
 #[tokio::test]
 async fn nobody_is_asked_to_approve_of_a_prompt() {
     let view = registry(Desk).all();
-    let view = view.adjust(|_, policy| policy.approval = toolwright::Approval::Always);
+    let view = view.map_policy(|_, policy| policy.approval = toolwright::ApprovalPolicy::Always);
     let invoker = Invoker::new(view).unwrap();
     let denied = invoker.invoke(&ToolCall::new("open", "")).await;
     assert_eq!(denied.outcome, Outcome::Denied);
     assert_eq!(
-        invoker.render("open", "").await.unwrap().text,
+        invoker.render_prompt("open", "").await.unwrap().text,
         "Open the desk."
     );
 }
@@ -355,7 +355,7 @@ fn a_bundle_that_is_switched_off_takes_its_prompts_along() {
     registry.add(summarize::prompt()).unwrap();
     let desk = "bundles.main::prompts::Desk.enabled";
     let load = |key: &str| {
-        let sources = Sources::new().defaults([(key, "false")]);
+        let sources = ConfigSources::new().defaults([(key, "false")]);
         Config::load(sources).unwrap().config
     };
     let view = registry.all().settings(&load(desk));

@@ -9,13 +9,13 @@ use proptest::test_runner::RngSeed;
 use serde_json::Value;
 use toolwright::{Outcome, ToolResult};
 
-mod mutant;
+mod mutate;
 mod sample;
-mod twins;
+mod tool_pairs;
 
-use mutant::{spoil, spoil_text};
-use sample::{Dice, any_value, valid};
-use twins::{TWINS, Twin};
+use mutate::{mutate, mutate_text};
+use sample::{ByteRng, any_value, valid};
+use tool_pairs::{TWINS, ToolPair};
 
 /// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
 fn config(cases: u32) -> ProptestConfig {
@@ -37,12 +37,12 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..400)
 }
 
-fn twin() -> impl Strategy<Value = &'static Twin> {
+fn twin() -> impl Strategy<Value = &'static ToolPair> {
     (0..TWINS.len()).prop_map(|index| &TWINS[index])
 }
 
 /// What both paths make of a text; they have to agree, and what they accept has to be valid.
-fn outcome(twin: &Twin, text: &str) -> Result<ToolResult, TestCaseError> {
+fn outcome(twin: &ToolPair, text: &str) -> Result<ToolResult, TestCaseError> {
     let (fast, careful) = twin.call(text);
     let shown =
         |result: &ToolResult| format!("{} {:?} {}", result.outcome, result.notes, result.text());
@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn what_the_schema_describes_is_accepted_as_it_is(twin in twin(), bytes in bytes()) {
         let schema = twin.tool.spec().input.as_value();
-        let value = valid(&mut Dice::new(&bytes), schema, schema, 0);
+        let value = valid(&mut ByteRng::new(&bytes), schema, schema, 0);
         let text = value.to_string();
         let violations = twin.tool.spec().input.violations(&value);
         prop_assert!(violations.is_empty(), "{}: {}: {:?}", twin.name, text, violations);
@@ -89,12 +89,12 @@ proptest! {
     fn what_is_almost_right_is_treated_alike_on_both_paths(twin in twin(), bytes in bytes()) {
         let schema = twin.tool.spec().input.as_value();
         let (first, second) = bytes.split_at(bytes.len() / 4);
-        let mut dice = Dice::new(first);
-        let mut value = valid(&mut Dice::new(second), schema, schema, 0);
+        let mut dice = ByteRng::new(first);
+        let mut value = valid(&mut ByteRng::new(second), schema, schema, 0);
         for _ in 0..dice.below(3) {
-            spoil(&mut dice, &mut value);
+            mutate(&mut dice, &mut value);
         }
-        outcome(twin, &spoil_text(&mut dice, &value.to_string()))?;
+        outcome(twin, &mutate_text(&mut dice, &value.to_string()))?;
     }
 }
 
@@ -103,9 +103,9 @@ proptest! {
 
     #[test]
     fn any_json_is_treated_alike_on_both_paths(twin in twin(), bytes in bytes()) {
-        let mut dice = Dice::new(&bytes);
+        let mut dice = ByteRng::new(&bytes);
         let text = any_value(&mut dice, 0).to_string();
-        outcome(twin, &spoil_text(&mut dice, &text))?;
+        outcome(twin, &mutate_text(&mut dice, &text))?;
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use futures::StreamExt as _;
 use toolwright::{Bundle, Invoker, Registry, RegistryError, Tool, ToolCall, tools};
 
-use crate::scene::{named, registry};
+use crate::fixtures::{tool_named, registry};
 
 fn names(registry: &Registry) -> Vec<String> {
     let snapshot = registry.snapshot();
@@ -23,11 +23,11 @@ fn of(bundle: &str, name: &str) -> Tool {
 
 #[test]
 fn tools_keep_the_order_they_were_added_in() {
-    let registry = registry(vec![named("c"), named("a")]);
-    registry.add(named("b")).unwrap();
+    let registry = registry(vec![tool_named("c"), tool_named("a")]);
+    registry.add(tool_named("b")).unwrap();
     assert_eq!(names(&registry), ["c", "a", "b"]);
     registry.remove("a").unwrap();
-    registry.add(named("a")).unwrap();
+    registry.add(tool_named("a")).unwrap();
     assert_eq!(names(&registry), ["c", "b", "a"]);
     assert_eq!(names(&registry), names(&registry));
 }
@@ -44,11 +44,11 @@ fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
 
 #[test]
 fn a_list_is_added_whole_or_not_at_all() {
-    let registry = registry(named("taken"));
+    let registry = registry(tool_named("taken"));
     let version = registry.snapshot().version();
     for list in [
-        vec![named("a"), named("taken"), named("b")],
-        vec![named("a"), named("a")],
+        vec![tool_named("a"), tool_named("taken"), tool_named("b")],
+        vec![tool_named("a"), tool_named("a")],
     ] {
         let refused = registry.add(list).unwrap_err();
         assert!(matches!(refused, RegistryError::Duplicate { .. }));
@@ -59,11 +59,11 @@ fn a_list_is_added_whole_or_not_at_all() {
 
 #[test]
 fn a_removed_tool_is_given_back_and_its_name_is_free() {
-    let registry = registry(named("a"));
+    let registry = registry(tool_named("a"));
     assert_eq!(registry.remove("a").unwrap().name().as_str(), "a");
     assert!(registry.remove("a").is_none());
     assert!(registry.get("a").is_none());
-    registry.add(named("a")).unwrap();
+    registry.add(tool_named("a")).unwrap();
     assert!(registry.get("a").is_some());
     assert!(registry.get("A").is_none());
 }
@@ -117,10 +117,10 @@ async fn a_bundle_brings_all_its_tools_and_they_share_it() {
 
 #[test]
 fn a_snapshot_never_changes() {
-    let registry = registry(vec![named("a"), named("b")]);
+    let registry = registry(vec![tool_named("a"), tool_named("b")]);
     let before = registry.snapshot();
     registry.remove("a").unwrap();
-    registry.add(named("c")).unwrap();
+    registry.add(tool_named("c")).unwrap();
     assert_eq!((before.len(), before.get("a").is_some()), (2, true));
     assert!(before.get("c").is_none());
     let after = registry.snapshot();
@@ -130,13 +130,13 @@ fn a_snapshot_never_changes() {
 
 #[test]
 fn a_version_stands_for_one_content() {
-    let registry = registry(named("a"));
+    let registry = registry(tool_named("a"));
     let version = registry.snapshot().version();
     assert!(registry.remove("nobody").is_none());
     registry.add(Vec::<Tool>::new()).unwrap();
-    registry.add(named("a")).unwrap_err();
+    registry.add(tool_named("a")).unwrap_err();
     assert_eq!(registry.snapshot().version(), version);
-    registry.add(named("b")).unwrap();
+    registry.add(tool_named("b")).unwrap();
     assert_eq!(registry.snapshot().version(), version + 1);
     registry.remove("b").unwrap();
     assert_eq!(registry.snapshot().version(), version + 2);
@@ -144,20 +144,20 @@ fn a_version_stands_for_one_content() {
 
 #[tokio::test]
 async fn changes_are_streamed_until_the_registry_is_gone() {
-    let registry = registry(named("a"));
+    let registry = registry(tool_named("a"));
     let mut changes = Box::pin(registry.changes());
-    registry.add(named("b")).unwrap();
+    registry.add(tool_named("b")).unwrap();
     assert_eq!(changes.next().await, Some(2));
     registry.remove("nobody");
-    registry.add(named("b")).unwrap_err();
+    registry.add(tool_named("b")).unwrap_err();
     registry.remove("b").unwrap();
     assert_eq!(changes.next().await, Some(3));
-    registry.add(named("c")).unwrap();
-    registry.add(named("d")).unwrap();
+    registry.add(tool_named("c")).unwrap();
+    registry.add(tool_named("d")).unwrap();
     assert_eq!(changes.next().await, Some(5), "a run of changes is one");
     let clone = registry.clone();
     drop(registry);
-    clone.add(named("e")).unwrap();
+    clone.add(tool_named("e")).unwrap();
     assert_eq!(changes.next().await, Some(6));
     drop(clone);
     assert_eq!(changes.next().await, None);
@@ -167,7 +167,7 @@ async fn changes_are_streamed_until_the_registry_is_gone() {
 fn ten_thousand_tools_are_no_trouble() {
     let registry = Registry::new();
     for n in 0..10_000 {
-        registry.add(named(&format!("tool_{n}"))).unwrap();
+        registry.add(tool_named(&format!("tool_{n}"))).unwrap();
     }
     let snapshot = registry.snapshot();
     assert_eq!(snapshot.len(), 10_000);
@@ -175,7 +175,7 @@ fn ten_thousand_tools_are_no_trouble() {
     assert!(snapshot.get("tool_9999").is_some());
     assert_eq!(registry.bundles().len(), 1);
     let numbered =
-        |(n, entry): (usize, &toolwright::Entry)| entry.spec().name == format!("tool_{n}").as_str();
+        |(n, entry): (usize, &toolwright::RegisteredTool)| entry.spec().name == format!("tool_{n}").as_str();
     assert!(snapshot.iter().enumerate().all(numbered));
 }
 
@@ -187,7 +187,7 @@ fn tools_are_added_from_many_threads_at_once() {
             let registry = &registry;
             scope.spawn(move || {
                 for n in 0..100 {
-                    registry.add(named(&format!("tool_{thread}_{n}"))).unwrap();
+                    registry.add(tool_named(&format!("tool_{thread}_{n}"))).unwrap();
                     assert!(registry.snapshot().len() > n);
                 }
             });

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use toolwright::{
-    Approval, Config, Invoker, InvokerError, Outcome, Registry, Scope, Sources, Tool, ToolBuilder,
+    ApprovalPolicy, Config, Invoker, InvokerError, Outcome, Registry, CallScope, ConfigSources, Tool, ToolBuilder,
     ToolCall, ToolError, ToolResult,
 };
 
-use crate::scene::{Count, assert_ok, assert_refused, counting, named, registry};
+use crate::fixtures::{CallCounter, assert_ok, assert_rejected, counting_tool, tool_named, registry};
 
 /// Loads a file of this text.
 fn file(text: &str) -> Config {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.toml");
     std::fs::write(&path, text).unwrap();
-    Config::load(Sources::new().file(path)).unwrap().config
+    Config::load(ConfigSources::new().file(path)).unwrap().config
 }
 
 fn environment<const N: usize>(variables: [(&str, &str); N]) -> Config {
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let sources = Sources::new().environment(variables);
+    let sources = ConfigSources::new().environment(variables);
     Config::load(sources).unwrap().config
 }
 
@@ -34,7 +34,7 @@ fn tools() -> Registry {
     ] {
         let tool = Tool::builder(name, "Does it.").bundle(bundle);
         let tool = tool.read_only(read_only).param::<Option<u8>>("n", "");
-        registry.add(counting(tool).0).unwrap();
+        registry.add(counting_tool(tool).0).unwrap();
     }
     registry
 }
@@ -52,7 +52,7 @@ async fn call(invoker: &Invoker, tool: &str) -> ToolResult {
 }
 
 fn names(invoker: &Invoker) -> Vec<String> {
-    let tools = invoker.list(&Scope::new()).unwrap();
+    let tools = invoker.list(&CallScope::new()).unwrap();
     tools.iter().map(|it| it.spec().name.to_string()).collect()
 }
 
@@ -131,9 +131,9 @@ fn the_environment_sets_what_a_file_can() {
     assert_eq!(
         all,
         [
-            (seconds(2), 64, Approval::Auto),
-            (seconds(3), 7, Approval::Auto),
-            (seconds(1), 64, Approval::Always),
+            (seconds(2), 64, ApprovalPolicy::Auto),
+            (seconds(3), 7, ApprovalPolicy::Auto),
+            (seconds(1), 64, ApprovalPolicy::Always),
         ]
     );
 }
@@ -163,7 +163,7 @@ async fn approval_can_be_set() {
         ("never", [Outcome::Ok, Outcome::Ok]),
         ("auto", [Outcome::Ok, Outcome::Denied]),
     ] {
-        let registry = registry(named("look"));
+        let registry = registry(tool_named("look"));
         let drop = Tool::builder("drop", "Drops.").destructive(true);
         registry.add(drop.run(|_, _| "dropped").unwrap()).unwrap();
         let config = file(&format!("[defaults]\napproval = '{word}'"));
@@ -175,10 +175,10 @@ async fn approval_can_be_set() {
 
 #[tokio::test]
 async fn concurrency_can_be_set() {
-    let entered = Count::default();
+    let entered = CallCounter::default();
     let counted = entered.clone();
     let tool = Tool::builder("wait", "Waits.").run_async(move |_, _| {
-        counted.up();
+        counted.increment();
         std::future::pending::<()>()
     });
     let registry = registry(tool.unwrap());
@@ -193,7 +193,7 @@ async fn concurrency_can_be_set() {
         running.push(call);
     }
     // Calls under way still count when the registry has changed.
-    registry.add(named("other")).unwrap();
+    registry.add(tool_named("other")).unwrap();
     let mut another = call(&invoker, "wait").boxed();
     assert!((&mut another).now_or_never().is_none());
     assert_eq!(entered.get(), 2);
@@ -218,7 +218,7 @@ async fn what_the_model_reads_of_an_error_can_be_set() {
 async fn what_becomes_of_unknown_arguments_can_be_set() {
     let more = ToolCall::new("send", r#"{"to": "all"}"#);
     let refusing = invoker(file("[tools.send]\nextra = 'refuse'"));
-    assert_refused(&refusing.invoke(&more).await, &["to"]);
+    assert_rejected(&refusing.invoke(&more).await, &["to"]);
     let ignoring = invoker(file("[tools.send]\nextra = 'ignore'"));
     assert_ok(&ignoring.invoke(&more).await, "0");
 }
@@ -247,12 +247,12 @@ async fn a_rate_limit_can_be_set() {
 }
 
 /// A tool that always fails, and how often it ran.
-fn failing(name: &str, read_only: bool) -> (Tool, Count) {
-    let runs = Count::default();
+fn failing(name: &str, read_only: bool) -> (Tool, CallCounter) {
+    let runs = CallCounter::default();
     let counted = runs.clone();
     let tool = Tool::builder(name, "Fails.").read_only(read_only);
     let tool = tool.run(move |_, _| {
-        counted.up();
+        counted.increment();
         Err::<(), _>(ToolError::failed("no"))
     });
     (tool.unwrap(), runs)
@@ -293,7 +293,7 @@ async fn counts_and_results_survive_a_change_of_the_registry() {
     let invoker = try_invoker(&registry, config).unwrap();
     assert_ok(&call(&invoker, "get_time").await, "0");
     assert_ok(&call(&invoker, "send").await, "0");
-    registry.add(named("other")).unwrap();
+    registry.add(tool_named("other")).unwrap();
     assert_ok(&call(&invoker, "other").await, "other");
     assert_ok(&call(&invoker, "get_time").await, "0");
     assert_eq!(call(&invoker, "send").await.outcome, Outcome::Denied);

@@ -7,12 +7,12 @@ use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolwright::{
-    Invoker, Outcome, Place, Retry, Tool, ToolBuilder, ToolCall, ToolResult, Tower, TowerCall,
+    Invoker, Outcome, LayerPosition, Retry, Tool, ToolBuilder, ToolCall, ToolResult, Tower, TowerCall,
     TowerNext,
 };
 use tower::{BoxError, ServiceBuilder, ServiceExt as _, service_fn};
 
-use crate::scene::{Count, assert_ok, counting, named, registry};
+use crate::fixtures::{CallCounter, assert_ok, counting_tool, tool_named, registry};
 
 fn look() -> ToolBuilder {
     Tool::builder("look", "Looks.").read_only(true)
@@ -30,13 +30,13 @@ async fn a_tower_layer_sees_the_call_and_changes_the_result() {
             call
         })
         .map_response(|result: ToolResult| ToolResult::success(format!("<{}>", result.text())));
-    for place in [Place::Outer, Place::Inner] {
-        let tower = Tower::new(layers.clone()).at(place);
-        let invoker = Invoker::new(registry(named("look")).all().layer(tower)).unwrap();
+    for place in [LayerPosition::Outer, LayerPosition::Inner] {
+        let tower = Tower::new(layers.clone()).at_position(place);
+        let invoker = Invoker::new(registry(tool_named("look")).all().layer(tower)).unwrap();
         let call = call();
         let result = invoker.invoke(&call).await;
         assert_ok(&result, "<look>");
-        assert_eq!(result.call, call.id);
+        assert_eq!(result.call_id, call.id);
     }
 }
 
@@ -71,10 +71,10 @@ async fn a_tool_that_a_tower_layer_gives_up_is_dropped() {
 
 #[tokio::test]
 async fn calls_share_what_a_tower_service_keeps() {
-    let (gate, entered) = (Arc::new(Semaphore::new(0)), Count::default());
+    let (gate, entered) = (Arc::new(Semaphore::new(0)), CallCounter::default());
     let (through, counted) = (Arc::clone(&gate), entered.clone());
     let tool = look().run_async(move |_, _| {
-        counted.up();
+        counted.increment();
         let gate = Arc::clone(&through);
         async move { gate.acquire().await.unwrap().forget() }
     });
@@ -95,7 +95,7 @@ async fn calls_share_what_a_tower_service_keeps() {
 
 #[tokio::test]
 async fn a_tower_service_may_run_the_tool_twice_or_not_at_all() {
-    let (tool, runs) = counting(look());
+    let (tool, runs) = counting_tool(look());
     let registry = registry(tool);
     let twice = tower::layer::layer_fn(|next: TowerNext| {
         service_fn(move |call: TowerCall| async move {
@@ -120,10 +120,10 @@ async fn a_tower_service_may_run_the_tool_twice_or_not_at_all() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tower_layer_stands_within_each_retry() {
-    let times = Count::default();
+    let times = CallCounter::default();
     let counted = times.clone();
     let layers = ServiceBuilder::new().map_request(move |call: TowerCall| {
-        counted.up();
+        counted.increment();
         call
     });
     let tool = look().run(|_, _| Err::<(), _>(toolwright::ToolError::failed("no")));

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright::{
-    Approval, DefineError, Extra, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
+    ApprovalPolicy, DefineError, UnknownArguments, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
     View, tool,
 };
 
-use crate::scene::{assert_ok, assert_refused, named, registry};
+use crate::fixtures::{assert_ok, assert_rejected, tool_named, registry};
 
 fn names(view: &View) -> Vec<String> {
     let snapshot = view.snapshot().unwrap();
@@ -18,7 +18,7 @@ fn names(view: &View) -> Vec<String> {
 }
 
 fn letters() -> toolwright::Registry {
-    registry(vec![named("a"), named("b"), named("c")])
+    registry(vec![tool_named("a"), tool_named("b"), tool_named("c")])
 }
 
 #[test]
@@ -53,7 +53,7 @@ async fn a_prefixed_or_renamed_tool_is_called_by_its_new_name() {
         assert_eq!(result.outcome, Outcome::UnknownTool);
     }
     let result = invoker.invoke(&ToolCall::new("bee", r#"{"x": 1}"#)).await;
-    assert_refused(&result, &["invalid arguments for `bee`"]);
+    assert_rejected(&result, &["invalid arguments for `bee`"]);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_view_follows_changes_and_its_snapshots_do_not() {
     let view = registry.all().exclude(["b"]).prefix("x");
     let before = view.snapshot().unwrap();
     assert!(std::sync::Arc::ptr_eq(&before, &view.snapshot().unwrap()));
-    registry.add(named("d")).unwrap();
+    registry.add(tool_named("d")).unwrap();
     registry.remove("a").unwrap();
     assert_eq!(names(&view), ["x_c", "x_d"]);
     assert_eq!(before.len(), 2);
@@ -129,9 +129,9 @@ fn a_view_follows_changes_and_its_snapshots_do_not() {
 async fn a_pinned_invoker_goes_on_with_the_tools_it_had() {
     let registry = letters();
     let live = Invoker::new(&registry).unwrap();
-    let pinned = live.pinned().unwrap();
+    let pinned = live.with_fixed_snapshot().unwrap();
     registry.remove("a").unwrap();
-    registry.add(named("d")).unwrap();
+    registry.add(tool_named("d")).unwrap();
     assert_ok(&pinned.invoke(&ToolCall::new("a", "{}")).await, "a");
     let result = pinned.invoke(&ToolCall::new("d", "{}")).await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
@@ -150,17 +150,17 @@ async fn a_view_changes_how_calls_are_treated_and_the_tool_does_not() {
     let call = ToolCall::new("greet", r#"{"name": "Ada", "mood": "good"}"#);
     let generous = registry
         .all()
-        .adjust(|_, policy| policy.extra = Extra::Ignore);
+        .map_policy(|_, policy| policy.unknown_arguments = UnknownArguments::Ignore);
     let result = Invoker::new(generous).unwrap().invoke(&call).await;
     assert_ok(&result, "Ada");
-    let asking = registry.all().adjust(|_, policy| {
-        policy.approval = Approval::Always;
-        policy.extra = Extra::Ignore;
+    let asking = registry.all().map_policy(|_, policy| {
+        policy.approval = ApprovalPolicy::Always;
+        policy.unknown_arguments = UnknownArguments::Ignore;
     });
     let result = Invoker::new(asking).unwrap().invoke(&call).await;
     assert_eq!(result.outcome, Outcome::Denied);
     let result = Invoker::new(&registry).unwrap().invoke(&call).await;
-    assert_refused(&result, &["/mood: unknown argument"]);
+    assert_rejected(&result, &["/mood: unknown argument"]);
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -249,7 +249,7 @@ async fn a_bound_parameter_is_filled_in_hidden_and_not_the_models_to_set() {
             r#"{"tenant": null}"#,
             "{'tenant': '8',}",
         ] {
-            assert_refused(&found(sent).await, &["/tenant: unknown argument"]);
+            assert_rejected(&found(sent).await, &["/tenant: unknown argument"]);
         }
     }
 }

@@ -6,13 +6,13 @@ use assistant_tools::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolwright::{Bundle as _, Item, Json, Tool, ToolError, tool};
+use toolwright::{Bundle as _, BundleItem, Json, Tool, ToolError, tool};
 
 use crate::driver::Talk;
 
 /// The sample assistant's tools, the dangerous one included; nobody is there to approve it.
 pub(crate) fn assistant() -> Talk {
-    let mut items: Vec<Item> = Refunds::default().into_items();
+    let mut items: Vec<BundleItem> = Refunds::default().into_items();
     for tool in [
         get_current_time::tool(),
         get_city_time::tool(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolwright_chat::{
     ResponseFormat, Item, Message, Model as _, ModelEvent, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
-use toolwright_core::{Bundle, Content, Entry, Invoker, Registry, ToolCall, ToolResult};
+use toolwright_core::{Bundle, Content, RegisteredTool, Invoker, Registry, ToolCall, ToolResult};
 use toolwright_demo::DemoModel;
 
 /// How many steps a turn may take before something is wrong.
@@ -16,7 +16,7 @@ const STEPS: usize = 8;
 pub(crate) struct Talk {
     model: DemoModel,
     invoker: Invoker,
-    tools: Arc<[Entry]>,
+    tools: Arc<[RegisteredTool]>,
     pub(crate) messages: Vec<Message>,
     pub(crate) choice: ToolChoice,
     pub(crate) form: Option<ResponseFormat>,

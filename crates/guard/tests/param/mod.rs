@@ -46,7 +46,7 @@ async fn the_jail_is_the_one_given_to_the_invoker() {
 #[test]
 fn a_tool_without_a_jail_is_refused_before_any_call() {
     let error = Invoker::new(registry(read::tool())).unwrap_err();
-    let InvokerError::Missing { tool, message } = error else {
+    let InvokerError::MissingDependency { tool, message } = error else {
         panic!("{error:?}")
     };
     assert_eq!(tool, "read");

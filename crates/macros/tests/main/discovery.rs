@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use toolwright::{App, Registry};
+use toolwright::{AppKind, Registry};
 
 /// Any application of this kind.
 struct Processor;
@@ -10,8 +10,8 @@ struct Processor;
 /// One that counts as a processor.
 struct ActProcessor;
 
-impl App for ActProcessor {
-    fn kinds() -> Vec<TypeId> {
+impl AppKind for ActProcessor {
+    fn compatible_types() -> Vec<TypeId> {
         vec![TypeId::of::<Processor>()]
     }
 }
@@ -19,7 +19,7 @@ impl App for ActProcessor {
 /// One that is nothing else.
 struct Editor;
 
-impl App for Editor {}
+impl AppKind for Editor {}
 
 mod north {
     use toolwright::{tool, tools};

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolwright::{
-    CallContext, CallEvent, CallInfo, Caller, Cancel, CancellationToken, Context, Invoker, Maybe,
-    Outcome, Param, Progress, ProjectDir, Scope, SessionId, State, ToolCall, ToolError, tool,
+    CallContext, CallEvent, CallInfo, Caller, Cancel, CancellationToken, HandlerContext, Invoker, Maybe,
+    Outcome, Param, Progress, ProjectDir, CallScope, SessionId, State, ToolCall, ToolError, tool,
 };
 
 use crate::call::{call, call_with, registry};
@@ -39,7 +39,7 @@ async fn maybe_shop(Maybe(shop): Maybe<State<Shop>>) -> String {
 
 /// Says who calls, where and how.
 #[tool(blocking)]
-fn who(caller: Caller, session: SessionId, info: CallInfo, context: Context) -> String {
+fn who(caller: Caller, session: SessionId, info: CallInfo, context: HandlerContext) -> String {
     assert_eq!(context.session(), &session);
     format!("{:?} {session} {} {}", caller.name(), info.id, info.tool)
 }
@@ -117,7 +117,7 @@ async fn an_extractor_may_be_missing() {
 #[tokio::test]
 async fn caller_session_and_call_come_from_the_scope() {
     let invoker = Invoker::new(registry(who::tool())).unwrap();
-    let scope = Scope::new().caller(Caller::new("ada")).session("talk-7");
+    let scope = CallScope::new().caller(Caller::new("ada")).session("talk-7");
     let call = ToolCall::new("who", "{}").with_id("call-1");
     let result = invoker.invoke_in(&scope, &call).await;
     assert_eq!(result.text(), r#"Some("ada") talk-7 call-1 who"#);
@@ -129,7 +129,7 @@ async fn an_extractor_of_ones_own_may_refuse() {
     let call = ToolCall::new("greet_signed_in", "{}");
     let refused = invoker.invoke(&call).await;
     assert_eq!(refused.text(), "sign in first");
-    let scope = Scope::new().caller(Caller::new("ada"));
+    let scope = CallScope::new().caller(Caller::new("ada"));
     let greeted = invoker.invoke_in(&scope, &call).await;
     assert_eq!(greeted.text(), "Hello, ada!");
 }
@@ -138,7 +138,7 @@ async fn an_extractor_of_ones_own_may_refuse() {
 async fn progress_reaches_the_listener() {
     let heard: Arc<Mutex<Vec<CallEvent>>> = Arc::default();
     let keep = Arc::clone(&heard);
-    let scope = Scope::new().on_event(move |event| keep.lock().unwrap().push(event));
+    let scope = CallScope::new().on_event(move |event| keep.lock().unwrap().push(event));
     let invoker = Invoker::new(registry(half_way::tool())).unwrap();
     invoker
         .invoke_in(&scope, &ToolCall::new("half_way", "{}"))
@@ -153,7 +153,7 @@ async fn progress_reaches_the_listener() {
 #[tokio::test]
 async fn a_tool_hears_that_it_is_cancelled() {
     let token = CancellationToken::new();
-    let scope = Scope::new().cancel_on(token.clone());
+    let scope = CallScope::new().cancel_on(token.clone());
     let invoker = Invoker::new(registry(wait_for_nobody::tool())).unwrap();
     let call = ToolCall::new("wait_for_nobody", "{}");
     let waiting = invoker.invoke_in(&scope, &call);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::{Outcome, Strict, Tool, tool};
+use toolwright::{Outcome, StrictMode, Tool, tool};
 
 use crate::call::{call, text};
 
@@ -100,7 +100,7 @@ async fn a_timeout_ends_the_call() {
 #[tokio::test]
 async fn the_other_keys_reach_the_library() {
     let tool = takes_anything::tool();
-    assert_eq!(tool.strict(), Strict::Off);
+    assert_eq!(tool.strict(), StrictMode::Off);
     assert!(tool.returns_direct());
     let extra = json!({"word": "hi", "more": 1});
     assert_eq!(text(tool, "takes_anything", extra).await, "hi");

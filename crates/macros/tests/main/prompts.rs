@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 use toolwright::{
-    Bundle, Caller, Invoker, Item, Outcome, Prompt, Registry, Rendered, Role, State, ToolCall,
+    Bundle, Caller, Invoker, BundleItem, Outcome, Prompt, Registry, RenderedPrompt, Role, State, ToolCall,
     ToolError, ToolResult, prompt, tool, tools,
 };
 
 use crate::call::registry;
 
 /// Renders one prompt of a bundle.
-async fn render(bundle: impl Bundle, name: &str, arguments: Value) -> Result<Rendered, ToolResult> {
+async fn render(bundle: impl Bundle, name: &str, arguments: Value) -> Result<RenderedPrompt, ToolResult> {
     let invoker = Invoker::new(registry(bundle)).unwrap();
-    invoker.render(name, arguments).await
+    invoker.render_prompt(name, arguments).await
 }
 
 /// The text of a prompt that must be rendered.
@@ -188,10 +188,10 @@ async fn extractors_are_filled_in_and_hidden() {
     assert!(missing.contains("greet_caller"), "{missing}");
     let greeting = "Welcome".to_owned();
     let invoker = Invoker::builder(&tools).state(greeting).build().unwrap();
-    let scope = toolwright::Scope::new().caller(Caller::new("Ada"));
-    let rendered = invoker.render_in(&scope, "greet_caller", "").await.unwrap();
+    let scope = toolwright::CallScope::new().caller(Caller::new("Ada"));
+    let rendered = invoker.render_prompt_in(&scope, "greet_caller", "").await.unwrap();
     assert_eq!(rendered.text, "Welcome, Ada!");
-    let failed = invoker.render("greet_caller", "").await.unwrap_err();
+    let failed = invoker.render_prompt("greet_caller", "").await.unwrap_err();
     assert_eq!(failed.outcome, Outcome::Failed);
     assert_eq!(failed.text(), "nobody is there");
 }
@@ -203,8 +203,8 @@ async fn methods_of_a_bundle_are_its_prompts() {
         .into_items()
         .iter()
         .map(|item| match item {
-            Item::Tool(tool) => format!("tool {}", tool.name()),
-            Item::Prompt(prompt) => format!("prompt {}", prompt.name()),
+            BundleItem::Tool(tool) => format!("tool {}", tool.name()),
+            BundleItem::Prompt(prompt) => format!("prompt {}", prompt.name()),
             _ => "something new".to_owned(),
         })
         .collect();
@@ -233,7 +233,7 @@ async fn a_tool_and_a_prompt_may_have_one_name() {
     assert_eq!(called.text(), "3");
     let called = invoker.invoke(&ToolCall::new("desk_tidy", "{}")).await;
     assert_eq!(called.outcome, Outcome::UnknownTool);
-    let rendered = invoker.render("desk_drawers", "").await.unwrap();
+    let rendered = invoker.render_prompt("desk_drawers", "").await.unwrap();
     assert_eq!(rendered.text, "What does Ada keep in drawer 1?");
 }
 

@@ -9,7 +9,7 @@ use futures::stream::{self, Stream};
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright::{
-    CallEvent, Content, ErrorKind, Invoker, Json, JsonSchema, Outcome, Scope, ToolCall, ToolError,
+    CallEvent, Content, ErrorKind, Invoker, Json, JsonSchema, Outcome, CallScope, ToolCall, ToolError,
     ToolResult, Updates, tools,
 };
 
@@ -293,7 +293,7 @@ async fn the_last_update_is_the_result_and_the_others_are_heard_before() {
 async fn listen(name: &str, arguments: Value) -> (Vec<String>, ToolResult) {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let keep = Arc::clone(&heard);
-    let scope = Scope::new().on_event(move |event| {
+    let scope = CallScope::new().on_event(move |event| {
         if let CallEvent::Update { result, .. } = event {
             keep.lock().unwrap().push(result.text().into_owned());
         }

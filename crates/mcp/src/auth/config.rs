@@ -63,7 +63,7 @@ impl ResourceServer {
         }
         reject_unknown_keys(&section, "", &KEYS)?;
         let issuer: String = section.get("issuer")?;
-        let jwks = match section.find::<String>("keys")? {
+        let jwks = match section.get_optional::<String>("keys")? {
             Some(keys) => Jwks::with_keys_url(issuer, &keys),
             None => Jwks::new(issuer),
         }?;
@@ -72,7 +72,7 @@ impl ResourceServer {
         for audience in string_list(&section, "audiences")? {
             server = server.audience(audience);
         }
-        if let Some(seconds) = section.find("skew_s")? {
+        if let Some(seconds) = section.get_optional("skew_s")? {
             server = server.clock_skew(Duration::from_secs(seconds));
         }
         let scopes = section.section("scopes");
@@ -125,7 +125,7 @@ fn reject_unknown_keys(section: &Config, under: &str, known: &[&str]) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use toolwright_core::Sources;
+    use toolwright_core::ConfigSources;
 
     use super::*;
 
@@ -135,7 +135,7 @@ mod tests {
     ];
 
     fn read(settings: &[(&str, &str)]) -> Result<Option<ResourceServer>, McpBuildError> {
-        let sources = Sources::new().defaults(settings.iter().copied());
+        let sources = ConfigSources::new().defaults(settings.iter().copied());
         ResourceServer::from_config(&Config::load(sources).unwrap().config)
     }
 

@@ -230,7 +230,7 @@ fn reject_modified_invoker(invoker: &Invoker) -> Result<(), McpBuildError> {
             .map_err(toolwright_core::InvokerError::from)?;
         // A policy has no equality, but prints all that it says.
         let line =
-            |entry: &toolwright_core::Entry| format!("{} {:?}", entry.spec().name, entry.policy());
+            |entry: &toolwright_core::RegisteredTool| format!("{} {:?}", entry.spec().name, entry.policy());
         Ok(snapshot.iter().map(line).collect())
     };
     if listed(invoker)? == listed(&anew)? {

@@ -68,7 +68,7 @@ impl ScopedTools {
     /// Returns the scope that would open this, if one is missing and there is one.
     pub(crate) fn missing_scope(&self, spec: &ToolSpec, all: &Snapshot) -> Option<&str> {
         let (rules, _) = self.granted_scopes.as_ref().filter(|_| !self.allows(spec))?;
-        rules.least_privileged_scope(spec, all.iter().map(toolwright_core::Entry::spec))
+        rules.least_privileged_scope(spec, all.iter().map(toolwright_core::RegisteredTool::spec))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Ancestors {
 impl Ancestors {
     /// Reads those of this process, which runs under these settings.
     pub(super) fn read(config: &Config) -> Self {
-        let above = config.variable(ANCESTORS_VARIABLE);
+        let above = config.env_var(ANCESTORS_VARIABLE);
         let above = above.map_or_else(Vec::new, |above| {
             above.expose().split(',').map(str::to_owned).collect()
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
-use toolwright_core::{Item, Registry};
+use toolwright_core::{BundleItem, Registry};
 
 use super::proxy_tool::RemoteDefinition;
 use super::shared_connection::SharedConnection;
@@ -180,7 +180,7 @@ impl Catalogue {
     fn register(
         &self,
         registry: &Registry,
-        added: Vec<Item>,
+        added: Vec<BundleItem>,
         held: &mut Vec<CatalogueEntry>,
         notes: &mut Vec<String>,
     ) {
@@ -189,7 +189,7 @@ impl Catalogue {
         }
         // Somebody else was quicker with a name: the others are not to blame.
         for item in added {
-            let (name, is_prompt) = (item.name().to_string(), matches!(item, Item::Prompt(_)));
+            let (name, is_prompt) = (item.name().to_string(), matches!(item, BundleItem::Prompt(_)));
             if let Err(error) = registry.add(vec![item]) {
                 notes.push(format!("`{name}` is left out: {error}"));
                 held.retain(|held| held.item.name != name || held.item.is_prompt != is_prompt);

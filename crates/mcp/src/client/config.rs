@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolwright_core::{Config, ConfigError, McpGroup, McpMode, Secret};
+use toolwright_core::{Config, ConfigError, McpServerConfig, McpAttachMode, Secret};
 
 use super::ancestors::{Ancestors, SELF_ATTACH_MESSAGE, ANCESTORS_VARIABLE};
 use super::remote_server::{RemoteServer, Trust};
@@ -92,18 +92,18 @@ impl RemoteServer {
     ///
     /// When a group cannot be read; the error names its key.
     pub fn from_groups(config: &Config, hosted: bool) -> Result<Vec<Self>, AttachError> {
-        let groups = config.mcp_groups()?.into_iter();
+        let groups = config.mcp_servers()?.into_iter();
         let ours = groups.filter(|group| match group.mode {
-            McpMode::Client => true,
-            McpMode::Hosted => false,
+            McpAttachMode::Client => true,
+            McpAttachMode::Hosted => false,
             _ => !hosted,
         });
         Ok(ours.map(Self::from).collect())
     }
 }
 
-impl From<McpGroup> for RemoteServer {
-    fn from(group: McpGroup) -> Self {
+impl From<McpServerConfig> for RemoteServer {
+    fn from(group: McpServerConfig) -> Self {
         let attach = Self::url(group.name, group.url);
         match group.authorization {
             Some(authorization) => attach.authorization(authorization),
@@ -119,7 +119,7 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         key: key(at),
         message: message.to_owned(),
     };
-    section.refuse_unknown("", &KEYS)?;
+    section.reject_unknown("", &KEYS)?;
     let mut attach = match (trimmed_string(&section, "url")?, trimmed_string(&section, "command")?) {
         (Some(url), None) => RemoteServer::url(name, url),
         (None, Some(command)) => {
@@ -168,20 +168,20 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
     if let Some(revision) = trimmed_string(&section, "revision")? {
         attach = attach.revision(revision);
     }
-    if let Some(seconds) = section.find::<u64>("timeout_s")? {
+    if let Some(seconds) = section.get_optional::<u64>("timeout_s")? {
         attach = attach.timeout(Duration::from_secs(seconds));
     }
-    if let Some(seconds) = section.find::<u64>("connect_s")? {
+    if let Some(seconds) = section.get_optional::<u64>("connect_s")? {
         attach.limits.connect_timeout = Duration::from_secs(seconds);
     }
-    if let Some(trust) = section.find::<Trust>("trust")? {
+    if let Some(trust) = section.get_optional::<Trust>("trust")? {
         attach = attach.trust(trust);
     }
     Ok(attach)
 }
 
 fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
-    let text: Option<String> = section.find(key)?;
+    let text: Option<String> = section.get_optional(key)?;
     Ok(text.map(|text| text.trim().to_owned()))
 }
 
@@ -199,12 +199,12 @@ fn secret_table(section: &Config, key: &str) -> Result<BTreeMap<String, Secret>,
 
 #[cfg(test)]
 mod tests {
-    use toolwright_core::Sources;
+    use toolwright_core::ConfigSources;
 
     use super::*;
 
     fn config(settings: &[(&str, &str)]) -> Config {
-        let sources = Sources::new().defaults(settings.iter().copied());
+        let sources = ConfigSources::new().defaults(settings.iter().copied());
         Config::load(sources).unwrap().config
     }
 

@@ -90,7 +90,7 @@ impl ClientHandler for McpClientHandler {
         if let Some(progress) = waiting.get(&said.progress_token).cloned() {
             drop(waiting);
             let message = said.message.map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
-            progress.pass_on(Some(said.progress), said.total, message);
+            progress.forward(Some(said.progress), said.total, message);
         }
     }
 

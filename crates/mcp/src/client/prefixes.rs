@@ -30,7 +30,7 @@ impl PrefixReservation {
         let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
         let held = claims
             .iter()
-            .find(|held| held.registry.is(registry) && held.prefix == prefix);
+            .find(|held| held.registry.ptr_eq(registry) && held.prefix == prefix);
         if let Some(held) = held {
             return Err(AttachError::PrefixTaken {
                 server: server.to_owned(),
@@ -53,6 +53,6 @@ impl PrefixReservation {
 impl Drop for PrefixReservation {
     fn drop(&mut self) {
         let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
-        claims.retain(|held| !(held.registry.is(&self.registry) && held.prefix == self.prefix));
+        claims.retain(|held| !(held.registry.ptr_eq(&self.registry) && held.prefix == self.prefix));
     }
 }

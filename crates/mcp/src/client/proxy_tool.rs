@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolwright_core::{
-    Approval, Args, BoxFuture, Context, DefineError, Hints, Item, Prompt, Role, Tool, ToolResult,
+    ApprovalPolicy, Args, BoxFuture, HandlerContext, DefineError, Hints, BundleItem, Prompt, Role, Tool, ToolResult,
 };
 
 use super::remote_server::Trust;
@@ -55,10 +55,10 @@ impl RemoteDefinition {
         plan: &ValidatedServer,
         link: &Arc<SharedConnection>,
         name: &str,
-    ) -> Result<Item, DefineError> {
+    ) -> Result<BundleItem, DefineError> {
         match self {
-            Self::Tool(offered) => proxy_tool(plan, link, offered, name).map(Item::from),
-            Self::Prompt(offered) => proxy_prompt(plan, link, offered, name).map(Item::from),
+            Self::Tool(offered) => proxy_tool(plan, link, offered, name).map(BundleItem::from),
+            Self::Prompt(offered) => proxy_prompt(plan, link, offered, name).map(BundleItem::from),
         }
     }
 }
@@ -123,7 +123,7 @@ fn proxy_prompt(
 fn call_handler(
     link: &Arc<SharedConnection>,
     ask: RemoteCall,
-) -> impl Fn(Args, Context) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static {
+) -> impl Fn(Args, HandlerContext) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static {
     let (link, ask) = (Arc::clone(link), Arc::new(ask));
     move |args, cx| {
         let (link, ask) = (Arc::clone(&link), Arc::clone(&ask));
@@ -132,12 +132,12 @@ fn call_handler(
 }
 
 /// Who has to be asked before a call, by what the server claims and how far it is trusted.
-fn approval_policy(trust: Trust, claimed: &Hints) -> Approval {
+fn approval_policy(trust: Trust, claimed: &Hints) -> ApprovalPolicy {
     let harmless = claimed.read_only == Some(true) || claimed.destructive == Some(false);
     match trust {
-        Trust::Nothing => Approval::Always,
-        Trust::Hints if harmless => Approval::Never,
-        Trust::Hints => Approval::Always,
-        Trust::Calls => Approval::Never,
+        Trust::Nothing => ApprovalPolicy::Always,
+        Trust::Hints if harmless => ApprovalPolicy::Never,
+        Trust::Hints => ApprovalPolicy::Always,
+        Trust::Calls => ApprovalPolicy::Never,
     }
 }

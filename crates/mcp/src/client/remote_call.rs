@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::Schema;
-use toolwright_core::{Context, ErrorKind, Outcome, Progress, ToolResult};
+use toolwright_core::{HandlerContext, ErrorKind, Outcome, Progress, ToolResult};
 
 use super::shared_connection::{SharedConnection, LiveConnection};
 use super::error_map::{TransportFailure, describe_service_error};
@@ -62,7 +62,7 @@ impl RemoteCall {
         &self,
         link: Arc<SharedConnection>,
         arguments: Map<String, Value>,
-        cx: Context,
+        cx: HandlerContext,
     ) -> ToolResult {
         let live = match link.connected() {
             Ok(live) => live,
@@ -139,7 +139,7 @@ impl RemoteCall {
 }
 
 fn outcome_unknown(told: String) -> ToolResult {
-    ToolResult::refused(Outcome::OutcomeUnknown, ErrorKind::Failed, told)
+    ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, told)
 }
 
 fn rejected(server: &str, error: &ErrorData) -> ToolResult {

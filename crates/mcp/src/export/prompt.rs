@@ -1,7 +1,7 @@
 //! A prompt in, an entry of `prompts/list` out; a rendered one in, its messages out.
 
 use serde_json::{Value, json};
-use toolwright_core::{Prompt, Rendered};
+use toolwright_core::{Prompt, RenderedPrompt};
 
 use super::content;
 use crate::server::Revision;
@@ -36,7 +36,7 @@ pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
 }
 
 /// Writes the result of `prompts/get`; `tail` is what every result of the revision ends with.
-pub(crate) fn write_prompt_result(body: &mut Vec<u8>, rendered: &Rendered, revision: Revision, tail: &str) {
+pub(crate) fn write_prompt_result(body: &mut Vec<u8>, rendered: &RenderedPrompt, revision: Revision, tail: &str) {
     body.extend_from_slice(br#"{"messages":["#);
     for (index, item) in rendered.content.iter().enumerate() {
         if index > 0 {

@@ -19,7 +19,7 @@ pub(crate) fn tool_entry(spec: &ToolSpec, revision: Revision) -> String {
     fields.insert("inputSchema".to_owned(), object_input_schema(spec));
     if let Some(output) = spec.output.as_ref().filter(|_| revision.has_structured_content()) {
         let output = match revision.requires_object_output() {
-            true => wire::wrapped(output),
+            true => wire::wrap_output_schema(output),
             false => output.as_value().clone(),
         };
         fields.insert("outputSchema".to_owned(), output);

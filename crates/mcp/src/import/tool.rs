@@ -107,8 +107,8 @@ impl DefinitionError {
     }
 }
 
-impl From<wire::Refused> for DefinitionError {
-    fn from(refused: wire::Refused) -> Self {
+impl From<wire::RejectedDefinition> for DefinitionError {
+    fn from(refused: wire::RejectedDefinition) -> Self {
         Self {
             message: refused.to_string(),
             name: refused.name,
@@ -117,9 +117,9 @@ impl From<wire::Refused> for DefinitionError {
     }
 }
 
-fn parse_definition(members: &Map<String, Value>) -> Result<wire::Definition, DefinitionError> {
+fn parse_definition(members: &Map<String, Value>) -> Result<wire::ToolDefinition, DefinitionError> {
     let text = serde_json::to_string(members).map_err(DefinitionError::without_location)?;
-    let mut found = wire::read(&text).map_err(DefinitionError::without_location)?;
+    let mut found = wire::import_definitions(&text).map_err(DefinitionError::without_location)?;
     match found.pop() {
         Some(read) if found.is_empty() => Ok(read?),
         _ => Err(DefinitionError::without_location("not one definition")),

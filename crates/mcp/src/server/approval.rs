@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright_core::{ApprovalRequest, Approve, Decision};
+use toolwright_core::{ApprovalRequest, Approver, ApprovalDecision};
 
 use super::McpServer;
 use super::client_peer::{ClientPeer, ElicitResponse};
@@ -23,8 +23,8 @@ impl ElicitingApprover {
     }
 }
 
-impl Approve for ElicitingApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for ElicitingApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move {
             let form = json!({ "type": "object", "properties": {} });
             match self.client.elicit(APPROVAL_KEY, &request.question(), form).await {

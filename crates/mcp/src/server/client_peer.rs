@@ -55,7 +55,7 @@ pub enum ElicitResponse {
 
 impl Param for ClientPeer {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        cx.brought()
+        cx.extension()
             .map(Self)
             .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
     }
@@ -71,9 +71,9 @@ impl ClientPeer {
     /// # Errors
     ///
     /// When the call did not come over MCP.
-    pub fn from_context(context: &toolwright_core::Context) -> Result<Self, ToolError> {
+    pub fn from_context(context: &toolwright_core::HandlerContext) -> Result<Self, ToolError> {
         context
-            .brought()
+            .extension()
             .map(Self)
             .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
     }

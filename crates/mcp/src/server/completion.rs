@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use toolwright_core::Scope;
+use toolwright_core::CallScope;
 
 use super::McpServer;
 use super::error::RpcError;
@@ -45,7 +45,7 @@ impl McpServer {
         let argument: CompletionArgument = argument.ok_or_else(|| wrong("argument"))?;
         let schema = match reference {
             CompletionReference::Prompt { name } => {
-                let scope = Scope::new().caller(exchange.caller.clone());
+                let scope = CallScope::new().caller(exchange.caller.clone());
                 let prompts = exchange.scoped_tools(&self.0.all_tools).invoker.list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
                 prompt

@@ -126,7 +126,7 @@ impl McpServer {
         let invoker = &exchange.scoped_tools(&self.0.all_tools).invoker;
         let snapshot = invoker.snapshot()?;
         let entry = snapshot.find(call.name.as_str());
-        let asks = entry.is_some_and(toolwright_core::Entry::needs_approval);
+        let asks = entry.is_some_and(toolwright_core::RegisteredTool::needs_approval);
         let client = ClientPeer::new(exchange);
         let invoker = match asks && client.supports(ClientCapability::Elicitation) {
             true => invoker.with_approver(ElicitingApprover::new(client, self)),

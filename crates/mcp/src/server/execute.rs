@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use toolwright_core::{ErrorKind, Invoker, Outcome, Scope, ToolCall, ToolResult, wire};
+use toolwright_core::{ErrorKind, Invoker, Outcome, CallScope, ToolCall, ToolResult, wire};
 
 use super::McpServer;
 use super::capability::ClientCapability;
@@ -79,7 +79,7 @@ impl McpServer {
             let snapshot = invoker.snapshot().ok();
             let entry = snapshot.as_ref().and_then(|it| it.find(call.name.as_str()));
             let output = entry.and_then(|entry| entry.spec().output.as_ref());
-            output.is_some_and(wire::needs_wrap)
+            output.is_some_and(wire::needs_result_wrapper)
         };
         let (revision, tail) = (exchange.revision, self.result_suffix(exchange.revision));
         Ok(RpcResponse::result(id, |body| {
@@ -96,7 +96,7 @@ impl McpServer {
         let scope = call_scope(exchange);
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
         let reach = exchange.scoped_tools(&self.0.all_tools);
-        let rendered = reach.invoker.render_in(&scope, name, arguments);
+        let rendered = reach.invoker.render_prompt_in(&scope, name, arguments);
         let rendered = match exchange.run_until_input_required(rendered).await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(failure)) => {
@@ -161,10 +161,10 @@ pub(crate) fn check_fatal(result: &ToolResult) -> Result<(), RpcError> {
 }
 
 /// Makes the scope of a call: whose it is, which session, who listens.
-pub(crate) fn call_scope(exchange: &Arc<RequestContext>) -> Scope {
-    let mut scope = Scope::new()
+pub(crate) fn call_scope(exchange: &Arc<RequestContext>) -> CallScope {
+    let mut scope = CallScope::new()
         .caller(exchange.caller.clone())
-        .bring(Arc::clone(exchange));
+        .extension(Arc::clone(exchange));
     if let Some(session) = &exchange.session {
         scope = scope.session(session.id.clone());
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
-use toolwright_core::{Caller, Entry, Invoker, Prompt, RegistryError, Scope, Snapshot, ToolSpec};
+use toolwright_core::{Caller, RegisteredTool, Invoker, Prompt, RegistryError, CallScope, Snapshot, ToolSpec};
 
 use super::error::RpcError;
 use super::revision::Revision;
@@ -111,7 +111,7 @@ impl ListCache {
 
 /// What a caller may see.
 enum VisibleItems {
-    Tools(Vec<Entry>),
+    Tools(Vec<RegisteredTool>),
     Prompts(Vec<Prompt>),
 }
 
@@ -126,7 +126,7 @@ impl VisibleItems {
 }
 
 fn visible_items(what: ListKind, invoker: &Invoker, caller: &Caller) -> Result<VisibleItems, RegistryError> {
-    let scope = Scope::new().caller(caller.clone());
+    let scope = CallScope::new().caller(caller.clone());
     match what {
         ListKind::Tools => invoker.list(&scope).map(VisibleItems::Tools),
         ListKind::Prompts => invoker.list_prompts(&scope).map(VisibleItems::Prompts),

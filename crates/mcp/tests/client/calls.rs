@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use toolwright_core::{CallEvent, CancellationToken, Outcome, Registry, Scope};
+use toolwright_core::{CallEvent, CancellationToken, Outcome, Registry, CallScope};
 use toolwright_mcp::{ElicitAnswer, RemoteServer, ElicitHandler, ElicitRequest, Trust, ElicitInput};
 
 use crate::support::{call, call_in, scope_with_events};
@@ -36,7 +36,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let registry = Registry::new();
     let attached = scripted_server("shop", "").attach(&registry).await.unwrap();
     let cancel = CancellationToken::new();
-    let scope = Scope::new().cancel_on(cancel.clone());
+    let scope = CallScope::new().cancel_on(cancel.clone());
     let hanging = call_in(&registry, &scope, "shop_hang", json!({}));
     let cancelling = async {
         // The server answers in order: once this is answered, the other has arrived.

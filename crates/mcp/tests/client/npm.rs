@@ -78,7 +78,7 @@ async fn visit(attach: RemoteServer, revision: &str) {
     assert!(broken.text().contains("the shop is closed"), "{broken:?}");
     let invoker = Invoker::new(&registry).unwrap();
     let greeting = invoker
-        .render("shop_greet", json!({"name": "Ada"}).to_string())
+        .render_prompt("shop_greet", json!({"name": "Ada"}).to_string())
         .await
         .unwrap();
     assert_eq!(greeting.text, "Say hello to Ada.");

@@ -89,7 +89,7 @@ async fn everything_of_the_everything_server_is_listed_and_called() {
 
     let invoker = Invoker::new(&registry).unwrap();
     let prompt = invoker
-        .render("all_args-prompt", json!({"city": "Rome"}).to_string())
+        .render_prompt("all_args-prompt", json!({"city": "Rome"}).to_string())
         .await;
     assert!(prompt.unwrap().text.contains("Rome"));
 
@@ -185,7 +185,7 @@ async fn a_fastmcp_server_gives_structured_results_prompts_and_progress() {
     assert_eq!(broken.outcome, Outcome::Failed);
     let invoker = Invoker::new(&registry).unwrap();
     let greeting = invoker
-        .render("shop_greet", json!({"name": "Ada"}).to_string())
+        .render_prompt("shop_greet", json!({"name": "Ada"}).to_string())
         .await
         .unwrap();
     assert_eq!(greeting.text, "Say hello to Ada.");

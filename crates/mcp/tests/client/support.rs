@@ -1,17 +1,17 @@
 //! What the tests share: a registry whose calls are all approved, and calls by name.
 
 use serde_json::Value;
-use toolwright_core::{CallEvent, Invoker, Registry, Scope, ToolCall, ToolResult};
+use toolwright_core::{CallEvent, Invoker, Registry, CallScope, ToolCall, ToolResult};
 
 /// Calls a tool on behalf of nobody in particular.
 pub(crate) async fn call(registry: &Registry, tool: &str, arguments: Value) -> ToolResult {
-    call_in(registry, &Scope::new(), tool, arguments).await
+    call_in(registry, &CallScope::new(), tool, arguments).await
 }
 
 /// Calls a tool within a scope.
 pub(crate) async fn call_in(
     registry: &Registry,
-    scope: &Scope,
+    scope: &CallScope,
     tool: &str,
     arguments: Value,
 ) -> ToolResult {
@@ -22,9 +22,9 @@ pub(crate) async fn call_in(
 }
 
 /// A scope that keeps the progress it hears.
-pub(crate) fn scope_with_events() -> (Scope, std::sync::mpsc::Receiver<CallEvent>) {
+pub(crate) fn scope_with_events() -> (CallScope, std::sync::mpsc::Receiver<CallEvent>) {
     let (heard, events) = std::sync::mpsc::channel();
-    let scope = Scope::new().on_event(move |event| drop(heard.send(event)));
+    let scope = CallScope::new().on_event(move |event| drop(heard.send(event)));
     (scope, events)
 }
 

@@ -356,7 +356,7 @@ fn a_protection_that_makes_no_sense_is_not_built() {
     let kit = kit();
     let careful = kit
         .invoker
-        .adjusted(|_, policy| policy.approval = toolwright::Approval::Always);
+        .with_policy(|_, policy| policy.approval = toolwright::ApprovalPolicy::Always);
     let scoped = here().scope("read", ScopeRule::all());
     let builder = toolwright_mcp::McpServer::builder(careful.unwrap()).oauth(scoped);
     assert!(builder.build().unwrap_err().to_string().contains("adjust"));

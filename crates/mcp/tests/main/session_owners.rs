@@ -13,7 +13,7 @@ use crate::tools::{kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]
-async fn later(client: ClientPeer) -> String {
+async fn from_future(client: ClientPeer) -> String {
     client.run_as_task();
     std::future::pending().await
 }

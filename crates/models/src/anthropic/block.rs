@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, ModelEvent};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, ToolCall};
 
 use super::wire::{Delta, JsonFields, text_field};
@@ -81,14 +81,14 @@ impl Block {
     }
 
     /// What there is to show at the beginning.
-    pub(super) fn start_events(&self, tools: &Plan) -> Vec<ModelEvent> {
+    pub(super) fn start_events(&self, tools: &ToolPlan) -> Vec<ModelEvent> {
         let field = |name| text_field(&self.fields, name).to_owned();
         let shown = match self.kind {
             BlockKind::Text => ModelEvent::Text(field("text")),
             BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
             BlockKind::ToolUse => {
                 let wire = field("name");
-                let tool = tools.tools().iter().find(|tool| tool.wire == wire);
+                let tool = tools.tools().iter().find(|tool| tool.wire_name == wire);
                 let started = ModelEvent::CallBegins {
                     index: self.call_index,
                     id: field("id").into(),
@@ -147,7 +147,7 @@ impl Block {
     }
 
     /// The whole block; `hosted` are the names of the vendor's tools by the ids of their calls.
-    pub(super) fn into_item(mut self, tools: &Plan, hosted: &mut HashMap<String, String>) -> Item {
+    pub(super) fn into_item(mut self, tools: &ToolPlan, hosted: &mut HashMap<String, String>) -> Item {
         let arguments = if self.input_json.is_empty() {
             self.initial_input()
         } else {

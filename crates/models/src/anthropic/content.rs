@@ -1,7 +1,7 @@
 //! Content of a message or a result in, content blocks out.
 
 use serde_json::{Value, json};
-use toolwright_core::{Content, Outcome, Resource, ToolResult};
+use toolwright_core::{Content, Outcome, ResourceContents, ToolResult};
 
 /// The pictures that the API can look at.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -68,7 +68,7 @@ fn image_block(data: &str, mime_type: &str) -> Option<Value> {
 }
 
 /// A resource of bytes, as far as the API has a block for it.
-fn resource_block(resource: &Resource) -> Option<Value> {
+fn resource_block(resource: &ResourceContents) -> Option<Value> {
     let data = resource.blob.as_deref()?;
     let mime_type = resource.mime_type.as_deref()?;
     if mime_type == "application/pdf" {
@@ -79,5 +79,5 @@ fn resource_block(resource: &Resource) -> Option<Value> {
 }
 
 fn description_block(item: &Content) -> Option<Value> {
-    text_block(&item.told())
+    text_block(&item.to_text())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{ToolCall, ToolResult};
 
 use super::block::input_object;
@@ -12,7 +12,7 @@ use crate::call_identifiers::{self, UniqueCallIds};
 use crate::protocol::Protocol as _;
 
 /// Writes messages; `signed` says that thoughts without a signature are refused.
-pub(super) fn messages(said: &[Message], tools: &Plan, signed: bool) -> Vec<Value> {
+pub(super) fn messages(said: &[Message], tools: &ToolPlan, signed: bool) -> Vec<Value> {
     let mut talk = MessageWriter {
         tools,
         requires_signature: signed,
@@ -45,7 +45,7 @@ const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
 
 struct MessageWriter<'a> {
-    tools: &'a Plan,
+    tools: &'a ToolPlan,
     requires_signature: bool,
     /// The ids of all calls so far: the API refuses to see one twice.
     ids: UniqueCallIds,
@@ -83,7 +83,7 @@ impl MessageWriter<'_> {
             };
             if let ItemKind::Call { call } = &item.kind {
                 let id = self.unique_call_id(call.id.as_str());
-                let found = results.iter().position(|result| result.call == call.id);
+                let found = results.iter().position(|result| result.call_id == call.id);
                 let result = found.map(|place| results.remove(place));
                 answers.push(content::tool_result_block(&id, result));
                 block.insert("id".to_owned(), id.into());

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::Plan;
-use toolwright_core::{McpGroup, WebSearch};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{McpServerConfig, WebSearchConfig};
 
 use super::messages;
 use super::model_traits::{Thinking, ModelTraits};
@@ -18,7 +18,7 @@ const MIN_THINKING_BUDGET: u32 = 1_024;
 
 pub(super) fn request_body(
     request: &ModelRequest,
-    tools: &Plan,
+    tools: &ToolPlan,
     model: &str,
     cache: bool,
 ) -> Map<String, Value> {
@@ -107,8 +107,8 @@ fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
 }
 
 /// Our tools, then those that the vendor runs.
-fn tool_definitions(request: &ModelRequest, tools: &Plan, cache: bool) -> Vec<Value> {
-    let mut definitions: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
+fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
+    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
         HostedTool::Mcp(group) => Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name})),
@@ -128,7 +128,7 @@ fn set_cache_control(block: &mut Value) {
     }
 }
 
-fn web_search_tool(search: &WebSearch) -> Value {
+fn web_search_tool(search: &WebSearchConfig) -> Value {
     // Other vendors' names for it mean nothing here, and their settings are the same.
     let kind = if search.kind.strip_prefix("web_search_").is_some_and(is_date) {
         &search.kind
@@ -169,7 +169,7 @@ fn mcp_servers(request: &ModelRequest) -> Vec<Value> {
     servers.collect()
 }
 
-fn mcp_server(group: &McpGroup) -> Value {
+fn mcp_server(group: &McpServerConfig) -> Value {
     let mut server = json!({"type": "url", "url": group.url, "name": group.name});
     if let Some(secret) = &group.authorization
         && let Some(fields) = server.as_object_mut()
@@ -188,7 +188,7 @@ fn without_bearer_scheme(authorization: &str) -> &str {
     }
 }
 
-fn tool_choice(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+fn tool_choice(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some(json!({"type": "none"})),
         ToolChoice::Required => Some(json!({"type": "any"})),

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::block::Block;
 use super::error::parse_error_frame;
@@ -17,7 +17,7 @@ use crate::protocol::ResponseParser;
 
 /// Reads one answer.
 pub(super) struct StreamParser {
-    tools: Arc<Plan>,
+    tools: Arc<ToolPlan>,
     blocks: VecDeque<OpenBlock>,
     call_count: usize,
     /// The names of the vendor's tools by the ids of their calls.
@@ -36,7 +36,7 @@ struct OpenBlock {
 }
 
 impl StreamParser {
-    pub(super) fn new(tools: Arc<Plan>) -> Self {
+    pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
             tools,
             blocks: VecDeque::new(),

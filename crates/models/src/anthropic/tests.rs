@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{Definition, Plan, Planner, read};
+use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_definitions};
 
 use super::Anthropic;
 use crate::protocol::Protocol as _;
@@ -20,23 +20,23 @@ use crate::framing::{FrameDecoder, Frame, Framing};
 const MODEL: &str = "claude-sonnet-5";
 
 /// Two tools; the API does not take the second one's name.
-fn plan() -> Arc<Plan> {
+fn plan() -> Arc<ToolPlan> {
     let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": false});
     let tools = json!([
         {"name": "get_weather", "description": "Tells the weather.", "input_schema": city},
         {"name": "files.read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
     ]);
-    let definitions: Vec<Definition> = read(&tools.to_string())
+    let definitions: Vec<ToolDefinition> = import_definitions(&tools.to_string())
         .unwrap()
         .into_iter()
         .map(Result::unwrap)
         .collect();
-    Arc::new(Planner::new(Dialect::ANTHROPIC).plan(&definitions))
+    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(&definitions))
 }
 
-fn no_tools() -> Arc<Plan> {
-    let none: [&Definition; 0] = [];
-    Arc::new(Planner::new(Dialect::ANTHROPIC).plan(none))
+fn no_tools() -> Arc<ToolPlan> {
+    let none: [&ToolDefinition; 0] = [];
+    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(none))
 }
 
 fn body(request: &ModelRequest, model: &str) -> Value {

@@ -10,7 +10,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use tokio::time::{Duration, sleep, timeout};
 use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::ModelClient;
 use super::body_decoder::{BodyDecoder, DecodedPart};
@@ -28,7 +28,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// An answer, from the question on.
 pub(super) struct ResponseStream<P> {
     client: Arc<ModelClient<P>>,
-    plan: Arc<Plan>,
+    plan: Arc<ToolPlan>,
     request: WireRequest,
     backoff: Backoff,
     /// None until somebody answers.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright_chat::ModelErrorKind;
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{Definition, Plan, Planner};
+use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner};
 
 use super::*;
 use crate::anthropic::Anthropic;
@@ -22,9 +22,9 @@ fn key() -> String {
     format!("sk-{}", KEY_PART.repeat(20))
 }
 
-fn no_tools() -> Arc<Plan> {
-    let none: [&Definition; 0] = [];
-    Arc::new(Planner::new(Dialect::OPENAI).plan(none))
+fn no_tools() -> Arc<ToolPlan> {
+    let none: [&ToolDefinition; 0] = [];
+    Arc::new(ToolPlanner::new(Dialect::OPENAI).plan(none))
 }
 
 /// Returns the first message that shows a part of the key, whose place in the vendor's text varies.

@@ -1,7 +1,7 @@
 //! Contents of messages and results in, parts out.
 
 use serde_json::{Value, json};
-use toolwright_core::{Content, Structured, ToolResult};
+use toolwright_core::{Content, StructuredContent, ToolResult};
 
 /// What a result may carry besides text.
 const RESULT_MEDIA_TYPES: [&str; 5] = [
@@ -20,7 +20,7 @@ pub(super) fn content_parts(items: &[Content]) -> Vec<Value> {
     let parts = items.iter().filter_map(|item| match inline_data(item) {
         Some((mime, data)) if is_media(mime) => Some(inline_data_part(mime, data)),
         // An empty part is refused.
-        _ => Some(item.told()).filter(|text| !text.is_empty()).map(text_part),
+        _ => Some(item.to_text()).filter(|text| !text.is_empty()).map(text_part),
     });
     parts.collect()
 }
@@ -34,13 +34,13 @@ pub(super) fn result_response(result: &ToolResult, sees: bool) -> (Value, Vec<Va
             Some((mime, data)) if sees && RESULT_MEDIA_TYPES.contains(&mime) => {
                 media.push(inline_data_part(mime, data));
             }
-            _ => texts.push(item.told()),
+            _ => texts.push(item.to_text()),
         }
     }
     if result.is_error() {
         return (json!({"error": texts.join("\n")}), media);
     }
-    let structured = result.structured.as_ref().map(Structured::to_value);
+    let structured = result.structured.as_ref().map(StructuredContent::to_value);
     let value = structured
         .filter(is_preserved)
         .unwrap_or_else(|| Value::String(texts.join("\n")));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::content::{content_parts, result_response, text_part};
@@ -15,7 +15,7 @@ use crate::protocol::Protocol as _;
 /// Stands where a signature is demanded of a call that the model never signed, because another one made it.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
     let generation = ModelGeneration::for_model(model);
     let mut body = Map::new();
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
@@ -39,7 +39,7 @@ pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) ->
     body
 }
 
-fn contents(messages: &[Message], tools: &Plan, generation: ModelGeneration) -> Vec<Value> {
+fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     let mut push = |role: &'static str, parts: Vec<Value>| match contents.last_mut() {
         // A content without parts is refused.
@@ -86,7 +86,7 @@ struct CallReference<'a> {
 }
 
 /// What a step said, and the calls in it.
-fn replay_step<'a>(step: &'a Step, tools: &Plan, generation: ModelGeneration) -> (Vec<Value>, Vec<CallReference<'a>>) {
+fn replay_step<'a>(step: &'a Step, tools: &ToolPlan, generation: ModelGeneration) -> (Vec<Value>, Vec<CallReference<'a>>) {
     let mut said = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
@@ -136,7 +136,7 @@ fn raw_part(item: &Item) -> Option<Map<String, Value>> {
 }
 
 /// A part made from what another protocol, or nobody, said.
-fn part_from_kind(kind: &ItemKind, tools: &Plan) -> Option<Map<String, Value>> {
+fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
     let part = match kind {
         ItemKind::Text { text: told } | ItemKind::Refusal { text: told } if !told.is_empty() => {
             text_part(told)
@@ -163,7 +163,7 @@ fn function_responses(
     generation: ModelGeneration,
 ) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let place = results.iter().position(|result| result.call == *call.id);
+        let place = results.iter().position(|result| result.call_id == *call.id);
         let (told, media) = match place.map(|place| results.remove(place)) {
             Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
             None => (
@@ -186,8 +186,8 @@ fn function_responses(
 }
 
 /// Writes the tools, ours and the vendor's, and which of them the model may call.
-fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Plan) {
-    let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
+fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
+    let mut offered: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let ours = !offered.is_empty();
     let mut hosted = request.hosted_tools.iter();
     let search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));
@@ -210,7 +210,7 @@ fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &Pl
     }
 }
 
-fn function_calling_config(choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some(json!({"mode": "NONE"})),
         ToolChoice::Required => Some(json!({"mode": "ANY"})),

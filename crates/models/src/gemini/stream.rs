@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::item::{blocked_message, hosted_kind, reasoning_kind, text_kind, search_kind, stop_reason};
 use super::{Gemini, error, wire};
@@ -17,7 +17,7 @@ use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
 pub(super) struct StreamParser {
-    tools: Arc<Plan>,
+    tools: Arc<ToolPlan>,
     /// The text that the next chunk may go on with.
     open_text: Option<OpenText>,
     call_count: usize,
@@ -36,7 +36,7 @@ struct OpenText {
 }
 
 impl StreamParser {
-    pub(super) fn new(tools: Arc<Plan>) -> Self {
+    pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
             tools,
             open_text: None,

@@ -10,34 +10,34 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::{Plan, Planner, read};
+use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 
 use super::Gemini;
 use crate::protocol::Protocol as _;
 
 /// Two tools, one under a name that the API does not take.
-fn plan() -> Arc<Plan> {
+fn plan() -> Arc<ToolPlan> {
     let text = r#"[
         {"name": "weather", "description": "Tells the weather.", "parameters":
             {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
         {"name": "shop/find", "description": "Finds an article.", "parameters":
             {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
     ]"#;
-    let tools: Vec<_> = read(text)
+    let tools: Vec<_> = import_definitions(text)
         .unwrap()
         .into_iter()
         .map(Result::unwrap)
         .collect();
     Arc::new(
-        Planner::new(Gemini.dialect())
+        ToolPlanner::new(Gemini.dialect())
             .shape(Gemini.tool_shape())
             .plan(&tools),
     )
 }
 
-fn no_tools() -> Arc<Plan> {
-    let none: [&toolwright_core::wire::Definition; 0] = [];
-    Arc::new(Planner::new(Gemini.dialect()).plan(none))
+fn no_tools() -> Arc<ToolPlan> {
+    let none: [&toolwright_core::wire::ToolDefinition; 0] = [];
+    Arc::new(ToolPlanner::new(Gemini.dialect()).plan(none))
 }
 
 /// Reads chunks to their end.

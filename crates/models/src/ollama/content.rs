@@ -10,7 +10,7 @@ pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String,
     for item in items {
         match image_data(item) {
             Some(data) => images.push(data.into()),
-            None => texts.push(item.told()),
+            None => texts.push(item.to_text()),
         }
     }
     let mut message = Map::new();

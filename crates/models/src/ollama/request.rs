@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 
 use super::Ollama;
@@ -12,7 +12,7 @@ use crate::call_identifiers;
 use crate::json::{merge_objects, number_from_f32, arguments_object};
 use crate::protocol::Protocol as _;
 
-pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages(request, tools).into());
@@ -35,7 +35,7 @@ pub(super) fn request_body(request: &ModelRequest, tools: &Plan, model: &str) ->
     body
 }
 
-fn messages(request: &ModelRequest, tools: &Plan) -> Vec<Value> {
+fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut out: Vec<Value> = Vec::new();
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
         out.push(json!({"role": "system", "content": system}));
@@ -80,7 +80,7 @@ struct CallReference<'a> {
 }
 
 /// What a step said, which is one message here, and the calls in it.
-fn replay_step<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
+fn replay_step<'a>(step: &'a Step, tools: &ToolPlan) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
     let (mut content, mut thinking) = (String::new(), String::new());
     let mut entries = Vec::new();
     let mut calls = Vec::new();
@@ -121,7 +121,7 @@ fn replay_step<'a>(step: &'a Step, tools: &Plan) -> (Option<Map<String, Value>>,
 }
 
 /// A call that another protocol, or nobody, made.
-fn call_entry(call: &ToolCall, tools: &Plan) -> Value {
+fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
     let ToolCall {
         id,
         name,
@@ -135,7 +135,7 @@ fn call_entry(call: &ToolCall, tools: &Plan) -> Value {
 /// One message per call, in their order.
 fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let place = results.iter().position(|result| result.call == *call.id);
+        let place = results.iter().position(|result| result.call_id == *call.id);
         let mut response = match place.map(|place| results.remove(place)) {
             Some(result) if result.is_error() => error_message(&result.content),
             Some(result) => message_with_content("tool", &result.content),
@@ -160,8 +160,8 @@ fn error_message(items: &[Content]) -> Map<String, Value> {
 }
 
 /// The tools that the model is shown: the API has no other way to say which it may call.
-fn tool_definitions(choice: &ToolChoice, tools: &Plan) -> Vec<Value> {
-    let mut offered: Vec<Value> = serde_json::from_str(tools.text()).unwrap_or_default();
+fn tool_definitions(choice: &ToolChoice, tools: &ToolPlan) -> Vec<Value> {
+    let mut offered: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     match choice {
         ToolChoice::None => offered.clear(),
         ToolChoice::Named(name) => {

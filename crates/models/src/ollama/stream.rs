@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::{Ollama, error, wire};
 use crate::limits::{MAX_ID_SEED_BYTES, MAX_CALLS, too_many_calls};
@@ -16,7 +16,7 @@ use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
 pub(super) struct StreamParser {
-    tools: Arc<Plan>,
+    tools: Arc<ToolPlan>,
     /// The text that the next line may go on with.
     open_text: Option<OpenText>,
     call_count: usize,
@@ -30,7 +30,7 @@ struct OpenText {
 }
 
 impl StreamParser {
-    pub(super) fn new(tools: Arc<Plan>) -> Self {
+    pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
             tools,
             open_text: None,

@@ -9,34 +9,34 @@ use std::sync::Arc;
 
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::{Definition, Plan, Planner, read};
+use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_definitions};
 
 use super::Ollama;
 use crate::protocol::Protocol as _;
 
 /// Two tools, one under a name that is not sent as it is.
-fn plan() -> Arc<Plan> {
+fn plan() -> Arc<ToolPlan> {
     let text = r#"[
         {"name": "weather", "description": "Tells the weather.", "parameters":
             {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
         {"name": "shop/find", "description": "Finds an article.", "parameters":
             {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
     ]"#;
-    let tools: Vec<_> = read(text)
+    let tools: Vec<_> = import_definitions(text)
         .unwrap()
         .into_iter()
         .map(Result::unwrap)
         .collect();
     Arc::new(
-        Planner::new(Ollama.dialect())
+        ToolPlanner::new(Ollama.dialect())
             .shape(Ollama.tool_shape())
             .plan(&tools),
     )
 }
 
-fn no_tools() -> Arc<Plan> {
-    let none: [&Definition; 0] = [];
-    Arc::new(Planner::new(Ollama.dialect()).plan(none))
+fn no_tools() -> Arc<ToolPlan> {
+    let none: [&ToolDefinition; 0] = [];
+    Arc::new(ToolPlanner::new(Ollama.dialect()).plan(none))
 }
 
 /// Reads lines to their end.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ResponseFormat, Message, ModelRequest, ModelOptions, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::OpenAiChat;
@@ -23,7 +23,7 @@ const MISSING_RESULT_TEXT: &str = "There is no result: the call was not finished
 pub(super) fn request_body(
     chat: &OpenAiChat,
     request: &ModelRequest,
-    tools: &Plan,
+    tools: &ToolPlan,
     model: &str,
 ) -> Map<String, Value> {
     let mut body = Map::new();
@@ -35,7 +35,7 @@ pub(super) fn request_body(
     if !tools.tools().is_empty() {
         set(
             "tools",
-            serde_json::from_str(tools.text()).unwrap_or_default(),
+            serde_json::from_str(tools.json()).unwrap_or_default(),
         );
         if let Some(choice) = tool_choice(chat, &request.tool_choice, tools) {
             set("tool_choice", choice);
@@ -72,7 +72,7 @@ fn options(
         .filter_map(|(name, value)| Some((name, value?)))
 }
 
-fn tool_choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &Plan) -> Option<Value> {
+fn tool_choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some("none".into()),
         ToolChoice::Required if chat.quirks.supports_forced_calls => Some("required".into()),
@@ -148,14 +148,14 @@ pub(super) fn schema_instruction(schema: &Schema) -> String {
 /// The conversation so far.
 struct MessageWriter<'a> {
     protocol: &'a OpenAiChat,
-    tools: &'a Plan,
+    tools: &'a ToolPlan,
     messages: Vec<Value>,
     /// The calls of the last step, whose results have to come next.
     pending_calls: Vec<ToolCall>,
     pending_results: Vec<&'a ToolResult>,
 }
 
-fn messages(chat: &OpenAiChat, request: &ModelRequest, tools: &Plan) -> Vec<Value> {
+fn messages(chat: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut draft = MessageWriter {
         protocol: chat,
         tools,
@@ -200,7 +200,7 @@ impl MessageWriter<'_> {
                 self.push_unless_blank("user", content);
             }
             Message::Assistant(contents) => {
-                self.push_unless_blank("assistant", Content::all_told(contents).into())
+                self.push_unless_blank("assistant", Content::join_text(contents).into())
             }
             Message::Step(step) => {
                 self.pending_calls = step.calls().cloned().collect();
@@ -219,7 +219,7 @@ impl MessageWriter<'_> {
         let results = std::mem::take(&mut self.pending_results);
         let mut images = Vec::new();
         for call in calls {
-            let result = results.iter().find(|result| result.call == call.id);
+            let result = results.iter().find(|result| result.call_id == call.id);
             let content = match result {
                 Some(result) => self.result_content(result, &mut images),
                 None => MISSING_RESULT_TEXT.into(),
@@ -261,7 +261,7 @@ impl MessageWriter<'_> {
         }
         let told = match self.protocol.quirks.result_images {
             ResultImages::InUserMessage => text_around_images(&result.content).into(),
-            _ => result.told(),
+            _ => result.to_text(),
         };
         match (failed, told.is_empty()) {
             (true, _) => format!("Error: {told}").into(),
@@ -276,7 +276,7 @@ impl MessageWriter<'_> {
 fn text_around_images(content: &[Content]) -> String {
     let words = content.iter().map(|item| match image_type(item) {
         Some(kind) => format!("[an image, {kind}, which follows the results]").into(),
-        None => item.told(),
+        None => item.to_text(),
     });
     words.collect::<Vec<Cow<'_, str>>>().join("\n")
 }

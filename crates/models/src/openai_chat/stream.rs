@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::error::parse_error_value;
 use super::merge_delta::{merge_reasoning_detail, merge_value, is_empty_value};
@@ -22,7 +22,7 @@ const END_OF_STREAM: &str = "[DONE]";
 
 /// Reads one answer.
 pub(super) struct StreamParser {
-    plan: Arc<Plan>,
+    plan: Arc<ToolPlan>,
     text: String,
     refusal: String,
     /// What the model thought, as it was told.
@@ -38,7 +38,7 @@ pub(super) struct StreamParser {
 }
 
 impl StreamParser {
-    pub(super) fn new(plan: Arc<Plan>) -> Self {
+    pub(super) fn new(plan: Arc<ToolPlan>) -> Self {
         Self {
             plan,
             text: String::new(),
@@ -245,7 +245,7 @@ impl StreamParser {
                     .plan
                     .tools()
                     .iter()
-                    .find(|tool| name == tool.wire.as_str());
+                    .find(|tool| name == tool.wire_name.as_str());
                 let name = tool.map_or(name, |tool| tool.name.as_str().into());
                 ModelEvent::CallBegins { index, id, name }
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{self, Plan, Planner, Shape};
+use toolwright_core::wire::{self, ToolPlan, ToolPlanner, Shape};
 
 use super::{OpenAiChat, Quirks};
 use crate::protocol::Protocol as _;
@@ -46,7 +46,7 @@ const OPENROUTER: OpenAiChat = OpenAiChat {
 };
 
 /// A plan of one tool whose name no API takes, and whose parameter may be left out.
-fn plan() -> Arc<Plan> {
+fn plan() -> Arc<ToolPlan> {
     let text = json!([{
         "name": "weather.now",
         "description": "Tells the weather.",
@@ -60,18 +60,18 @@ fn plan() -> Arc<Plan> {
             "additionalProperties": false,
         },
     }]);
-    let tools: Vec<_> = wire::read(&text.to_string())
+    let tools: Vec<_> = wire::import_definitions(&text.to_string())
         .expect("a list of tools")
         .into_iter()
         .map(|tool| tool.expect("a tool"))
         .collect();
-    let planner = Planner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
+    let planner = ToolPlanner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
     Arc::new(planner.plan(tools.iter()))
 }
 
-fn no_tools() -> Arc<Plan> {
-    let planner = Planner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
-    let none: [&wire::Definition; 0] = [];
+fn no_tools() -> Arc<ToolPlan> {
+    let planner = ToolPlanner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
+    let none: [&wire::ToolDefinition; 0] = [];
     Arc::new(planner.plan(none))
 }
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, Outcome, ToolResult};
 
 use super::{OpenAiResponses, wire};
@@ -12,7 +12,7 @@ use crate::call_identifiers::{self, UniqueCallIds};
 use crate::protocol::Protocol as _;
 
 /// Writes the items of a conversation.
-pub(super) fn input_items(messages: &[Message], tools: &Plan) -> Vec<Value> {
+pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> {
     let mut items = Vec::new();
     let mut ids = UniqueCallIds::default();
     for (place, message) in messages.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn input_items(messages: &[Message], tools: &Plan) -> Vec<Value> {
                     items.push(json!({"type": "message", "role": "user", "content": parts}));
                 }
             }
-            Message::Assistant(content) => items.extend(assistant_text(&Content::all_told(content))),
+            Message::Assistant(content) => items.extend(assistant_text(&Content::join_text(content))),
             Message::Step(step) => {
                 let later = messages.get(place + 1..).unwrap_or_default();
                 let results = results_for_step(later);
@@ -68,11 +68,11 @@ const MAX_ID_BYTES: usize = 64;
 fn write_step(
     step: &Step,
     results: &[&ToolResult],
-    tools: &Plan,
+    tools: &ToolPlan,
     ids: &mut UniqueCallIds,
     items: &mut Vec<Value>,
 ) {
-    let result_of = |id: &str| results.iter().copied().find(|result| result.call == *id);
+    let result_of = |id: &str| results.iter().copied().find(|result| result.call_id == *id);
     let mut answers = Vec::new();
     let before = items.len();
     for item in &step.items {
@@ -203,7 +203,7 @@ fn content_part(content: &Content) -> Value {
         },
         _ => None,
     };
-    carried.unwrap_or_else(|| text_part(&content.told()))
+    carried.unwrap_or_else(|| text_part(&content.to_text()))
 }
 
 /// Bytes, if the API carries them.

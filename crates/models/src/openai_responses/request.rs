@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ModelOptions, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::Plan;
-use toolwright_core::{McpGroup, WebSearch};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{McpServerConfig, WebSearchConfig};
 
 use super::input::input_items;
 use crate::json::{merge_objects, number_from_f32};
 
 /// Writes what is sent.
-pub(super) fn request_body(request: &ModelRequest, plan: &Plan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |name: &str, value: Value| {
         body.insert(name.to_owned(), value);
@@ -46,9 +46,9 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
     !WITHOUT.iter().any(|name| base.starts_with(name))
 }
 
-fn tool_definitions(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
+fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
     // The plan has just written it: what cannot be read is not there.
-    let mut tools: Vec<Value> = serde_json::from_str(plan.text()).unwrap_or_default();
+    let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
     tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
         HostedTool::Mcp(group) => Some(mcp_tool(group)),
@@ -57,7 +57,7 @@ fn tool_definitions(request: &ModelRequest, plan: &Plan) -> Vec<Value> {
     tools
 }
 
-fn web_search_tool(search: &WebSearch) -> Value {
+fn web_search_tool(search: &WebSearchConfig) -> Value {
     let mut location = Map::new();
     location.insert("type".to_owned(), json!("approximate"));
     let known = [
@@ -74,7 +74,7 @@ fn web_search_tool(search: &WebSearch) -> Value {
 }
 
 /// What the search is called here; Anthropic's names for it, as `web_search_20250305`, mean nothing.
-fn search_type(search: &WebSearch) -> &str {
+fn search_type(search: &WebSearchConfig) -> &str {
     let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
     let is_foreign = !date.is_empty() && date.bytes().all(|letter| letter.is_ascii_digit());
     if is_foreign {
@@ -84,7 +84,7 @@ fn search_type(search: &WebSearch) -> &str {
     }
 }
 
-fn mcp_tool(group: &McpGroup) -> Value {
+fn mcp_tool(group: &McpServerConfig) -> Value {
     let mut tool = Map::new();
     let mut set = |name: &str, value: &str| {
         tool.insert(name.to_owned(), json!(value));
@@ -103,7 +103,7 @@ fn mcp_tool(group: &McpGroup) -> Value {
     Value::Object(tool)
 }
 
-fn tool_choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
+fn tool_choice(request: &ModelRequest, plan: &ToolPlan) -> Option<Value> {
     match &request.tool_choice {
         ToolChoice::None => Some(json!("none")),
         ToolChoice::Required => Some(json!("required")),
@@ -112,7 +112,7 @@ fn tool_choice(request: &ModelRequest, plan: &Plan) -> Option<Value> {
     }
 }
 
-fn named_tool_choice(name: &str, request: &ModelRequest, plan: &Plan) -> Value {
+fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Value {
     if let Some(wire) = plan.wire_name(name) {
         return json!({"type": "function", "name": wire});
     }

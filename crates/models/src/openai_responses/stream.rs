@@ -12,7 +12,7 @@ use toolwright_chat::{
     Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage as Tokens,
 };
 use toolwright_core::ToolCall;
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use super::pending_items::{PendingItems, PendingKind, PendingItem};
 use super::wire::{self, Frame, Response};
@@ -22,7 +22,7 @@ use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
 pub(super) struct StreamParser {
-    tools: Arc<Plan>,
+    tools: Arc<ToolPlan>,
     items: PendingItems,
     call_count: usize,
     awaits_results: bool,
@@ -138,7 +138,7 @@ impl ResponseParser for StreamParser {
 const SUMMARY_SEPARATOR: &str = "\n\n";
 
 impl StreamParser {
-    pub(super) fn new(tools: Arc<Plan>) -> Self {
+    pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
             tools,
             items: PendingItems::default(),
@@ -377,13 +377,13 @@ impl StreamParser {
 }
 
 /// A call begins, if it is known which.
-fn start_call_if_identified(open: &mut PendingItem, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
+fn start_call_if_identified(open: &mut PendingItem, calls: &mut usize, tools: &ToolPlan, events: &mut Vec<ModelEvent>) {
     if open.call_index.is_none() && !open.call_id.is_empty() && !open.name.is_empty() {
         start_call(open, calls, tools, events);
     }
 }
 
-fn start_call(open: &mut PendingItem, calls: &mut usize, tools: &Plan, events: &mut Vec<ModelEvent>) {
+fn start_call(open: &mut PendingItem, calls: &mut usize, tools: &ToolPlan, events: &mut Vec<ModelEvent>) {
     let index = *calls;
     *calls += 1;
     open.call_index = Some(index);

@@ -14,14 +14,14 @@ use toolwright_chat::{
 };
 use toolwright_core::ToolResult;
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{Plan, Planner, read};
+use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 
 use super::OpenAiResponses;
 use crate::protocol::Protocol as _;
 
 /// Two tools: one whose name the API does not take and that has a parameter to leave out, one that takes nothing.
-static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
-    let tools = read(
+static PLAN: LazyLock<Arc<ToolPlan>> = LazyLock::new(|| {
+    let tools = import_definitions(
         r#"[
             {"name": "shop.find", "description": "Finds a thing.", "inputSchema": {
                 "type": "object",
@@ -32,18 +32,18 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
         ]"#,
     );
     let tools: Vec<_> = tools.unwrap().into_iter().map(Result::unwrap).collect();
-    Arc::new(Planner::new(Dialect::OPENAI).plan(&tools))
+    Arc::new(ToolPlanner::new(Dialect::OPENAI).plan(&tools))
 });
 
-fn plan() -> Arc<Plan> {
+fn plan() -> Arc<ToolPlan> {
     Arc::clone(&PLAN)
 }
 
-fn no_tools() -> Plan {
-    Planner::new(Dialect::OPENAI).plan(&[] as &[toolwright_core::wire::Definition])
+fn no_tools() -> ToolPlan {
+    ToolPlanner::new(Dialect::OPENAI).plan(&[] as &[toolwright_core::wire::ToolDefinition])
 }
 
-fn body(request: &ModelRequest, plan: &Plan) -> Value {
+fn body(request: &ModelRequest, plan: &ToolPlan) -> Value {
     Value::Object(OpenAiResponses.body(request, plan, "gpt-5"))
 }
 
@@ -68,7 +68,7 @@ fn step(items: Vec<Item>) -> Message {
 }
 
 fn result(call: &str, mut result: ToolResult) -> ToolResult {
-    result.call = call.into();
+    result.call_id = call.into();
     result
 }
 

@@ -111,7 +111,7 @@ impl ModelBuilder {
             config.origin(&key),
             Some(Origin::Environment { .. } | Origin::Flag { .. })
         );
-        let theirs = || Some((config.variable(variable?)?, false));
+        let theirs = || Some((config.env_var(variable?)?, false));
         let ours = ours.map(|value| (value, true));
         Ok(match is_above {
             true => ours.or_else(theirs),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use toolwright_chat::{HostedTool, ModelErrorKind, ModelRequest};
-use toolwright_core::{Config, Secret, Sources};
+use toolwright_core::{Config, Secret, ConfigSources};
 
 use super::*;
 use crate::transport::{Transport, WireRequest, WireResponse};
@@ -45,7 +45,7 @@ fn config(environment: &[(&str, &str)], defaults: &[(&str, &str)]) -> Config {
     let environment = environment
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults(defaults.iter().copied())
         .environment(environment);
     Config::load(sources).unwrap().config
@@ -194,7 +194,7 @@ fn headers_come_from_settings_and_from_here() {
 #[test]
 fn a_list_that_the_protocol_needs_is_added_to() {
     let groups = [("MCP.name", "wiki"), ("MCP.url", "https://wiki.example")];
-    let group = config(&[], &groups).mcp_groups().unwrap().remove(0);
+    let group = config(&[], &groups).mcp_servers().unwrap().remove(0);
     let mut request = ModelRequest::default();
     request.hosted_tools = vec![HostedTool::Mcp(group)];
     let connect = Vendor::by_name("anthropic").unwrap().model("m");

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, Stream, StreamExt as _};
 use serde_json::Value;
 use toolwright_chat::{Message, Model, ModelError, ModelRequest};
-use toolwright_core::{Content, Entry, Registry, Secret, Tool, ToolCall, ToolResult};
+use toolwright_core::{Content, RegisteredTool, Registry, Secret, Tool, ToolCall, ToolResult};
 use toolwright_models::{Bytes, ModelBuilder, Transport, Vendor, WireRequest, WireResponse};
 
 use crate::protocol_fixture::{ProtocolFixture, body};
@@ -178,7 +178,7 @@ pub(crate) fn model(speaker: &dyn ProtocolFixture, line: &CannedTransport) -> Ar
 }
 
 /// Tools to ask with.
-static TOOLS: LazyLock<Arc<[Entry]>> = LazyLock::new(|| {
+static TOOLS: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
     let registry = Registry::new();
     let weather = Tool::builder("weather", "Tells the weather.")
         .param::<String>("city", "Where.")
@@ -208,7 +208,7 @@ pub(crate) fn follow_up_request(told: &CollectedEvents, results: Vec<ToolResult>
 }
 
 pub(crate) fn result(call: &ToolCall, mut result: ToolResult) -> ToolResult {
-    result.call = call.id.clone();
+    result.call_id = call.id.clone();
     result.tool = call.name.clone();
     result
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use futures::StreamExt as _;
 use toolwright_chat::{HostedTool, ModelErrorKind};
-use toolwright_core::{Config, Secret, Sources, ToolResult};
+use toolwright_core::{Config, Secret, ConfigSources, ToolResult};
 use toolwright_models::{
     Bytes, ModelBuilder, Recorder, Recording, Replayer, Transport, Vendor, WireHeader, WireRequest,
 };
@@ -128,7 +128,7 @@ async fn no_secret_and_no_host_is_written_down() {
 
 #[tokio::test]
 async fn the_key_of_a_hosted_server_is_not_written_down() {
-    let groups = Sources::new().defaults([
+    let groups = ConfigSources::new().defaults([
         ("MCP.name", "wiki"),
         ("MCP.url", "https://wiki.example/mcp"),
         ("MCP.authorization", "Bearer hunter2-hunter2"),
@@ -136,7 +136,7 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
     let group = Config::load(groups)
         .unwrap()
         .config
-        .mcp_groups()
+        .mcp_servers()
         .unwrap()
         .remove(0);
     for vendor in ["openai", "anthropic"] {

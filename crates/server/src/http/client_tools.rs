@@ -1,7 +1,7 @@
 //! Definitions of tools that a client runs itself in, tools whose calls wait for it out.
 
 use serde_json::{Value, json};
-use toolwright_core::{Approval, Tool, ToolError, wire};
+use toolwright_core::{ApprovalPolicy, Tool, ToolError, wire};
 
 use crate::endpoint::EndpointRuntime;
 use crate::request_context::CLIENT_TOOLS_BUNDLE;
@@ -43,7 +43,7 @@ fn parse_client_tool(sent: &Value) -> Result<Tool, String> {
         let none = || json!({ "type": "object", "properties": {} });
         definition.entry("parameters").or_insert_with(none);
     }
-    let read = wire::read(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
+    let read = wire::import_definitions(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
     let read = read
         .into_iter()
         .next()
@@ -52,7 +52,7 @@ fn parse_client_tool(sent: &Value) -> Result<Tool, String> {
     let tool = Tool::builder(definition.name, definition.description)
         .imported(true)
         .bundle(CLIENT_TOOLS_BUNDLE)
-        .approval(Approval::Always)
+        .approval(ApprovalPolicy::Always)
         .schema(definition.input.as_value().clone())
         .and_then(|tool| {
             let why = "it is run by whoever brought it, and they have not said what came of it";

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
-use toolwright_core::{CallId, Content, Grant, Role};
+use toolwright_core::{CallId, Content, ApprovalToken, Role};
 
 use super::{body, json_response as answer, native_socket, sse};
 use crate::endpoint::{EndpointRuntime, random_id};
@@ -121,7 +121,7 @@ impl MessageRequest {
         if let Some(PromptReference { name, arguments }) = self.prompt {
             let arguments = body::arguments_or_empty(arguments);
             let scope = guest.call_scope();
-            let rendered = guest.invoker().render_in(&scope, name, &arguments);
+            let rendered = guest.invoker().render_prompt_in(&scope, name, &arguments);
             let rendered = rendered.await.map_err(|failure| {
                 let message = failure.text().into_owned();
                 ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
@@ -160,7 +160,7 @@ pub(super) async fn post_message(
 #[derive(Deserialize)]
 pub(super) struct DecisionRequest {
     call: CallReference,
-    token: Grant,
+    token: ApprovalToken,
     verdict: String,
     arguments: Option<Value>,
     reason: Option<String>,

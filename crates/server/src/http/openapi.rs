@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
-use toolwright_core::Entry;
+use toolwright_core::RegisteredTool;
 use toolwright_core::schema::Schema;
 
 use super::{ApiState, json_response as answer};
@@ -33,7 +33,7 @@ pub(super) async fn show_openapi(
     )
 }
 
-fn build_document(name: &str, version: &str, tools: &[Entry]) -> Value {
+fn build_document(name: &str, version: &str, tools: &[RegisteredTool]) -> Value {
     let mut document = BASE_DOCUMENT.clone();
     document.insert(
         "info".to_owned(),
@@ -74,7 +74,7 @@ fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, val
 }
 
 /// Where a tool's schema is found; names of tools have no dots.
-fn schema_key(tool: &Entry, part: &str) -> String {
+fn schema_key(tool: &RegisteredTool, part: &str) -> String {
     format!("{}.{part}", tool.spec().name)
 }
 
@@ -82,7 +82,7 @@ fn schema_ref(key: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{key}") })
 }
 
-fn tool_operation(tool: &Entry) -> Value {
+fn tool_operation(tool: &RegisteredTool) -> Value {
     let spec = tool.spec();
     let mut wanted = json!({
         "type": "object",

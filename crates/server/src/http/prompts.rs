@@ -49,7 +49,7 @@ pub(super) async fn render_prompt(
     let fill: RenderRequest = body::read_json(&context.server.limits, &headers, body).await?;
     let arguments = body::arguments_or_empty(fill.arguments);
     let scope = guest.call_scope();
-    let rendered = guest.invoker().render_in(&scope, name, &arguments).await;
+    let rendered = guest.invoker().render_prompt_in(&scope, name, &arguments).await;
     match rendered {
         Ok(rendered) => {
             let message = json!({ "role": rendered.role, "text": rendered.text, "content": rendered.content });

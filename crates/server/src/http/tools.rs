@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolwright_core::{Entry, ToolCall};
+use toolwright_core::{RegisteredTool, ToolCall};
 use toolwright_schema::Dialect;
 
 use super::{ApiState, body, json_response as answer};
@@ -23,7 +23,7 @@ pub(super) async fn list_tools(Extension(guest): Extension<RequestContext>) -> R
     answer(StatusCode::OK, &tools)
 }
 
-fn tool_json(entry: &Entry) -> Value {
+fn tool_json(entry: &RegisteredTool) -> Value {
     let spec = entry.spec();
     json!({
         "name": spec.name,
@@ -100,12 +100,12 @@ pub(super) async fn call_tool(
     let arguments = body::arguments_or_empty(wanted.arguments);
     let call = ToolCall::new(&entry.spec().name, arguments);
     let mut scope = guest.call_scope();
-    if let Some(pending) = invoker.pending(&scope, &call) {
+    if let Some(pending) = invoker.pending_call(&scope, &call) {
         if !wanted.confirmed {
             let message = "the call needs approval: send `confirmed: true` with it";
             return Err(ErrorResponse::new(StatusCode::CONFLICT, "approval", message));
         }
-        scope = scope.grant(pending.request().grant());
+        scope = scope.approval_token(pending.request().issue_token());
     }
     let began = Instant::now();
     let result = invoker.invoke_in(&scope, &call).await;

@@ -132,7 +132,7 @@ impl AgUiEncoder {
             }
             ChatEvent::Update { result } => {
                 let value =
-                    json!({ "toolCallId": result.call, "content": content_json(&result.content) });
+                    json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
                 out.push(custom_event("update", value));
             }
             ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
@@ -270,7 +270,7 @@ impl AgUiEncoder {
 
     fn on_result(&mut self, result: &ToolResult, millis: u64, out: &mut Vec<Value>) {
         self.close_block(out);
-        let call = &result.call;
+        let call = &result.call_id;
         if self.client_results.contains(call) {
             return;
         }

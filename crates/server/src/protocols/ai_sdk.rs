@@ -98,7 +98,7 @@ impl AiSdkEncoder {
             ChatEvent::Update { result } => {
                 self.announce_if_unknown(result, out);
                 out.push(json!({
-                    "type": "tool-output-available", "toolCallId": result.call,
+                    "type": "tool-output-available", "toolCallId": result.call_id,
                     "output": result_output(result), "preliminary": true,
                 }));
             }
@@ -198,13 +198,13 @@ impl AiSdkEncoder {
 
     /// Tells of a call whose beginning was not in this stream.
     fn announce_if_unknown(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
-        if self.announced_calls.contains(&result.call) {
+        if self.announced_calls.contains(&result.call_id) {
             return;
         }
-        let before = self.earlier_calls.iter().find(|call| call.id == result.call);
+        let before = self.earlier_calls.iter().find(|call| call.id == result.call_id);
         let call = before.cloned();
         let call =
-            call.unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call.clone()));
+            call.unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone()));
         self.announce_call(&call, out);
     }
 
@@ -231,7 +231,7 @@ impl AiSdkEncoder {
     fn on_result(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
         self.close_block(out);
         self.announce_if_unknown(result, out);
-        let call = &result.call;
+        let call = &result.call_id;
         out.push(match result.outcome {
             Outcome::Ok => {
                 json!({ "type": "tool-output-available", "toolCallId": call, "output": result_output(result) })

@@ -13,7 +13,7 @@ use crate::support::{event_types, no_tools, serve, joined_text};
 fn agent(question: String) -> Vec<ChatEvent> {
     let call = ToolCall::new("look_up", r#"{"word":"rain"}"#).with_id("c1");
     let mut result = ToolResult::success("wet");
-    (result.call, result.tool) = (call.id.clone(), call.name.clone());
+    (result.call_id, result.tool) = (call.id.clone(), call.name.clone());
     vec![
         ChatEvent::TurnStarted {
             conversation: String::new(),

@@ -101,7 +101,7 @@ fn about(entries: &[Entry]) -> HashMap<String, About> {
             EntryBody::Step { .. } => about.clear(),
             EntryBody::CallStarted { call } => about.entry(call.to_string()).or_default().started = true,
             EntryBody::CallFinished { result } => {
-                about.entry(result.call.to_string()).or_default().finished = true;
+                about.entry(result.call_id.to_string()).or_default().finished = true;
             }
             EntryBody::ApprovalRequested {
                 call, arguments, ..

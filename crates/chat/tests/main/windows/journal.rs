@@ -124,7 +124,7 @@ fn step(calls: &[usize], known: &[usize]) -> EntryBody {
 
 fn finished(id: usize, size: usize) -> EntryBody {
     let mut result = ToolResult::success("x".repeat(size).as_str());
-    (result.call, result.tool) = (call(id), "look".into());
+    (result.call_id, result.tool) = (call(id), "look".into());
     EntryBody::CallFinished { result }
 }
 

@@ -48,7 +48,7 @@ fn call(id: &str, arguments: &str) -> ChatEvent {
 
 fn result(id: &str, result: ToolResult) -> ChatEvent {
     let mut result = result;
-    (result.call, result.tool) = (id.into(), "get_weather".into());
+    (result.call_id, result.tool) = (id.into(), "get_weather".into());
     ChatEvent::Result { result, millis: 12 }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use toolwright_core::{Entry, Role, Scope};
+use toolwright_core::{RegisteredTool, Role, CallScope};
 
 use super::Session;
 use crate::chat::command::{self, Command};
@@ -62,7 +62,7 @@ impl Session<'_> {
         if snapshot.is_empty() {
             self.screen.note("no tools");
         }
-        let listing = tools::listing(snapshot.iter().map(Entry::spec));
+        let listing = tools::listing(snapshot.iter().map(RegisteredTool::spec));
         self.screen.print(&listing).map(Ok)
     }
 
@@ -125,7 +125,7 @@ impl Session<'_> {
         &self,
         name: &str,
         arguments: &[String],
-    ) -> Result<toolwright_core::Rendered, String> {
+    ) -> Result<toolwright_core::RenderedPrompt, String> {
         if arguments.iter().any(|argument| argument == "-") {
             return Err("write the arguments here, as key=value or one JSON object".to_owned());
         }
@@ -138,8 +138,8 @@ impl Session<'_> {
             }
         })?;
         let arguments = call::read(arguments, prompt.spec()).map_err(|wrong| wrong.message())?;
-        let scope = Scope::new();
-        let rendering = self.setup.invoker.render_in(&scope, name, arguments);
+        let scope = CallScope::new();
+        let rendering = self.setup.invoker.render_prompt_in(&scope, name, arguments);
         let rendered = self.runtime.block_on(rendering);
         rendered.map_err(|failure| failure.text().into_owned())
     }

@@ -5,19 +5,19 @@
 use std::iter::{Enumerate, Peekable};
 use std::str::Split;
 
-use super::{Line, Mistake};
+use super::{FileSetting, SyntaxError};
 use crate::config::secret::Secret;
-use crate::config::value::Value;
+use crate::config::value::SettingValue;
 
 /// A character with the line it stands on, for mistakes in continued lines.
-type Placed = (char, usize);
+type CharAtLine = (char, usize);
 
-pub(super) fn read(text: &str) -> Result<Vec<Line>, Mistake> {
+pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut lines = text.split('\n').enumerate();
     let mut found = Vec::new();
     while let Some((at, first)) = lines.next() {
-        let first = first.trim_start_matches(is_blank);
+        let first = first.trim_start_matches(is_whitespace);
         if first.is_empty() || first.starts_with(['#', '!']) {
             continue;
         }
@@ -25,19 +25,19 @@ pub(super) fn read(text: &str) -> Result<Vec<Line>, Mistake> {
         let mut chars = logical_line(line, first, &mut lines)?
             .into_iter()
             .peekable();
-        let key = key(&mut chars)?;
+        let key = parse_key(&mut chars)?;
         if key.is_empty() {
             let problem = "expected a key before the sign, such as `key=value`".to_owned();
-            return Err(Mistake { line, problem });
+            return Err(SyntaxError { line, problem });
         }
         skip_to_value(&mut chars);
-        let value = Value::Loose(Secret::new(rest(&mut chars)?));
-        found.push(Line { key, value, line });
+        let value = SettingValue::UntypedText(Secret::new(parse_value(&mut chars)?));
+        found.push(FileSetting { key, value, line });
     }
     Ok(found)
 }
 
-fn is_blank(c: char) -> bool {
+fn is_whitespace(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{c}')
 }
 
@@ -46,7 +46,7 @@ fn logical_line(
     mut line: usize,
     first: &str,
     lines: &mut Enumerate<Split<'_, char>>,
-) -> Result<Vec<Placed>, Mistake> {
+) -> Result<Vec<CharAtLine>, SyntaxError> {
     let mut chars = Vec::new();
     let mut piece = first;
     loop {
@@ -61,10 +61,10 @@ fn logical_line(
             let problem =
                 "expected another line after the `\\` at the end: write `\\\\` for a backslash"
                     .to_owned();
-            return Err(Mistake { line, problem });
+            return Err(SyntaxError { line, problem });
         };
         line = at + 1;
-        piece = next.trim_start_matches(is_blank);
+        piece = next.trim_start_matches(is_whitespace);
     }
 }
 
@@ -73,35 +73,35 @@ fn is_continued(piece: &str) -> bool {
     slashes % 2 == 1
 }
 
-fn key(chars: &mut Peekable<impl Iterator<Item = Placed>>) -> Result<String, Mistake> {
+fn parse_key(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) -> Result<String, SyntaxError> {
     let mut key = String::new();
-    while let Some((c, line)) = chars.next_if(|(c, _)| !is_blank(*c) && !matches!(c, '=' | ':')) {
-        key.push(unescaped(c, line, chars)?);
+    while let Some((c, line)) = chars.next_if(|(c, _)| !is_whitespace(*c) && !matches!(c, '=' | ':')) {
+        key.push(unescape(c, line, chars)?);
     }
     Ok(key)
 }
 
 /// Passes the white space around at most one sign.
-fn skip_to_value(chars: &mut Peekable<impl Iterator<Item = Placed>>) {
-    while chars.next_if(|(c, _)| is_blank(*c)).is_some() {}
+fn skip_to_value(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) {
+    while chars.next_if(|(c, _)| is_whitespace(*c)).is_some() {}
     if chars.next_if(|(c, _)| matches!(c, '=' | ':')).is_some() {
-        while chars.next_if(|(c, _)| is_blank(*c)).is_some() {}
+        while chars.next_if(|(c, _)| is_whitespace(*c)).is_some() {}
     }
 }
 
-fn rest(chars: &mut Peekable<impl Iterator<Item = Placed>>) -> Result<String, Mistake> {
+fn parse_value(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) -> Result<String, SyntaxError> {
     let mut text = String::new();
     while let Some((c, line)) = chars.next() {
-        text.push(unescaped(c, line, chars)?);
+        text.push(unescape(c, line, chars)?);
     }
     Ok(text)
 }
 
-fn unescaped(
+fn unescape(
     c: char,
     line: usize,
-    chars: &mut impl Iterator<Item = Placed>,
-) -> Result<char, Mistake> {
+    chars: &mut impl Iterator<Item = CharAtLine>,
+) -> Result<char, SyntaxError> {
     if c != '\\' {
         return Ok(c);
     }
@@ -111,24 +111,24 @@ fn unescaped(
         Some(('r', _)) => return Ok('\r'),
         Some(('f', _)) => return Ok('\u{c}'),
         Some((c @ ('\\' | ':' | '=' | '#' | '!' | ' '), _)) => return Ok(c),
-        Some(('u', line)) => return unicode(line, chars),
+        Some(('u', line)) => return parse_unicode_escape(line, chars),
         Some((c, _)) => format!("unknown escape `\\{}`", c.escape_debug()),
         None => "nothing after a `\\`".to_owned(),
     };
     let problem = format!(
         "{problem}, expected one of \\t \\n \\r \\f \\\\ \\: \\= \\# \\! \\uXXXX or an escaped space"
     );
-    Err(Mistake { line, problem })
+    Err(SyntaxError { line, problem })
 }
 
 /// Reads what follows `\u`: a character, or the first half of one that another `\u` completes.
-fn unicode(line: usize, chars: &mut impl Iterator<Item = Placed>) -> Result<char, Mistake> {
-    let first = four_digits(line, chars)?;
+fn parse_unicode_escape(line: usize, chars: &mut impl Iterator<Item = CharAtLine>) -> Result<char, SyntaxError> {
+    let first = parse_hex4(line, chars)?;
     let mut units = vec![first];
     if (0xd800..0xdc00).contains(&first)
         && let (Some(('\\', _)), Some(('u', line))) = (chars.next(), chars.next())
     {
-        units.push(four_digits(line, chars)?);
+        units.push(parse_hex4(line, chars)?);
     }
     match char::decode_utf16(units).next() {
         Some(Ok(c)) => Ok(c),
@@ -136,18 +136,18 @@ fn unicode(line: usize, chars: &mut impl Iterator<Item = Placed>) -> Result<char
             let problem = format!(
                 "\\u{first:04x} is half a character, expected a pair such as \\ud83d\\ude00"
             );
-            Err(Mistake { line, problem })
+            Err(SyntaxError { line, problem })
         }
     }
 }
 
-fn four_digits(line: usize, chars: &mut impl Iterator<Item = Placed>) -> Result<u16, Mistake> {
+fn parse_hex4(line: usize, chars: &mut impl Iterator<Item = CharAtLine>) -> Result<u16, SyntaxError> {
     let digits: String = chars.take(4).map(|(c, _)| c).collect();
     match u16::from_str_radix(&digits, 16) {
         Ok(unit) if digits.bytes().all(|b| b.is_ascii_hexdigit()) && digits.len() == 4 => Ok(unit),
         _ => {
             let problem = "expected four hexadecimal digits after \\u".to_owned();
-            Err(Mistake { line, problem })
+            Err(SyntaxError { line, problem })
         }
     }
 }

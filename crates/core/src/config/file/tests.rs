@@ -4,17 +4,17 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{File, Format, Mistake};
-use crate::config::value::Value;
+use super::{ConfigFile, FileFormat, SyntaxError};
+use crate::config::value::SettingValue;
 
-fn parse(format: Format, text: &[u8]) -> Result<File, Mistake> {
-    File::parse(Path::new("file"), format, text)
+fn parse(format: FileFormat, text: &[u8]) -> Result<ConfigFile, SyntaxError> {
+    ConfigFile::parse(Path::new("file"), format, text)
 }
 
 fn properties(text: &str) -> Vec<(String, String)> {
-    let file = parse(Format::Properties, text.as_bytes()).unwrap();
-    let text = |value: &Value| match value {
-        Value::Loose(text) => text.expose().to_owned(),
+    let file = parse(FileFormat::Properties, text.as_bytes()).unwrap();
+    let text = |value: &SettingValue| match value {
+        SettingValue::UntypedText(text) => text.expose().to_owned(),
         other => panic!("{other:?}"),
     };
     let settings = file.settings.iter();
@@ -23,10 +23,10 @@ fn properties(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn mistake(format: Format, text: &[u8]) -> (usize, String) {
+fn mistake(format: FileFormat, text: &[u8]) -> (usize, String) {
     match parse(format, text) {
         Ok(_) => (0, "no mistake".to_owned()),
-        Err(Mistake { line, problem }) => (line, problem),
+        Err(SyntaxError { line, problem }) => (line, problem),
     }
 }
 
@@ -106,7 +106,7 @@ fn names_keep_their_case() {
 fn a_byte_order_mark_is_not_part_of_a_key() {
     reads("\u{feff}a=1", &[("a", "1")]);
     assert!(
-        parse(Format::Toml, "\u{feff}a=1".as_bytes())
+        parse(FileFormat::Toml, "\u{feff}a=1".as_bytes())
             .unwrap()
             .settings
             .contains_key("a")
@@ -157,7 +157,7 @@ fn a_malformed_property_is_refused_with_its_line_and_what_was_expected() {
         ),
     ] {
         assert_eq!(
-            mistake(Format::Properties, text.as_bytes()),
+            mistake(FileFormat::Properties, text.as_bytes()),
             (line, problem),
             "{text}"
         );
@@ -166,7 +166,7 @@ fn a_malformed_property_is_refused_with_its_line_and_what_was_expected() {
 
 #[test]
 fn a_file_that_is_not_utf_8_is_refused_with_the_line() {
-    for format in [Format::Properties, Format::Toml] {
+    for format in [FileFormat::Properties, FileFormat::Toml] {
         assert_eq!(
             mistake(format, b"a = 1\nb = \xe9\n"),
             (
@@ -181,10 +181,10 @@ fn a_file_that_is_not_utf_8_is_refused_with_the_line() {
 fn toml_tables_become_dotted_keys() {
     let text =
         "model = 'demo'\n[tools.get_weather]\ntimeout = '5s'\nretry = { most = 3 }\n[empty]\n";
-    let file = parse(Format::Toml, text.as_bytes()).unwrap();
+    let file = parse(FileFormat::Toml, text.as_bytes()).unwrap();
     let settings = file.settings.iter();
     let found: Vec<_> = settings
-        .map(|(key, setting)| format!("{key} = {} {}", setting.value.shown(key), setting.origin))
+        .map(|(key, setting)| format!("{key} = {} {}", setting.value.to_redacted_text(key), setting.origin))
         .collect();
     assert_eq!(
         found,
@@ -207,7 +207,7 @@ fn malformed_toml_is_refused_with_its_line_and_what_was_expected() {
         ("a = 1\n\na = 2", 3, "duplicate key"),
         ("a.b = 1\n[a]\nb = 1", 2, "duplicate key"),
     ] {
-        let (found, message) = mistake(Format::Toml, text.as_bytes());
+        let (found, message) = mistake(FileFormat::Toml, text.as_bytes());
         assert!(message.contains(problem), "{text}: {message}");
         assert_eq!(found, line, "{text}: {message}");
     }
@@ -227,19 +227,19 @@ fn toml_that_cannot_become_settings_is_refused_with_its_line_and_what_was_expect
         ("\n[tools.'a.b']\nx = 1", 2, dotted),
     ] {
         let expected = (line, problem.to_owned());
-        assert_eq!(mistake(Format::Toml, text.as_bytes()), expected, "{text}");
+        assert_eq!(mistake(FileFormat::Toml, text.as_bytes()), expected, "{text}");
     }
 }
 
 #[test]
 fn toml_that_is_nested_without_end_is_refused() {
     let (line, _) = mistake(
-        Format::Toml,
+        FileFormat::Toml,
         format!("\na = {}", "[".repeat(100_000)).as_bytes(),
     );
     assert_eq!(line, 2);
     let (line, _) = mistake(
-        Format::Toml,
+        FileFormat::Toml,
         format!("\n{}a = 1", "a.".repeat(100_000)).as_bytes(),
     );
     assert_eq!(line, 2);
@@ -281,7 +281,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_is_too_strange_to_be_read_or_refused(text in text()) {
-        for format in [Format::Properties, Format::Toml] {
+        for format in [FileFormat::Properties, FileFormat::Toml] {
             let (line, _) = mistake(format, text.as_bytes());
             prop_assert!(line <= 1 + text.matches(['\n', '\r']).count());
         }
@@ -289,7 +289,7 @@ proptest! {
 
     #[test]
     fn no_bytes_are_too_strange_to_be_read_or_refused(bytes: Vec<u8>) {
-        for format in [Format::Properties, Format::Toml] {
+        for format in [FileFormat::Properties, FileFormat::Toml] {
             let _ = parse(format, &bytes);
         }
     }

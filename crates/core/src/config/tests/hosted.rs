@@ -1,7 +1,7 @@
 //! Web search and MCP servers by the names of the original property files.
 
 use super::*;
-use crate::config::McpMode;
+use crate::config::McpAttachMode;
 
 #[test]
 fn web_search_is_on_when_its_type_is_set() {
@@ -55,12 +55,12 @@ MCP_3.description=Open tickets
 MCP_3.authorization=Bearer hunter2hunter2
 MCP_3.mode=client
 ";
-    let groups = properties(text).mcp_groups().unwrap();
+    let groups = properties(text).mcp_servers().unwrap();
     let keys: Vec<_> = groups.iter().map(|group| group.key.as_str()).collect();
     assert_eq!(keys, ["MCP", "MCP_3"]);
     assert_eq!(
         (groups[0].name.as_str(), groups[0].mode),
-        ("wiki", McpMode::Auto)
+        ("wiki", McpAttachMode::Auto)
     );
     let tickets = &groups[1];
     assert_eq!(tickets.url, "https://tickets.example/mcp");
@@ -69,13 +69,13 @@ MCP_3.mode=client
         tickets.authorization.as_ref().unwrap().expose(),
         "Bearer hunter2hunter2"
     );
-    assert_eq!(tickets.mode, McpMode::Client);
+    assert_eq!(tickets.mode, McpAttachMode::Client);
 }
 
 #[test]
 fn groups_can_be_toml_tables_and_variables() {
     let sources = |directory: &std::path::Path| {
-        Sources::new().directory(directory).environment(variables(&[
+        ConfigSources::new().directory(directory).environment(variables(&[
             ("TOOLWRIGHT_MCP_1_AUTHORIZATION", "Bearer x"),
             ("TOOLWRIGHT_MCP_2_NAME", "env"),
             ("TOOLWRIGHT_MCP_2_URL", "https://env.example"),
@@ -84,7 +84,7 @@ fn groups_can_be_toml_tables_and_variables() {
     let directory = tempfile::tempdir().unwrap();
     let text = "[MCP_1]\nname = 'file'\nurl = 'https://file.example'\nmode = 'hosted'";
     std::fs::write(directory.path().join("toolwright.toml"), text).unwrap();
-    let groups = load(sources(directory.path())).config.mcp_groups().unwrap();
+    let groups = load(sources(directory.path())).config.mcp_servers().unwrap();
     let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["file", "env"]);
     assert_eq!(
@@ -96,7 +96,7 @@ fn groups_can_be_toml_tables_and_variables() {
 #[test]
 fn a_name_without_an_address_is_an_error_that_names_the_key() {
     assert_eq!(
-        message(properties("\nMCP_2.name=wiki").mcp_groups()),
+        message(properties("\nMCP_2.name=wiki").mcp_servers()),
         "setting `MCP_2.url` is missing, but `MCP_2.name` is set (toolwright.properties:2): set both or neither"
     );
 }
@@ -104,7 +104,7 @@ fn a_name_without_an_address_is_an_error_that_names_the_key() {
 #[test]
 fn an_unknown_mode_is_refused_with_those_there_are() {
     assert_eq!(
-        message(properties("MCP.name=a\nMCP.url=b\nMCP.mode=vendor").mcp_groups()),
+        message(properties("MCP.name=a\nMCP.url=b\nMCP.mode=vendor").mcp_servers()),
         "setting `MCP.mode` (toolwright.properties:3): expected one of `auto`, `hosted`, `client`, found `vendor`"
     );
 }
@@ -112,7 +112,7 @@ fn an_unknown_mode_is_refused_with_those_there_are() {
 #[test]
 fn debug_of_a_group_shows_no_secrets() {
     let text = "MCP.name=a\nMCP.url=https://ada:hunter2@wiki.example\nMCP.authorization=hunter2";
-    let groups = properties(text).mcp_groups().unwrap();
+    let groups = properties(text).mcp_servers().unwrap();
     let debug = format!("{groups:?}");
     assert!(
         debug.contains("wiki.example") && !debug.contains("hunter2"),

@@ -10,7 +10,7 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_defaults() 
     let text = "b = 'file'\nc = 'file'\nd = 'file'";
     fs::write(directory.path().join("toolwright.toml"), text).unwrap();
     let keys = ["a", "b", "c", "d"];
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .flag("d", "flag", "--d")
         .environment(variables(&[
             ("TOOLWRIGHT_C", "env"),
@@ -32,7 +32,7 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_defaults() 
 fn a_blank_value_lets_what_lies_below_show_through() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("toolwright.toml"), "model = ' '").unwrap();
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults([("model", "demo")])
         .directory(directory.path())
         .environment(variables(&[("TOOLWRIGHT_MODEL", "\t")]))
@@ -46,13 +46,13 @@ fn a_blank_value_alone_is_a_missing_one() {
     assert_eq!(properties("a=\nb: \t").keys_under(""), Vec::<&str>::new());
     assert_eq!(
         environment(&[("TOOLWRIGHT_A", " ")])
-            .find::<String>("a")
+            .get_optional::<String>("a")
             .unwrap(),
         None
     );
     assert!(
         environment(&[("OPENAI_API_KEY", "")])
-            .variable("OPENAI_API_KEY")
+            .env_var("OPENAI_API_KEY")
             .is_none()
     );
 }
@@ -67,13 +67,13 @@ fn the_variable_of_a_key_has_underscores_for_dots_and_dashes() {
 #[test]
 fn a_variable_of_another_maker_is_found_by_its_own_name() {
     let config = environment(&[("OPENAI_API_KEY", "sk-1")]);
-    assert_eq!(config.variable("OPENAI_API_KEY").unwrap().expose(), "sk-1");
+    assert_eq!(config.env_var("OPENAI_API_KEY").unwrap().expose(), "sk-1");
     assert!(config.entries().is_empty());
 }
 
 #[test]
 fn a_variable_that_no_key_can_reach_is_warned_about() {
-    let sources = Sources::new().environment(variables(&[("TOOLWRIGHT_model", "demo")]));
+    let sources = ConfigSources::new().environment(variables(&[("TOOLWRIGHT_model", "demo")]));
     assert_eq!(
         load(sources).warnings,
         ["the variable TOOLWRIGHT_model is never read: write TOOLWRIGHT_MODEL"]
@@ -89,7 +89,7 @@ fn of_two_files_the_toml_counts_and_a_warning_names_both() {
         "a=properties",
     )
     .unwrap();
-    let loaded = load(Sources::new().directory(directory.path()));
+    let loaded = load(ConfigSources::new().directory(directory.path()));
     assert_eq!(loaded.config.get::<String>("a").unwrap(), "toml");
     let [warning] = loaded.warnings.as_slice() else {
         panic!("{:?}", loaded.warnings)
@@ -107,20 +107,20 @@ fn a_file_that_is_asked_for_replaces_the_one_of_the_directory() {
     let own = directory.path().join("own.properties");
     fs::write(directory.path().join("toolwright.toml"), "a = 'toml'").unwrap();
     fs::write(&own, "b=own").unwrap();
-    let config = load(Sources::new().directory(directory.path()).file(own)).config;
+    let config = load(ConfigSources::new().directory(directory.path()).file(own)).config;
     assert_eq!(config.keys_under(""), ["b"]);
 }
 
 #[test]
 fn a_directory_without_a_file_has_no_settings() {
     let directory = tempfile::tempdir().unwrap();
-    let loaded = load(Sources::new().directory(directory.path()));
+    let loaded = load(ConfigSources::new().directory(directory.path()));
     assert!(loaded.config.entries().is_empty() && loaded.warnings.is_empty());
 }
 
 #[test]
 fn a_file_that_is_asked_for_has_to_be_there() {
-    let missing = Config::load(Sources::new().file("no/such.toml"));
+    let missing = Config::load(ConfigSources::new().file("no/such.toml"));
     assert_eq!(
         message(missing),
         "there is no config file no/such.toml: check the path"
@@ -131,7 +131,7 @@ fn a_file_that_is_asked_for_has_to_be_there() {
 fn a_file_of_another_format_is_refused_by_its_name() {
     for path in ["settings.yaml", "settings", ".toml"] {
         assert_eq!(
-            message(Config::load(Sources::new().file(path))),
+            message(Config::load(ConfigSources::new().file(path))),
             format!("cannot tell the format of {path}: end its name with .toml or .properties")
         );
     }
@@ -142,7 +142,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_system_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.toml");
     fs::create_dir(&path).unwrap();
-    let error = Config::load(Sources::new().directory(directory.path())).unwrap_err();
+    let error = Config::load(ConfigSources::new().directory(directory.path())).unwrap_err();
     let text = format!(
         "cannot read {}: check that it is a file you may read",
         path.display()
@@ -166,7 +166,7 @@ fn a_malformed_file_is_named_with_the_line() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.properties");
     fs::write(&path, "a=1\n=2").unwrap();
-    let error = message(Config::load(Sources::new().directory(directory.path())));
+    let error = message(Config::load(ConfigSources::new().directory(directory.path())));
     let problem = "expected a key before the sign, such as `key=value`";
     assert_eq!(error, format!("{}:2: {problem}", path.display()));
 }

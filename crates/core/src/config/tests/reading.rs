@@ -9,7 +9,7 @@ use super::*;
 use crate::config::Secret;
 
 fn flag(text: &str) -> Config {
-    load(Sources::new().flag("x", text, "--x")).config
+    load(ConfigSources::new().flag("x", text, "--x")).config
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn a_missing_setting_says_how_to_set_it() {
 #[test]
 fn a_missing_setting_may_be_looked_for_or_have_a_default() {
     let config = properties("port=80");
-    assert_eq!(config.find::<u16>("port").unwrap(), Some(80));
-    assert_eq!(config.find::<u16>("threads").unwrap(), None);
+    assert_eq!(config.get_optional::<u16>("port").unwrap(), Some(80));
+    assert_eq!(config.get_optional::<u16>("threads").unwrap(), None);
     assert_eq!(config.get_or("threads", 4).unwrap(), 4);
     assert_eq!(config.get::<Option<u16>>("threads").unwrap(), None);
 }
@@ -99,7 +99,7 @@ fn a_wrong_setting_is_an_error_even_where_a_missing_one_is_not() {
     let config = environment(&[("TOOLWRIGHT_PORT", "eighty")]);
     let expected =
         "setting `port` (TOOLWRIGHT_PORT): expected a whole number from 0 to 65535, found `eighty`";
-    assert_eq!(message(config.find::<u16>("port")), expected);
+    assert_eq!(message(config.get_optional::<u16>("port")), expected);
     assert_eq!(message(config.get_or("port", 80_u16)), expected);
 }
 
@@ -158,7 +158,7 @@ struct Tls {
 
 #[test]
 fn a_struct_is_read_from_the_keys_below_whatever_set_them() {
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults([("mail.host", "localhost"), ("mail.tls.verify", "no")])
         .environment(variables(&[
             ("TOOLWRIGHT_MAIL_PORT", "25"),
@@ -178,7 +178,7 @@ fn a_struct_is_read_from_the_keys_below_whatever_set_them() {
 #[test]
 fn a_struct_of_which_nothing_is_set_is_missing() {
     let config = properties("other=1");
-    assert!(config.find::<Mail>("mail").unwrap().is_none());
+    assert!(config.get_optional::<Mail>("mail").unwrap().is_none());
     assert!(message(config.get::<Mail>("mail")).starts_with("setting `mail` is missing"));
 }
 
@@ -242,7 +242,7 @@ fn a_section_leaves_its_name_out_of_its_keys() {
     assert_eq!(section.keys_under("d"), ["d.e"]);
     assert_eq!(config.keys_under("a.b"), ["a.b.c", "a.b.d.e"]);
     assert!(message(section.get::<u8>("x")).starts_with("setting `a.b.x` is missing"));
-    assert_eq!(section.find::<u8>("x").unwrap(), None);
+    assert_eq!(section.get_optional::<u8>("x").unwrap(), None);
 }
 
 #[test]
@@ -261,10 +261,10 @@ fn sections_within_sections_end_somewhere() {
 fn groups_come_in_the_order_of_their_numbers_with_or_without_gaps() {
     let config =
         properties("MCP_10.name=a\nMCP_2.name=b\nMCP.url=c\nMCP_x.name=d\nMCPS.name=e\nMCP_3=f");
-    assert_eq!(config.numbered("MCP"), ["MCP", "MCP_2", "MCP_10"]);
+    assert_eq!(config.numbered_groups("MCP"), ["MCP", "MCP_2", "MCP_10"]);
     let config = environment(&[("TOOLWRIGHT_MCP_4_NAME", "a"), ("TOOLWRIGHT_MCP_NAME", "b")]);
-    assert_eq!(config.numbered("MCP"), ["MCP", "MCP_4"]);
+    assert_eq!(config.numbered_groups("MCP"), ["MCP", "MCP_4"]);
     let config = toml("[my.MCP_1]\nname = 'a'");
-    assert_eq!(config.section("my").numbered("MCP"), ["MCP_1"]);
-    assert_eq!(config.numbered("MCP"), Vec::<String>::new());
+    assert_eq!(config.section("my").numbered_groups("MCP"), ["MCP_1"]);
+    assert_eq!(config.numbered_groups("MCP"), Vec::<String>::new());
 }

@@ -9,7 +9,7 @@ fn shown(config: &Config) -> Vec<String> {
 
 #[test]
 fn entries_are_sorted_and_say_where_they_came_from() {
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults([("store", "memory"), ("port", "80")])
         .environment(variables(&[("TOOLWRIGHT_PORT", "81")]))
         .flag("model", "demo", "--model");
@@ -35,7 +35,7 @@ fn a_variable_that_no_key_names_is_listed_under_a_key_that_reads_it() {
 
 #[test]
 fn a_section_lists_only_its_own() {
-    let sources = Sources::new()
+    let sources = ConfigSources::new()
         .defaults([("a.b", "1"), ("ab.c", "2")])
         .environment(variables(&[
             ("TOOLWRIGHT_A_X", "3"),
@@ -104,7 +104,7 @@ fn errors_do_not_show_what_looks_secret() {
 #[test]
 fn debug_shows_keys_and_origins_and_no_values() {
     let loaded = load(
-        Sources::new()
+        ConfigSources::new()
             .defaults([("model", "demo")])
             .flag("x", "y", "--x"),
     );

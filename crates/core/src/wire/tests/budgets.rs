@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use toolwright_schema::Dialect;
 
 use super::{Sample, left_out, plan, planned, strict};
-use crate::options::Strict;
-use crate::wire::Planner;
+use crate::policy::StrictMode;
+use crate::wire::ToolPlanner;
 
 /// A closed object with as many parameters that may be left out.
 fn optional(name: &str, count: usize) -> Sample {
@@ -61,13 +61,13 @@ fn what_loses_nothing_is_strict_and_what_does_is_not() {
 fn a_tool_may_insist_and_may_decline() {
     for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
         let tools = [
-            one("declines").strict(Strict::Off),
-            open("insists").strict(Strict::On),
+            one("declines").strict(StrictMode::Off),
+            open("insists").strict(StrictMode::On),
             open("open"),
         ];
         assert_eq!(strict(&plan(dialect, &tools)), ["insists"], "{dialect}");
     }
-    let tools = [one("declines").strict(Strict::Off), open("open")];
+    let tools = [one("declines").strict(StrictMode::Off), open("open")];
     assert_eq!(strict(&plan(Dialect::OPENAI_STRICT, &tools)), ["open"]);
 }
 
@@ -75,7 +75,7 @@ fn a_tool_may_insist_and_may_decline() {
 fn twenty_tools_may_be_strict_and_the_destructive_ones_come_first() {
     let mut tools: Vec<Sample> = (0..25).map(|number| one(&format!("t{number}"))).collect();
     tools.push(one("delete").destructive());
-    tools.push(one("asked").strict(Strict::On));
+    tools.push(one("asked").strict(StrictMode::On));
     tools.push(Sample::closed(
         "rich",
         json!({"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "integer"}}),
@@ -86,7 +86,7 @@ fn twenty_tools_may_be_strict_and_the_destructive_ones_come_first() {
         assert_eq!(strict.len(), 20);
         assert!(strict.ends_with(&["delete", "asked", "rich"]), "{strict:?}");
         assert!(strict.starts_with(&["t0", "t1"]), "{strict:?}");
-        assert_eq!(plan.left_out(), [], "the rest is sent all the same");
+        assert_eq!(plan.omitted(), [], "the rest is sent all the same");
     }
     assert_eq!(strict(&plan(Dialect::OPENAI, &tools)).len(), tools.len());
 }
@@ -124,7 +124,7 @@ fn the_tool_too_many_is_left_out_with_the_reason() {
     let full = plan(Dialect::OPENAI, &tools);
     assert_eq!(left_out(&full), [("t128", reason)]);
 
-    let planner = Planner::new(Dialect::OPENAI).prefer(["t128", "unknown"]);
+    let planner = ToolPlanner::new(Dialect::OPENAI).prefer(["t128", "unknown"]);
     let preferring = planned(&planner, Dialect::OPENAI, &tools);
     assert_eq!(left_out(&preferring), [("t127", reason)]);
     assert_eq!(
@@ -139,11 +139,11 @@ fn the_tool_too_many_is_left_out_with_the_reason() {
 fn of_more_preferred_tools_than_fit_the_first_stay() {
     let tools: Vec<Sample> = (0..140).map(|number| one(&format!("t{number}"))).collect();
     let names: Vec<String> = (5..140).map(|number| format!("t{number}")).collect();
-    let planner = Planner::new(Dialect::OPENAI).prefer(names);
+    let planner = ToolPlanner::new(Dialect::OPENAI).prefer(names);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
     assert_eq!(plan.tools().len(), 128);
     assert_eq!(plan.tools()[0].name, "t5");
-    assert_eq!(plan.left_out().len(), 12);
+    assert_eq!(plan.omitted().len(), 12);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_token_budget_leaves_out_what_is_too_long_and_goes_on() {
         json!({"a": {"type": "string", "description": "x".repeat(4000)}}),
     );
     let tools = [one("a"), long, one("b")];
-    let planner = Planner::new(Dialect::OPENAI).most_tokens(200);
+    let planner = ToolPlanner::new(Dialect::OPENAI).max_tokens(200);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
     let names: Vec<&str> = plan.tools().iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
@@ -205,25 +205,25 @@ fn long_lists_are_relieved_where_their_sum_is_bounded() {
         ];
         let plan = plan(dialect, &tools);
         assert!(
-            !plan.text().contains(r#""maxItems":500"#),
+            !plan.json().contains(r#""maxItems":500"#),
             "{}",
-            plan.text()
+            plan.json()
         );
         let sum: u64 = [400, 100, 60]
             .into_iter()
-            .filter(|bound| plan.text().contains(&format!(r#""maxItems":{bound}"#)))
+            .filter(|bound| plan.json().contains(&format!(r#""maxItems":{bound}"#)))
             .sum();
-        assert_eq!(sum, 560, "{}", plan.text());
+        assert_eq!(sum, 560, "{}", plan.json());
     }
     let tools = [list("a", 500), list("b", 460)];
     assert!(
         plan(Dialect::GEMINI, &tools)
-            .text()
+            .json()
             .contains(r#""maxItems":500"#)
     );
     assert!(
         plan(Dialect::OPENAI, &[list("a", 5000)])
-            .text()
+            .json()
             .contains(r#""maxItems":5000"#)
     );
 }

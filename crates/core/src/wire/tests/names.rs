@@ -5,7 +5,7 @@ use toolwright_schema::{Dialect, Tape};
 
 use super::{Sample, plan, planned};
 use crate::call::ToolCall;
-use crate::wire::Planner;
+use crate::wire::ToolPlanner;
 
 fn read(call: &ToolCall) -> Value {
     serde_json::from_str(call.arguments.as_str()).unwrap()
@@ -69,11 +69,11 @@ fn a_reserved_name_goes_to_no_tool() {
         Sample::closed("web_search", json!({"x": {"type": "string"}})),
         Sample::closed("web.search", json!({"x": {"type": "string"}})),
     ];
-    let planner = Planner::new(Dialect::OPENAI).reserve(["web_search"]);
+    let planner = ToolPlanner::new(Dialect::OPENAI).reserve(["web_search"]);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
     for tool in plan.tools() {
-        assert!(tool.wire.starts_with("web_search_"), "{}", tool.wire);
-        let call = plan.lift(ToolCall::new(tool.wire.as_str(), "{}"));
+        assert!(tool.wire_name.starts_with("web_search_"), "{}", tool.wire_name);
+        let call = plan.lift(ToolCall::new(tool.wire_name.as_str(), "{}"));
         assert_eq!(call.name.as_str(), tool.name);
     }
     let hosted = plan.lift(ToolCall::new("web_search", "{}"));

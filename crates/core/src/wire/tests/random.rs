@@ -70,11 +70,11 @@ fn tool() -> impl Strategy<Value = Value> {
 }
 
 /// A lowered schema as JSON Schema: only Gemini's `nullable` means something else there.
-fn meant(value: &mut Value) {
+fn normalise_expected(value: &mut Value) {
     match value {
-        Value::Array(elements) => elements.iter_mut().for_each(meant),
+        Value::Array(elements) => elements.iter_mut().for_each(normalise_expected),
         Value::Object(members) => {
-            members.values_mut().for_each(meant);
+            members.values_mut().for_each(normalise_expected);
             if members.get("nullable") == Some(&Value::Bool(true)) {
                 members.shift_remove("nullable");
                 let inner = std::mem::take(members);
@@ -96,7 +96,7 @@ proptest! {
             let Some(tool) = plan.tools().first() else { continue };
             let lowered = tool.lowered().unwrap();
             let mut shown = lowered.schema().clone();
-            meant(&mut shown);
+            normalise_expected(&mut shown);
             // Draft 7 has tuples of its own.
             if dialect == Dialect::MISTRAL {
                 shown["$schema"] = json!("http://json-schema.org/draft-07/schema#");
@@ -106,7 +106,7 @@ proptest! {
             let mut sampler = Sampler::new(&shown, seed);
             for _ in 0..3 {
                 let Some(sent) = sampler.valid() else { break };
-                let call = plan.lift(ToolCall::new(tool.wire.as_str(), sent.to_string()));
+                let call = plan.lift(ToolCall::new(tool.wire_name.as_str(), sent.to_string()));
                 prop_assert_eq!(call.name.as_str(), "files.read");
                 let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap();
                 if lowered.is_lossless() && lowered.is_closed() {
@@ -128,7 +128,7 @@ proptest! {
             let plan = plan(dialect, &tools);
             let Some(tool) = plan.tools().first() else { continue };
             let wire = plan.lower(ToolCall::new("files.read", arguments.to_string()));
-            prop_assert_eq!(wire.name.as_str(), tool.wire.as_str());
+            prop_assert_eq!(wire.name.as_str(), tool.wire_name.as_str());
             let back = plan.lift(wire.clone());
             let back: Value = serde_json::from_str(back.arguments.as_str()).unwrap();
             if tool.lowered().unwrap().is_lossless() {

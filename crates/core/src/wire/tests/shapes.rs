@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema};
 
 use super::{Sample, plan, planned};
-use crate::options::Strict;
-use crate::wire::{Candidate, Planner, Shape};
+use crate::policy::StrictMode;
+use crate::wire::{CandidateTool, ToolPlanner, Shape};
 
 fn weather() -> Sample {
     Sample::closed("get_weather", json!({"city": {"type": "string"}}))
@@ -22,8 +22,8 @@ fn open() -> Sample {
 const SCHEMA: &str = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}"#;
 
 fn text(shape: Shape, dialect: Dialect, tool: Sample) -> String {
-    let planner = Planner::new(dialect).shape(shape);
-    planned(&planner, dialect, &[tool]).text().to_owned()
+    let planner = ToolPlanner::new(dialect).shape(shape);
+    planned(&planner, dialect, &[tool]).json().to_owned()
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn strict_is_said_even_where_it_is_off() {
 fn mcp_says_everything_that_is_known() {
     let sample = weather().destructive();
     let output = Schema::check(json!({"type": "object"})).unwrap();
-    let candidate = Candidate {
+    let candidate = CandidateTool {
         title: Some("Weather"),
         output: Some(&output),
-        ..Candidate::from(&sample)
+        ..CandidateTool::from(&sample)
     };
     assert_eq!(
-        Planner::new(Dialect::MCP).plan([candidate]).text(),
+        ToolPlanner::new(Dialect::MCP).plan([candidate]).json(),
         format!(
             r#"[{{"name":"get_weather","title":"Weather","description":"Does it.","inputSchema":{SCHEMA},"outputSchema":{{"type":"object"}},"annotations":{{"destructiveHint":true}}}}]"#
         )
@@ -108,22 +108,22 @@ fn mcp_says_everything_that_is_known() {
 #[test]
 fn without_tools_there_is_an_empty_list() {
     for dialect in Dialect::ALL {
-        assert_eq!(plan(dialect, &[]).text(), "[]", "{dialect}");
+        assert_eq!(plan(dialect, &[]).json(), "[]", "{dialect}");
     }
 }
 
 #[test]
 fn a_tool_without_a_description_is_described_by_its_name() {
     let sample = weather();
-    let candidate = Candidate {
+    let candidate = CandidateTool {
         description: "",
-        ..Candidate::from(&sample)
+        ..CandidateTool::from(&sample)
     };
-    let plan = Planner::new(Dialect::ANTHROPIC).plan([candidate]);
+    let plan = ToolPlanner::new(Dialect::ANTHROPIC).plan([candidate]);
     assert!(
-        plan.text().contains(r#""description":"get_weather""#),
+        plan.json().contains(r#""description":"get_weather""#),
         "{}",
-        plan.text()
+        plan.json()
     );
 }
 
@@ -134,7 +134,7 @@ fn what_a_schema_has_no_room_for_is_told_of_the_tool() {
         json!({"type": "object", "properties": {"card": {"type": "string"}, "cash": {"type": "integer"}}, "anyOf": [{"required": ["card"]}, {"required": ["cash"]}]}),
     );
     let plan = plan(Dialect::OLLAMA, &[tool]);
-    let sent: Value = serde_json::from_str(plan.text()).unwrap();
+    let sent: Value = serde_json::from_str(plan.json()).unwrap();
     assert_eq!(
         sent[0]["function"]["description"],
         "Does it.\n\nGive one of these groups: card; or cash"
@@ -148,7 +148,7 @@ fn keeps_its_parameters(dialect: Dialect) {
         json!({"allOf": [{"type": "object", "properties": {"city": {"type": "string"}}}]}),
     ] {
         let plan = plan(dialect, &[Sample::new("get_weather", root)]);
-        assert!(plan.text().contains("city"), "{dialect}: {}", plan.text());
+        assert!(plan.json().contains("city"), "{dialect}: {}", plan.json());
     }
 }
 
@@ -182,15 +182,15 @@ fn the_same_tools_give_the_same_bytes() {
                 json!({"a": {"type": ["string", "integer"]}}),
             )
         }));
-        tools.push(weather().strict(Strict::On));
+        tools.push(weather().strict(StrictMode::On));
         tools
     };
     let (one, other) = (tools(), tools());
     for dialect in Dialect::ALL {
         let first = plan(dialect, &one);
-        assert_eq!(first.text(), plan(dialect, &one).text(), "{dialect}");
-        assert_eq!(first.text(), plan(dialect, &other).text(), "{dialect}");
-        assert_eq!(first.text(), plan(dialect, &tools()).text(), "{dialect}");
+        assert_eq!(first.json(), plan(dialect, &one).json(), "{dialect}");
+        assert_eq!(first.json(), plan(dialect, &other).json(), "{dialect}");
+        assert_eq!(first.json(), plan(dialect, &tools()).json(), "{dialect}");
     }
 }
 
@@ -199,5 +199,5 @@ fn tokens_are_a_quarter_of_the_bytes() {
     let plan = plan(Dialect::OPENAI, &[weather(), open()]);
     let each: Vec<usize> = plan.tools().iter().map(|tool| tool.tokens).collect();
     assert_eq!(plan.tokens(), each.iter().sum::<usize>());
-    assert!(plan.tokens().abs_diff(plan.text().len() / 4) <= 2);
+    assert!(plan.tokens().abs_diff(plan.json().len() / 4) <= 2);
 }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 /// Draws choices from bytes; when they run out, every choice is the first.
-pub(super) struct Dice<'b>(std::slice::Iter<'b, u8>);
+pub(super) struct ByteRng<'b>(std::slice::Iter<'b, u8>);
 
-impl<'b> Dice<'b> {
+impl<'b> ByteRng<'b> {
     pub(super) fn new(bytes: &'b [u8]) -> Self {
         Self(bytes.iter())
     }
@@ -26,7 +26,7 @@ const TEXTS: [&str; 12] = [
 const KEYS: [&str; 8] = ["a", "count", "text", "7", "x y", "é", "a/b~c", "Kind"];
 
 /// Makes a value that the schema describes; the deeper, the smaller.
-pub(super) fn valid(dice: &mut Dice<'_>, root: &Value, schema: &Value, depth: usize) -> Value {
+pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth: usize) -> Value {
     let Some(object) = schema.as_object() else {
         return any_value(dice, depth + 1);
     };
@@ -77,11 +77,11 @@ pub(super) fn valid(dice: &mut Dice<'_>, root: &Value, schema: &Value, depth: us
 
 /// Adds the properties that a composed schema names beside its parts.
 fn with_own(
-    dice: &mut Dice<'_>,
+    dice: &mut ByteRng<'_>,
     root: &Value,
     object: &Map<String, Value>,
     depth: usize,
-    part: impl FnOnce(&mut Dice<'_>) -> Value,
+    part: impl FnOnce(&mut ByteRng<'_>) -> Value,
 ) -> Value {
     let mut value = part(dice);
     if let (Value::Object(all), true) = (&mut value, object.contains_key("properties")) {
@@ -92,7 +92,7 @@ fn with_own(
     value
 }
 
-fn integer(dice: &mut Dice<'_>, object: &Map<String, Value>) -> Value {
+fn integer(dice: &mut ByteRng<'_>, object: &Map<String, Value>) -> Value {
     let bound = |name: &str| object.get(name).and_then(Value::as_f64);
     let format = object
         .get("format")
@@ -107,7 +107,7 @@ fn integer(dice: &mut Dice<'_>, object: &Map<String, Value>) -> Value {
     }
 }
 
-fn text(dice: &mut Dice<'_>, object: &Map<String, Value>) -> String {
+fn text(dice: &mut ByteRng<'_>, object: &Map<String, Value>) -> String {
     let count = |name: &str| object.get(name).and_then(Value::as_u64);
     if object.contains_key("pattern") {
         return (*dice.pick(&["AB", "ZZ"])).to_owned();
@@ -124,7 +124,7 @@ fn text(dice: &mut Dice<'_>, object: &Map<String, Value>) -> String {
     (**dice.pick(&fitting)).to_owned()
 }
 
-fn array(dice: &mut Dice<'_>, root: &Value, object: &Map<String, Value>, depth: usize) -> Value {
+fn array(dice: &mut ByteRng<'_>, root: &Value, object: &Map<String, Value>, depth: usize) -> Value {
     if let Some(parts) = object.get("prefixItems").and_then(Value::as_array) {
         let part = |part| valid(dice, root, part, depth + 1);
         return parts.iter().map(part).collect();
@@ -148,7 +148,7 @@ fn array(dice: &mut Dice<'_>, root: &Value, object: &Map<String, Value>, depth: 
 }
 
 fn members(
-    dice: &mut Dice<'_>,
+    dice: &mut ByteRng<'_>,
     root: &Value,
     object: &Map<String, Value>,
     depth: usize,
@@ -183,7 +183,7 @@ fn members(
 }
 
 /// Makes any value, at the top mostly an object.
-pub(super) fn any_value(dice: &mut Dice<'_>, depth: usize) -> Value {
+pub(super) fn any_value(dice: &mut ByteRng<'_>, depth: usize) -> Value {
     let kind = match depth {
         0 => [9, 9, 9, 9, 8, 3][dice.below(6)],
         1..=3 => dice.below(10),
@@ -206,7 +206,7 @@ pub(super) fn any_value(dice: &mut Dice<'_>, depth: usize) -> Value {
             .map(|_| any_value(dice, depth + 1))
             .collect(),
         _ => {
-            let member = |dice: &mut Dice<'_>| {
+            let member = |dice: &mut ByteRng<'_>| {
                 let key = *dice.pick(&["a", "b", "place", "text", "count", "kind", "t", "id"]);
                 (key.to_owned(), any_value(dice, depth + 1))
             };

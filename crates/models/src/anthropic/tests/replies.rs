@@ -56,7 +56,7 @@ fn asking(items: Vec<Item>) -> ModelRequest {
     let (stop, usage) = finished(&events);
     let step = Step::new(ModelId::new("anthropic", MODEL), items, stop, usage);
     let mut result = ToolResult::success("contents");
-    result.call = "toolu_1".into();
+    result.call_id = "toolu_1".into();
     let mut request = ModelRequest::default();
     request.messages = vec![
         Message::User(vec![Content::text("Hi")]),

@@ -7,7 +7,7 @@ use toolwright_chat::{
     HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
+use toolwright_core::{Config, Content, ConfigSources, ToolCall, ToolResult};
 
 use super::{MODEL, body, no_tools};
 use crate::anthropic::request::response_format;
@@ -39,13 +39,13 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
-    result.call = id.into();
+    result.call_id = id.into();
     result
 }
 
 fn config(settings: &[(&str, &str)]) -> Config {
     let settings = settings.iter().map(|(key, value)| (*key, *value));
-    Config::load(Sources::new().defaults(settings))
+    Config::load(ConfigSources::new().defaults(settings))
         .unwrap()
         .config
 }
@@ -316,7 +316,7 @@ fn hosted_tools_stand_behind_ours() {
         .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
     request
         .hosted_tools
-        .extend(config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp));
+        .extend(config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp));
     let body = Value::from(Anthropic::default().body(&request, &no_tools(), MODEL));
     assert_eq!(
         body["tools"],

@@ -7,7 +7,7 @@ use toolwright_chat::{
     HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Content, Sources, Structured, ToolCall, ToolResult};
+use toolwright_core::{Config, Content, ConfigSources, StructuredContent, ToolCall, ToolResult};
 
 use super::{parse_chunks, calls, chunk, items, no_tools, plan};
 use crate::gemini::{Gemini, request};
@@ -42,7 +42,7 @@ fn step(items: Vec<Item>) -> Message {
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
-    result.call = id.into();
+    result.call_id = id.into();
     result
 }
 
@@ -51,7 +51,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
 }
 
 fn search() -> HostedTool {
-    let sources = Sources::new().defaults([
+    let sources = ConfigSources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("WebSearchTool.city", "Oslo"),
     ]);
@@ -84,7 +84,7 @@ fn a_whole_conversation_is_written_out() {
     request.options.temperature = Some(0.7);
     request.options.top_p = Some(0.9);
     request.options.effort = Some("low".into());
-    let mut tools: Value = serde_json::from_str(plan().text()).unwrap();
+    let mut tools: Value = serde_json::from_str(plan().json()).unwrap();
     assert_eq!(tools[0]["functionDeclarations"][0]["name"], "weather");
     assert_eq!(
         body(&request),
@@ -285,7 +285,7 @@ fn a_structured_result_is_an_object_where_the_api_keeps_it() {
         (json!({"a": {"$ref": "picture"}}), json!("as text")),
         (json!({"id": 9_007_199_254_740_993_u64}), json!("as text")),
     ] {
-        let answer = ToolResult::success("as text").with_structured(Structured::from(&structured));
+        let answer = ToolResult::success("as text").with_structured(StructuredContent::from(&structured));
         let contents = contents(vec![
             step(vec![call("c1", "weather", "{}")]),
             Message::Results(vec![result("c1", answer)]),

@@ -42,7 +42,7 @@ fn step(items: Vec<Item>) -> Message {
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
-    result.call = id.into();
+    result.call_id = id.into();
     result
 }
 
@@ -75,7 +75,7 @@ fn a_whole_conversation_is_written_out() {
     request.options.temperature = Some(0.7);
     request.options.top_p = Some(0.9);
     request.options.effort = Some("minimal".into());
-    let tools: Value = serde_json::from_str(plan().text()).unwrap();
+    let tools: Value = serde_json::from_str(plan().json()).unwrap();
     assert_eq!(tools[0]["function"]["name"], "weather");
     assert_eq!(
         body(&request),

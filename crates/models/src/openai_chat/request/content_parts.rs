@@ -30,7 +30,7 @@ impl ContentParts {
     pub(super) fn push_content(&mut self, content: &Content, quirks: &Quirks) {
         match media_part(content, quirks) {
             Some(part) => self.0.push(part),
-            None => self.push_text(&content.told()),
+            None => self.push_text(&content.to_text()),
         }
     }
 

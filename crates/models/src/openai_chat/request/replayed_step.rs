@@ -4,14 +4,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, Step};
 use toolwright_core::ToolCall;
-use toolwright_core::wire::Plan;
+use toolwright_core::wire::ToolPlan;
 
 use crate::call_identifiers;
 use crate::openai_chat::{OpenAiChat, Quirks};
 use crate::protocol::Protocol as _;
 
 /// Writes a step; nothing if nothing of it can be said again.
-pub(super) fn assistant_message(chat: &OpenAiChat, step: &Step, tools: &Plan) -> Option<Value> {
+pub(super) fn assistant_message(chat: &OpenAiChat, step: &Step, tools: &ToolPlan) -> Option<Value> {
     let mut draft = AssistantMessageBuilder {
         quirks: &chat.quirks,
         is_same_vendor: step.model.vendor == chat.vendor,
@@ -30,7 +30,7 @@ struct AssistantMessageBuilder<'a> {
     quirks: &'a Quirks,
     /// Whether the vendor made the step itself.
     is_same_vendor: bool,
-    tools: &'a Plan,
+    tools: &'a ToolPlan,
     content: Vec<Value>,
     calls: Vec<Value>,
     extra_fields: Map<String, Value>,

@@ -36,7 +36,7 @@ fn said(items: Vec<Item>) -> Message {
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
-    result.call = id.into();
+    result.call_id = id.into();
     result.tool = "weather.now".into();
     result
 }
@@ -108,7 +108,7 @@ fn a_rich_conversation_is_written_whole() {
                 {"role": "tool", "tool_call_id": "call_b", "content": "Error: no such city"},
                 {"role": "user", "content": "Thanks"},
             ],
-            "tools": serde_json::from_str::<Value>(plan().text()).unwrap(),
+            "tools": serde_json::from_str::<Value>(plan().json()).unwrap(),
             "tool_choice": {"type": "function", "function": {"name": "weather_now"}},
             "max_completion_tokens": 100,
             "temperature": 0.7,

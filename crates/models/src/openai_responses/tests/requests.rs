@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::{Config, Content, Sources, ToolCall, ToolResult};
+use toolwright_core::{Config, Content, ConfigSources, ToolCall, ToolResult};
 
 use super::super::request::{response_format_dialect, response_format};
 use super::{request_with, body, input, no_tools, plan, result, step};
 
 fn hosted() -> Vec<HostedTool> {
-    let sources = Sources::new().defaults([
+    let sources = ConfigSources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("WebSearchTool.city", "Vienna"),
         ("WebSearchTool.country", "AT"),
@@ -22,7 +22,7 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().map(HostedTool::WebSearch);
-    let groups = config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp);
+    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
     search.into_iter().chain(groups).collect()
 }
 
@@ -96,7 +96,7 @@ fn a_whole_conversation_is_written() {
                 {"type": "function_call_output", "call_id": "call_2", "output": "Error: the clock has stopped"},
                 {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And now?"}]},
             ],
-            "tools": serde_json::from_str::<Value>(plan.text()).unwrap(),
+            "tools": serde_json::from_str::<Value>(plan.json()).unwrap(),
             "reasoning": {"effort": "low", "summary": "auto"},
             "max_output_tokens": 500,
             "temperature": 0.7,
@@ -176,7 +176,7 @@ fn another_vendors_name_for_the_search_is_not_used() {
         ("web_search_20250305", "web_search"),
     ];
     for (set, sent) in rows {
-        let sources = Sources::new().defaults([("WebSearchTool.type", set)]);
+        let sources = ConfigSources::new().defaults([("WebSearchTool.type", set)]);
         let search = Config::load(sources).unwrap().config.web_search().unwrap();
         let mut request = request_with(Vec::new());
         request.hosted_tools = search.map(HostedTool::WebSearch).into_iter().collect();

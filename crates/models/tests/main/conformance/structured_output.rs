@@ -3,14 +3,14 @@
 use serde_json::json;
 use toolwright_chat::{ResponseFormat, HostedTool};
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Registry, Sources, Tool};
+use toolwright_core::{Config, Registry, ConfigSources, Tool};
 
 use crate::canned_transport::{CannedResponse, CannedTransport, ask, model, weather_request};
 use crate::protocol_fixture::{ReplyPart, ScenarioReply, ProtocolFixture, call};
 
 /// A search and an MCP server, as settings ask for them.
 fn hosted() -> Vec<HostedTool> {
-    let sources = Sources::new().defaults([
+    let sources = ConfigSources::new().defaults([
         ("WebSearchTool.type", "default"),
         ("MCP.name", "wiki"),
         ("MCP.url", "https://wiki.example/mcp"),
@@ -18,7 +18,7 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().unwrap();
-    let groups = config.mcp_groups().unwrap().into_iter().map(HostedTool::Mcp);
+    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
     std::iter::once(HostedTool::WebSearch(search))
         .chain(groups)
         .collect()

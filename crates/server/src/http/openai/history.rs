@@ -147,7 +147,7 @@ fn tool_results(called: &[RequestToolCall], sent: &[(usize, &RequestMessage)], a
             ));
         };
         let mut result = ToolResult::success(parse_content(&found.content, *place)?);
-        (result.call, result.tool) = (call.id.as_str().into(), call.function.name.as_str().into());
+        (result.call_id, result.tool) = (call.id.as_str().into(), call.function.name.as_str().into());
         results.push(result);
     }
     if sent.len() != called.len() {

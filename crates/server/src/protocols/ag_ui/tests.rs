@@ -58,7 +58,7 @@ fn event(which: usize, at: usize) -> ChatEvent {
         3 => ChatEvent::Call { call },
         4 => {
             let mut result = ToolResult::success("done");
-            result.call = call.id;
+            result.call_id = call.id;
             ChatEvent::Result { result, millis: 1 }
         }
         5 => ChatEvent::HostedCall {

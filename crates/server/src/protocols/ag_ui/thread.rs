@@ -20,7 +20,7 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
             }
             EntryBody::Step { step, .. } => messages.extend(step_messages(id, step)),
             EntryBody::CallFinished { result } => messages.push(json!({
-                "id": id, "role": "tool", "toolCallId": result.call, "content": content_json(&result.content),
+                "id": id, "role": "tool", "toolCallId": result.call_id, "content": content_json(&result.content),
             })),
             _ => {}
         }

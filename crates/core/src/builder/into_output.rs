@@ -1,0 +1,51 @@
+//! What a handler returns in, a result out.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Content;
+use crate::encode::{Encode, ToolOutput, Encoders, IntoToolError, Json, Updates};
+use crate::error::ToolError;
+use crate::result::ToolResult;
+
+/// What a builder's handler may return: a `Result`, or one of the common plain values.
+///
+/// A closure's type cannot be told apart as a function's can, so any other `Serialize` type is
+/// returned as `Ok::<_, ToolError>(value)` or as [`Json`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a builder's handler returns",
+    label = "cannot be encoded for the model",
+    note = "return `Ok::<_, toolwright::ToolError>(value)`, text, `Content`, `Json<T>`, or `ToolResult`"
+)]
+pub trait IntoToolOutput {
+    /// Turns the value into a result.
+    ///
+    /// # Errors
+    ///
+    /// When the handler failed, or its value cannot be JSON.
+    fn into_tool_output(self, encoders: &Encoders) -> Result<ToolOutput, ToolError>;
+}
+
+impl<T: Encode, E: IntoToolError> IntoToolOutput for Result<T, E> {
+    fn into_tool_output(self, encoders: &Encoders) -> Result<ToolOutput, ToolError> {
+        self.map_err(E::into_tool_error)?.encode(encoders)
+    }
+}
+
+macro_rules! impl_for_plain_values {
+    ($([$($generics:tt)*] $type:ty),* $(,)?) => {
+        $(impl<$($generics)*> Reply for $type {
+            fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+                self.encode(encoders)
+            }
+        })*
+    };
+}
+
+impl_for_plain_values! {
+    [] String, [] &'static str, [] (), [] bool, [] i32, [] i64, [] u32, [] u64, [] usize, [] f64,
+    [] Value, [] Content, [] Vec<Content>, [] Vec<String>, [] ToolResult,
+    [T: Serialize + JsonSchema] Json<T>,
+    [S: futures::Stream<Item: Encode> + Send + 'static] Updates<S>,
+}

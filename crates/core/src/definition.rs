@@ -1,0 +1,480 @@
+//! The convention between `#[tool]`, `#[prompt]` and this crate: arguments into slots, slots into a call.
+//!
+//! Generated code implements [`Definition`] and [`Slots`]; all the work is done here.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use toolwright_schema::{Node, ReadError};
+
+use crate::context::{CallContext, InvokerContext};
+use crate::encode::ToolOutput;
+use crate::error::ToolError;
+use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, StrictMode};
+use crate::param::Param;
+use crate::prompt::Role;
+
+/// What `#[tool]` and `#[prompt]` implement, on an uninhabited type that shares the function's name.
+pub trait Definition: 'static {
+    /// What `&self` is; `()` for a free function.
+    type Receiver: Send + Sync + 'static;
+    /// One slot per parameter.
+    type Args: ArgumentSlots;
+    /// Everything the attribute says.
+    const META: Metadata;
+
+    /// Returns the output schema, if the return type declares one.
+    fn output(generator: &mut SchemaGenerator) -> Option<Schema>;
+
+    /// Fills in what the model did not send, and starts the function.
+    ///
+    /// # Errors
+    ///
+    /// When an extractor has nothing to draw from.
+    fn call(
+        receiver: &Arc<Self::Receiver>,
+        args: Self::Args,
+        cx: &CallContext<'_>,
+    ) -> Result<StartedHandler, ToolError>;
+}
+
+/// Everything the attribute says about a tool or a prompt, as a constant.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) title: Option<&'static str>,
+    pub(crate) icon: Option<&'static str>,
+    pub(crate) bundle: &'static str,
+    pub(crate) hints: Hints,
+    pub(crate) approval: ApprovalPolicy,
+    pub(crate) strict: StrictMode,
+    pub(crate) extra: UnknownArguments,
+    pub(crate) errors: ErrorPolicy,
+    pub(crate) on_malformed: OnMalformed,
+    pub(crate) expand_result: bool,
+    pub(crate) return_direct: bool,
+    pub(crate) blocking: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) concurrency: Option<usize>,
+    /// In whose name a prompt's text is said; `None` for a tool.
+    pub(crate) role: Option<Role>,
+}
+
+/// Writes one `const` setter per option, so that generated code names only what the user wrote.
+macro_rules! metadata_setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty => |$meta:ident, $value:ident| $set:expr;)*) => {
+        impl Meta {
+            $($(#[$doc])*
+            pub const fn $name(self, $value: $type) -> Self {
+                let mut $meta = self;
+                $set;
+                $meta
+            })*
+        }
+    };
+}
+
+impl Metadata {
+    /// Starts from a name, a description and the bundle it belongs to.
+    pub const fn new(bundle: &'static str, name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            title: None,
+            icon: None,
+            bundle,
+            hints: Hints::NONE,
+            approval: ApprovalPolicy::Auto,
+            strict: StrictMode::Auto,
+            extra: UnknownArguments::Refuse,
+            errors: ErrorPolicy::Message,
+            on_malformed: OnMalformed::Retry,
+            expand_result: false,
+            return_direct: false,
+            blocking: false,
+            timeout: None,
+            concurrency: None,
+            role: None,
+        }
+    }
+}
+
+metadata_setters! {
+    /// Sets the display name.
+    title: &'static str => |meta, value| meta.title = Some(value);
+    /// Sets the address of a picture.
+    icon: &'static str => |meta, value| meta.icon = Some(value);
+    /// Declares whether the tool only reads.
+    read_only: bool => |meta, value| meta.hints.read_only = Some(value);
+    /// Declares whether the tool may destroy something.
+    destructive: bool => |meta, value| meta.hints.destructive = Some(value);
+    /// Declares whether calling twice is the same as calling once.
+    idempotent: bool => |meta, value| meta.hints.idempotent = Some(value);
+    /// Declares whether the tool reaches beyond this system.
+    open_world: bool => |meta, value| meta.hints.open_world = Some(value);
+    /// Sets who has to be asked.
+    approval: ApprovalPolicy => |meta, value| meta.approval = value;
+    /// Sets whether providers may hold the model to the schema.
+    strict: StrictMode => |meta, value| meta.strict = value;
+    /// Sets what becomes of unknown arguments.
+    extra: UnknownArguments => |meta, value| meta.extra = value;
+    /// Sets what the model reads of an error.
+    errors: ErrorPolicy => |meta, value| meta.errors = value;
+    /// Sets what becomes of arguments that are not JSON.
+    on_malformed: OnMalformed => |meta, value| meta.on_malformed = value;
+    /// Sets whether placeholders in a text result are filled in.
+    expand_result: bool => |meta, value| meta.expand_result = value;
+    /// Sets whether the result answers the person without another model step.
+    return_direct: bool => |meta, value| meta.return_direct = value;
+    /// Says that the function blocks its thread.
+    blocking: bool => |meta, value| meta.blocking = value;
+    /// Sets the timeout, in milliseconds.
+    timeout: u64 => |meta, value| meta.timeout = Some(Duration::from_millis(value));
+    /// Sets how many calls may run at once.
+    concurrency: usize => |meta, value| meta.concurrency = Some(value);
+    /// Makes it a prompt: a text that is read and filled in, and said in somebody's name.
+    role: Role => |meta, value| {
+        meta.role = Some(value);
+        meta.expand_result = true;
+        meta.hints.read_only = Some(true);
+    };
+}
+
+/// One parameter of a definition.
+pub struct ParamSpec {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) default: DefaultSpec,
+    pub(crate) required: bool,
+    pub(crate) published: bool,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) optional: fn() -> bool,
+    pub(crate) check: ParamCheck,
+}
+
+/// Checks that an invoker provides what a parameter needs.
+pub(crate) type ParamCheck = fn(&InvokerContext) -> Result<(), ToolError>;
+
+/// What a definition keeps of a parameter's type.
+pub struct ParamVtable {
+    pub(crate) published: bool,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) optional: fn() -> bool,
+    pub(crate) check: ParamCheck,
+}
+
+/// What an argument is when it is not sent.
+#[derive(Clone, Copy)]
+pub enum DefaultSpec {
+    /// There is no default.
+    None,
+    /// The value's JSON form.
+    Value(fn() -> Result<Value, serde_json::Error>),
+    /// Text to be converted to the parameter's type, after its placeholders are filled in.
+    Text(&'static str),
+}
+
+impl ParamSpec {
+    /// Describes a parameter.
+    pub const fn new(
+        kind: ParamVtable,
+        name: &'static str,
+        description: &'static str,
+        default: DefaultSpec,
+        required: bool,
+    ) -> Self {
+        Self {
+            name,
+            description,
+            default,
+            required,
+            published: kind.published,
+            schema: kind.schema,
+            optional: kind.optional,
+            check: kind.check,
+        }
+    }
+}
+
+/// What the type of a default must be able to do: be shown to the model.
+#[diagnostic::on_unimplemented(
+    message = "a default of type `{Self}` cannot be published",
+    label = "cannot be shown to the model as JSON",
+    note = "write `#[derive(serde::Serialize)]` on `{Self}`, or make the parameter an `Option` without a default"
+)]
+pub trait JsonDefault {
+    /// Returns the JSON form.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    fn into_json(self) -> Result<Value, serde_json::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> JsonDefault for T {
+    fn into_json(self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+impl fmt::Debug for ParamSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParamSpec")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One optional value per parameter, filled from JSON one key at a time.
+pub trait ArgumentSlots: Default + Send + 'static {
+    /// The parameters, in the order they were written.
+    const PARAMS: &'static [ParamSpec];
+
+    /// Reads the value of the parameter at `index`.
+    ///
+    /// # Errors
+    ///
+    /// When the value is not of the parameter's type.
+    fn read<'de, A: MapAccess<'de>>(&mut self, index: usize, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// Reads one slot; a parameter that is sent twice is refused.
+///
+/// # Errors
+///
+/// When the value is not of type `T`.
+pub(crate) fn read_slot<'de, T: Param, A: MapAccess<'de>>(
+    slot: &mut Option<T>,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    struct Seed<T>(PhantomData<T>);
+    impl<'de, T: Param> DeserializeSeed<'de> for Seed<T> {
+        type Value = T;
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+            T::from_json(deserializer)
+        }
+    }
+    if slot.is_some() {
+        return Err(de::Error::custom("sent twice"));
+    }
+    *slot = Some(map.next_value_seed(Seed(PhantomData))?);
+    Ok(())
+}
+
+/// The last step before the call: the argument, its default, or what the call's context gives.
+///
+/// # Errors
+///
+/// When there is none of them.
+pub(crate) fn take_slot<T: Param>(
+    slot: Option<T>,
+    name: &str,
+    default: Option<fn() -> T>,
+    cx: &CallContext<'_>,
+) -> Result<T, ToolError> {
+    match (slot, default) {
+        (Some(value), _) => Ok(value),
+        (None, Some(default)) => Ok(default()),
+        (None, None) if T::PUBLISHED => T::from_call(cx)
+            .map_err(|error| ToolError::retry(format!("/{name}: {}", error.message()))),
+        (None, None) => T::from_call(cx),
+    }
+}
+
+/// A function that was started.
+pub enum StartedHandler {
+    /// It has returned already.
+    Done(Result<ToolOutput, ToolError>),
+    /// It is to be awaited.
+    Pending(BoxFuture<'static, Result<ToolOutput, ToolError>>),
+}
+
+impl StartedHandler {
+    /// Takes the future of an async function.
+    ///
+    /// The future must be `Send`, because any thread may go on with it.
+    pub fn from_future<F>(a_tool_future_must_be_send: F) -> Self
+    where
+        F: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        Self::Pending(Box::pin(a_tool_future_must_be_send))
+    }
+
+    /// Moves a function that blocks to a thread where it may.
+    ///
+    /// The thread keeps the call's permit until it ends, even when nobody waits any more.
+    pub fn spawn_blocking<F>(cx: &CallContext<'_>, function: F) -> Self
+    where
+        F: FnOnce() -> Result<ToolOutput, ToolError> + Send + 'static,
+    {
+        let permit = cx.blocking_permit.take();
+        let mut thread = AbortOnDrop(tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            function()
+        }));
+        Self::from_future(async move {
+            match (&mut thread.0).await {
+                Ok(returned) => returned,
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(error) => Err(ToolError::from(error)),
+                },
+            }
+        })
+    }
+}
+
+/// A function on a thread of its own: given up before it got one, it never starts.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Arguments that were read and validated, waiting to run.
+pub(crate) trait PreparedCall: Send {
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<StartedHandler, ToolError>;
+}
+
+/// Reads arguments for one tool.
+pub(crate) trait ToolHandler: Send + Sync {
+    /// Reads what was sent, and what the view has bound.
+    ///
+    /// Not every tool can read from two places: the careful path puts them together before.
+    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError>;
+
+    /// Reads as [`read`](Run::read) does, and starts the function at once.
+    fn start(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+        cx: &CallContext<'_>,
+    ) -> Result<Result<StartedHandler, ToolError>, ReadError> {
+        Ok(self.prepare(sent, bound)?.run(cx))
+    }
+}
+
+/// A macro-made tool: its receiver, and which parameters must be sent.
+pub(crate) struct MacroHandler<D: Definition> {
+    pub(crate) receiver: Arc<D::Receiver>,
+    pub(crate) required_mask: u64,
+}
+
+impl<D: Definition> MacroHandler<D> {
+    fn fill_slots(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<D::Args, ReadError> {
+        let mut fill = SlotVisitor::<D::Args>::default();
+        // As a struct, because a strict map does not take field names for keys.
+        sent.deserialize_struct("", &[], &mut fill)?;
+        if let Some(bound) = bound {
+            bound.deserialize_struct("", &[], &mut fill)?;
+        }
+        let missing = self.required_mask & !fill.seen;
+        if missing == 0 {
+            return Ok(fill.slots);
+        }
+        let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
+        let first = first.map_or("", |param| param.name);
+        Err(de::Error::missing_field(first))
+    }
+}
+
+impl<D: Definition> ToolHandler for MacroHandler<D> {
+    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError> {
+        Ok(Box::new(PreparedMacroCall::<D> {
+            receiver: self.receiver.clone(),
+            args: self.fill_slots(sent, bound)?,
+        }))
+    }
+
+    fn start(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+        cx: &CallContext<'_>,
+    ) -> Result<Result<StartedHandler, ToolError>, ReadError> {
+        Ok(D::call(&self.receiver, self.fill_slots(sent, bound)?, cx))
+    }
+}
+
+struct PreparedMacroCall<D: Definition> {
+    receiver: Arc<D::Receiver>,
+    args: D::Args,
+}
+
+impl<D: Definition> PreparedCall for PreparedMacroCall<D> {
+    fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<StartedHandler, ToolError> {
+        D::call(&self.receiver, self.args, cx)
+    }
+}
+
+/// Fills slots from an object, one key after the other.
+struct SlotVisitor<S> {
+    slots: S,
+    /// One bit per parameter; `#[tool]` refuses more than 64.
+    seen: u64,
+}
+
+impl<S: ArgumentSlots> Default for SlotVisitor<S> {
+    fn default() -> Self {
+        Self {
+            slots: S::default(),
+            seen: 0,
+        }
+    }
+}
+
+impl<'de, S: ArgumentSlots> Visitor<'de> for &mut SlotVisitor<S> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of arguments")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(index) = map.next_key_seed(ParamNameSeed(S::PARAMS))? {
+            self.slots.read(index, &mut map)?;
+            self.seen |= 1 << index;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the parameter that a key names.
+struct ParamNameSeed(&'static [ParamSpec]);
+
+impl<'de> DeserializeSeed<'de> for ParamNameSeed {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for ParamNameSeed {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a parameter's name")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<usize, E> {
+        let known = |param: &ParamSpec| param.published && param.name == key;
+        self.0
+            .iter()
+            .position(known)
+            .ok_or_else(|| E::custom(format_args!("unknown argument `{key}`")))
+    }
+}

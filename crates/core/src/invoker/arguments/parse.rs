@@ -1,0 +1,38 @@
+//! Text in, JSON out; what is whole but untidy is mended on the way.
+
+use serde_json::Value;
+use toolwright_schema::{Limits, ParseError, Tape, Unrepairable, repair};
+
+use super::ArgumentError;
+
+/// Parses the text, and notes what was mended.
+pub(super) fn parse(
+    text: &str,
+    limits: &Limits,
+    notes: &mut Vec<String>,
+) -> Result<Value, ArgumentError> {
+    let fault = match Tape::parse(text, limits) {
+        Ok(tape) => match tape.to_value() {
+            // Perhaps an object that was encoded twice.
+            Value::String(_) => "they must be an object, not a string".to_owned(),
+            value => return Ok(value),
+        },
+        Err(error @ ParseError::Syntax { .. }) => error.to_string(),
+        Err(error) => return Err(ArgumentError::Malformed(error.to_string())),
+    };
+    let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
+        Unrepairable::Truncated => ArgumentError::Malformed(format!("cut off, send them whole: {fault}")),
+        Unrepairable::Refused(error) => ArgumentError::Malformed(error.to_string()),
+        _ => ArgumentError::Malformed(fault),
+    })?;
+    notes.extend(
+        repaired
+            .notes
+            .iter()
+            .map(|note| format!("repaired: {note}")),
+    );
+    match Tape::parse(&repaired.text, limits) {
+        Ok(tape) => Ok(tape.to_value()),
+        Err(error) => Err(ArgumentError::Malformed(error.to_string())),
+    }
+}

@@ -1,0 +1,85 @@
+//! A prompt's name and arguments in, the text of one message out.
+//!
+//! A prompt goes the way of a call, layers included, except that nobody has to approve of it and no
+//! record is kept: a person has picked it.
+
+use super::{ANONYMOUS_SCOPE, Invoker, resolve};
+use crate::call::{Arguments, ToolCall, ToolName};
+use crate::context::{CallContext, LazyCancellationToken, BlockingPermit, CallScope};
+use crate::error::{RegistryError, ToolError};
+use crate::prompt::{Prompt, RenderedPrompt};
+use crate::result::ToolResult;
+
+impl Invoker {
+    /// Fills in a prompt on behalf of an anonymous caller.
+    ///
+    /// # Errors
+    ///
+    /// The result that a call would have had: there is no such prompt, its arguments are not valid,
+    /// or it failed.
+    pub async fn render_prompt(
+        &self,
+        name: impl Into<ToolName>,
+        arguments: impl Into<Arguments>,
+    ) -> Result<RenderedPrompt, ToolResult> {
+        self.render_prompt_in(&ANONYMOUS_SCOPE, name, arguments).await
+    }
+
+    /// Fills in a prompt on behalf of the scope's caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Invoker::render).
+    pub async fn render_prompt_in(
+        &self,
+        scope: &CallScope,
+        name: impl Into<ToolName>,
+        arguments: impl Into<Arguments>,
+    ) -> Result<RenderedPrompt, ToolResult> {
+        let call = ToolCall::new(name, arguments);
+        self.render_call(scope, &call)
+            .await
+            .map_err(|failure| ToolResult {
+                call_id: call.id,
+                tool: call.name,
+                ..failure
+            })
+    }
+
+    /// Returns the prompts that the scope's caller may see.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Invoker::snapshot).
+    pub fn list_prompts(&self, scope: &CallScope) -> Result<Vec<Prompt>, RegistryError> {
+        let snapshot = self.snapshot()?;
+        let shown = snapshot
+            .prompts()
+            .filter(|prompt| prompt.registered_tool.is_visible_to(&scope.caller));
+        Ok(shown.cloned().collect())
+    }
+
+    async fn render_call(&self, scope: &CallScope, call: &ToolCall) -> Result<RenderedPrompt, ToolResult> {
+        let snapshot = self.snapshot().map_err(ToolError::from)?;
+        let (prompt, note) = resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
+        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
+        let cx = CallContext {
+            call,
+            invoker_context: &self.0.invoker_context,
+            scope,
+            encoders: &snapshot.encoders,
+            cancel: &cancel,
+            blocking_permit: &permit,
+        };
+        let result = Box::pin(self.run_outer_layers(&prompt.registered_tool, &cx)).await;
+        if result.is_error() {
+            return Err(result);
+        }
+        Ok(RenderedPrompt {
+            role: prompt.role(),
+            text: result.text().into_owned(),
+            content: result.content,
+            notes: note.into_iter().chain(result.notes).collect(),
+        })
+    }
+}

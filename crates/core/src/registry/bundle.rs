@@ -1,0 +1,139 @@
+//! What a bundle brings: tools and prompts.
+
+use super::RegisteredTool;
+use crate::call::ToolName;
+use crate::error::RegistryError;
+use crate::prompt::Prompt;
+use crate::tool::{Tool, ToolSpec};
+
+/// One thing that a [`Bundle`] brings.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum BundleItem {
+    /// A function that a model may call.
+    Tool(Tool),
+    /// A text that a person may pick.
+    Prompt(Prompt),
+}
+
+impl BundleItem {
+    /// Returns its name; a tool and a prompt may have the same.
+    pub fn name(&self) -> &ToolName {
+        &self.spec().name
+    }
+
+    /// Returns what is published of it.
+    pub fn spec(&self) -> &ToolSpec {
+        match self {
+            Self::Tool(tool) => tool.spec(),
+            Self::Prompt(prompt) => prompt.spec(),
+        }
+    }
+
+    /// Returns the tool that it is, or that it is made as.
+    pub(super) fn tool(&self) -> &Tool {
+        match self {
+            Self::Tool(tool) => tool,
+            Self::Prompt(prompt) => &prompt.registered_tool.tool,
+        }
+    }
+}
+
+impl From<Tool> for BundleItem {
+    fn from(tool: Tool) -> Self {
+        Self::Tool(tool)
+    }
+}
+
+impl From<Prompt> for BundleItem {
+    fn from(prompt: Prompt) -> Self {
+        Self::Prompt(prompt)
+    }
+}
+
+/// Tools and prompts that belong together: what [`Registry::add`](super::Registry::add) takes.
+///
+/// `#[tools]` implements it; a single [`Tool`] or [`Prompt`] and a list of them are bundles too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no bundle of tools",
+    note = "write `#[tools]` on `impl {Self}`, or pass `function::tool()` or `function::prompt()`"
+)]
+pub trait Bundle: Sized {
+    /// Gives up what it brings, in the order it was written.
+    fn into_items(self) -> Vec<BundleItem>;
+}
+
+impl Bundle for Tool {
+    fn into_items(self) -> Vec<BundleItem> {
+        vec![BundleItem::Tool(self)]
+    }
+}
+
+impl Bundle for Prompt {
+    fn into_items(self) -> Vec<BundleItem> {
+        vec![BundleItem::Prompt(self)]
+    }
+}
+
+impl<I: Into<BundleItem>> Bundle for Vec<I> {
+    fn into_items(self) -> Vec<BundleItem> {
+        self.into_iter().map(Into::into).collect()
+    }
+}
+
+/// What a shelf holds: tools and prompts are kept, found and shown in the same way.
+pub(crate) trait IndexedItem {
+    /// What people call it.
+    const KIND_NAME: &'static str;
+
+    fn registered_tool(&self) -> &RegisteredTool;
+
+    fn registered_tool_mut(&mut self) -> &mut RegisteredTool;
+
+    fn name(&self) -> &str {
+        self.registered_tool().spec.name.as_str()
+    }
+
+    /// Complains that two of them have one name.
+    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError;
+}
+
+impl IndexedItem for RegisteredTool {
+    const KIND_NAME: &'static str = "tool";
+
+    fn registered_tool(&self) -> &RegisteredTool {
+        self
+    }
+
+    fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
+        self
+    }
+
+    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
+        RegistryError::Duplicate {
+            name: name.to_string(),
+            first: first.bundle.to_string(),
+            second: second.bundle.to_string(),
+        }
+    }
+}
+
+impl IndexedItem for Prompt {
+    const KIND_NAME: &'static str = "prompt";
+
+    fn registered_tool(&self) -> &RegisteredTool {
+        &self.registered_tool
+    }
+
+    fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
+        &mut self.registered_tool
+    }
+
+    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
+        RegistryError::DuplicatePrompt {
+            name: name.to_string(),
+            first: first.bundle.to_string(),
+            second: second.bundle.to_string(),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! `[tools.NAME]`, `[bundles.NAME]` and `[defaults]`: how calls are treated, from a file.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use toolwright_schema::{nearest, redact};
+
+use super::view::SharedSemaphores;
+use super::{RegisteredTool, Snapshot};
+use crate::config::Config;
+use crate::error::RegistryError;
+use crate::layer::{Cache, Layer, RateLimit, Retry};
+use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
+use crate::prompt::Prompt;
+use crate::tool::ToolSpec;
+
+/// What can be set for a tool.
+const SETTING_NAMES: [&str; 9] = [
+    "enabled",
+    "timeout",
+    "approval",
+    "concurrency",
+    "errors",
+    "extra",
+    "rate_limit",
+    "retries",
+    "cache",
+];
+
+/// Settings, and the layers made from them: a layer keeps its counts when the registry changes.
+pub(crate) struct ToolSettings {
+    config: Config,
+    layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
+    permits: SharedSemaphores,
+    /// Whether every name was known once.
+    names_checked: AtomicBool,
+}
+
+impl ToolSettings {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            layers: Mutex::default(),
+            permits: SharedSemaphores::default(),
+            names_checked: AtomicBool::new(false),
+        }
+    }
+
+    /// Applies what is set for each tool; the tool's own settings count before its bundle's, and
+    /// those before the defaults. Prompts go with their bundle.
+    pub(super) fn apply(
+        &self,
+        tools: &mut Vec<RegisteredTool>,
+        prompts: &mut Vec<Prompt>,
+        whole: &Snapshot,
+    ) -> Result<(), RegistryError> {
+        // Only at first: a tool that is removed later leaves the others as they are.
+        if !self.names_checked.load(Ordering::Relaxed) {
+            let tools = tools.iter().chain(whole).map(RegisteredTool::spec);
+            let prompts = prompts.iter().chain(whole.prompts()).map(Prompt::spec);
+            self.reject_unknown_names(tools, prompts)?;
+        }
+        let mut kept = Vec::with_capacity(tools.len());
+        for mut entry in tools.drain(..) {
+            if self
+                .find_for_tool(&entry, "enabled", Ok::<bool, String>)?
+                .is_some_and(|(_, on)| !on)
+            {
+                continue;
+            }
+            self.apply_policy(&mut entry)?;
+            self.add_layers(&mut entry)?;
+            kept.push(entry);
+        }
+        *tools = kept;
+        let mut kept = Vec::with_capacity(prompts.len());
+        for prompt in prompts.drain(..) {
+            let key = format!("bundles.{}.enabled", prompt.spec().bundle);
+            let enabled = self.find_first([key], Ok::<bool, String>)?;
+            if enabled.is_none_or(|(_, on)| on) {
+                kept.push(prompt);
+            }
+        }
+        *prompts = kept;
+        self.names_checked.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn apply_policy(&self, entry: &mut RegisteredTool) -> Result<(), RegistryError> {
+        let timeout = self.find_for_tool(entry, "timeout", |text: String| parse_duration(&text))?;
+        let approval = self.find_for_tool(entry, "approval", Ok::<ApprovalPolicy, String>)?;
+        let concurrency = self.find_for_tool(entry, "concurrency", |most: usize| match most {
+            0 => Err("no call could ever run: use at least 1".to_owned()),
+            most => Ok(most),
+        })?;
+        let errors = self.find_for_tool(entry, "errors", Ok::<ErrorPolicy, String>)?;
+        let extra = self.find_for_tool(entry, "extra", Ok::<UnknownArguments, String>)?;
+        entry.map_policy(&self.permits, |_, policy| {
+            policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);
+            policy.approval = approval.map_or(policy.approval, |(_, approval)| approval);
+            policy.concurrency = concurrency.map_or(policy.concurrency, |(_, most)| most);
+            policy.errors = errors.map_or(policy.errors, |(_, errors)| errors);
+            policy.unknown_arguments = extra.map_or(policy.unknown_arguments, |(_, extra)| extra);
+        });
+        Ok(())
+    }
+
+    fn add_layers(&self, entry: &mut RegisteredTool) -> Result<(), RegistryError> {
+        if let Some((key, (calls, period))) =
+            self.find_for_tool(entry, "rate_limit", |text: String| parse_rate(&text))?
+        {
+            self.add_layer(entry, key, || RateLimit::new(calls, period));
+        }
+        if let Some((key, retries)) = self.find_for_tool(entry, "retries", Ok::<u32, String>)?
+            && self.check_repeatable(entry, &key)?
+        {
+            self.add_layer(entry, key, || Retry::new(retries));
+        }
+        if let Some((key, keep)) = self.find_for_tool(entry, "cache", |text: String| parse_duration(&text))?
+            && self.check_repeatable(entry, &key)?
+        {
+            self.add_layer(entry, key, || Cache::new(keep));
+        }
+        Ok(())
+    }
+
+    fn add_layer<L: Layer>(&self, entry: &mut RegisteredTool, key: String, make: impl FnOnce() -> L) {
+        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let layer = layers.entry(key).or_insert_with(|| Arc::new(make()));
+        entry.layers.add(layer);
+    }
+
+    /// A default or a bundle's setting skips tools that cannot be repeated; asking for one is a mistake.
+    fn check_repeatable(&self, entry: &RegisteredTool, key: &str) -> Result<bool, RegistryError> {
+        let repeatable = entry.spec().hints.is_repeatable();
+        if repeatable || !key.starts_with("tools.") {
+            return Ok(repeatable);
+        }
+        let name = &entry.spec().name;
+        Err(self.setting_error(
+            key,
+            format!("`{name}` runs once only: declare it `read_only` or `idempotent`, or drop the setting"),
+        ))
+    }
+
+    /// Reads a setting of a tool, with the key that sets it.
+    fn find_for_tool<T: DeserializeOwned, U>(
+        &self,
+        entry: &RegisteredTool,
+        setting: &str,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<(String, U)>, RegistryError> {
+        let keys = [
+            format!("tools.{}.{setting}", entry.spec().name),
+            format!("bundles.{}.{setting}", entry.spec().bundle),
+            format!("defaults.{setting}"),
+        ];
+        self.find_first(keys, read)
+    }
+
+    /// Reads the first key that is set.
+    fn find_first<T: DeserializeOwned, U>(
+        &self,
+        keys: impl IntoIterator<Item = String>,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<(String, U)>, RegistryError> {
+        for key in keys {
+            let found = self
+                .config
+                .get_optional::<T>(&key)
+                .map_err(|error| RegistryError::Setting {
+                    message: error.to_string(),
+                })?;
+            if let Some(found) = found {
+                let value = read(found).map_err(|message| self.setting_error(&key, message))?;
+                return Ok(Some((key, value)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn setting_error(&self, key: &str, message: String) -> RegistryError {
+        let place = self.config.origin(key).map(|origin| format!(" ({origin})"));
+        RegistryError::Setting {
+            // What is found in place of a setting may be anything, a misplaced key included.
+            message: format!(
+                "setting `{key}`{}: {}",
+                place.unwrap_or_default(),
+                redact(&message)
+            ),
+        }
+    }
+
+    /// A misspelt tool or setting would silently protect nothing.
+    fn reject_unknown_names<'e>(
+        &self,
+        tools: impl Iterator<Item = &'e ToolSpec>,
+        prompts: impl Iterator<Item = &'e ToolSpec>,
+    ) -> Result<(), RegistryError> {
+        let (tools, mut bundles): (Vec<&str>, Vec<&str>) = tools
+            .map(|spec| (spec.name.as_str(), &*spec.bundle))
+            .unzip();
+        bundles.extend(prompts.map(|spec| &*spec.bundle));
+        for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
+            for key in self.config.keys_under(group) {
+                let rest = key
+                    .strip_prefix(group)
+                    .and_then(|rest| rest.strip_prefix('.'));
+                let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
+                    let message = format!("expected a section: write `{key}.enabled`, for example");
+                    return Err(self.setting_error(key, message));
+                };
+                if !known.contains(&name) {
+                    let kind = group.trim_end_matches('s');
+                    return Err(self.setting_error(key, unknown_name_message(kind, name, known)));
+                }
+                self.reject_unknown_setting(key, setting)?;
+            }
+        }
+        for key in self.config.keys_under("defaults") {
+            let setting = key.strip_prefix("defaults.").unwrap_or(key);
+            self.reject_unknown_setting(key, setting)?;
+        }
+        Ok(())
+    }
+
+    fn reject_unknown_setting(&self, key: &str, setting: &str) -> Result<(), RegistryError> {
+        if SETTING_NAMES.contains(&setting) {
+            return Ok(());
+        }
+        Err(self.setting_error(key, unknown_name_message("setting", setting, &SETTING_NAMES)))
+    }
+}
+
+fn unknown_name_message(kind: &str, name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied(), 1).first() {
+        Some(near) => format!("there is no {kind} `{name}`; did you mean `{near}`?"),
+        None => format!("there is no {kind} `{name}`"),
+    }
+}
+
+/// Reads `500ms`, `30s`, `5m` or `1h`.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("expected a duration such as `30s` (ms, s, m or h), found `{text}`");
+    let at = text
+        .find(|c: char| !c.is_ascii_digit())
+        .ok_or_else(expected)?;
+    let (number, unit) = text.split_at(at);
+    let number: u64 = number.parse().map_err(|_| expected())?;
+    let millis = match unit.trim() {
+        "ms" => Some(number),
+        "s" => number.checked_mul(1_000),
+        "m" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    let millis = millis.filter(|millis| *millis > 0).ok_or_else(expected)?;
+    Ok(Duration::from_millis(millis))
+}
+
+/// Reads `10/s`, `100/m` or `1000/h`.
+fn parse_rate(text: &str) -> Result<(u32, Duration), String> {
+    let expected =
+        || format!("expected a number of calls per s, m or h, such as `10/m`, found `{text}`");
+    let (calls, unit) = text.split_once('/').ok_or_else(expected)?;
+    let calls: u32 = calls.trim().parse().map_err(|_| expected())?;
+    let period = parse_duration(&format!("1{}", unit.trim())).map_err(|_| expected())?;
+    if calls == 0 {
+        return Err("no call could ever run: use `enabled = false`".to_owned());
+    }
+    Ok((calls, period))
+}

@@ -1,0 +1,157 @@
+//! One entry in, our definition of its tool out.
+
+use serde_json::{Map, Value};
+use toolwright_schema::{Note, Schema};
+
+use super::{Shape, entry::EntryReader, hosted, schemas, error::EntryError};
+use crate::Hints;
+
+/// A tool definition as other software wrote it, in our form.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The name exactly as given: it may hold dots, and be longer than some APIs allow.
+    pub name: String,
+    /// The name people read, where there is one.
+    pub title: Option<String>,
+    /// What it does; empty where that was not said.
+    pub description: String,
+    /// What its arguments must satisfy.
+    pub input: Schema,
+    /// What its structured result satisfies, if that was said.
+    pub output: Option<Schema>,
+    /// What its author declares about its effects.
+    pub hints: Hints,
+    /// Whether providers were asked to hold the model to the schema.
+    pub strict: Option<bool>,
+    /// The form it was written in.
+    pub shape: Shape,
+    /// The line it stands on, counted from 1, where the text is JSON Lines.
+    pub line: Option<usize>,
+    /// The JSON pointer of its entry in the text, or in its line.
+    pub pointer: String,
+    /// Everything that was read otherwise than it was written; the pointers lead into the text.
+    pub notes: Vec<Note>,
+}
+
+/// Reads one entry; `declared` says that it stands among Gemini's declarations.
+pub(super) fn read_definition(entry: Map<String, Value>, declared: bool) -> Result<ToolDefinition, EntryError> {
+    if let Some(refusal) = hosted::reject_hosted(&entry) {
+        return Err(refusal);
+    }
+    let mut entry = EntryReader::unwrap_envelope(entry, declared);
+    let name = read_name(&mut entry)?;
+    read_named(entry, &name).map_err(|fault| fault.with_name(name))
+}
+
+fn read_named(mut entry: EntryReader, name: &str) -> Result<ToolDefinition, EntryError> {
+    let description = read_description(&mut entry);
+    let strict = take_flag(&mut entry, "strict")?;
+    let (hints, hinted_title) = read_annotations(&mut entry)?;
+    let title = read_title(&mut entry).or(hinted_title);
+    let output = schemas::read_output_schema(&mut entry)?;
+    let input = schemas::read_input_schema(&mut entry)?;
+    let (shape, notes) = entry.finish();
+    Ok(ToolDefinition {
+        name: name.to_owned(),
+        title,
+        description,
+        input,
+        output,
+        hints,
+        strict,
+        shape,
+        line: None,
+        pointer: String::new(),
+        notes,
+    })
+}
+
+fn read_name(entry: &mut EntryReader) -> Result<String, EntryError> {
+    match entry.take("name") {
+        Some(Value::String(name)) if !name.trim().is_empty() => Ok(name),
+        Some(Value::String(_)) => Err(entry.error_at("name", "the name is empty")),
+        Some(other) => Err(entry.error_at("name", format!("expected text, got {other}"))),
+        None if entry.looks_like_definition() => {
+            Err(entry.error_at("", "a definition without a name"))
+        }
+        None => Err(EntryError::not_a_definition()),
+    }
+}
+
+fn read_description(entry: &mut EntryReader) -> String {
+    let given = match entry.take("description") {
+        Some(Value::String(text)) => text,
+        None => String::new(),
+        Some(Value::Array(lines)) if lines.iter().all(Value::is_string) => {
+            entry.note("description", "a list of lines read as text");
+            let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+            lines.join("\n")
+        }
+        Some(value) => {
+            entry.note("description", "read as text, though it is none");
+            value.to_string()
+        }
+    };
+    if given.trim().is_empty() {
+        entry.note("", "no description: a model cannot tell what it is for");
+    }
+    given
+}
+
+fn read_title(entry: &mut EntryReader) -> Option<String> {
+    let given = entry.take("title")?;
+    if !given.is_string() {
+        entry.note("title", "left out: not text");
+    }
+    non_empty_text(given)
+}
+
+/// The hints, and the title that stands among them.
+fn read_annotations(entry: &mut EntryReader) -> Result<(Hints, Option<String>), EntryError> {
+    let mut given = match entry.take("annotations") {
+        None => return Ok((Hints::default(), None)),
+        Some(Value::Object(given)) => given,
+        Some(_) => return Err(entry.error_at("annotations", "expected an object")),
+    };
+    let mut hint = |name: &str| {
+        let Some(value) = given.shift_remove(name) else {
+            return Ok(None);
+        };
+        // A hint that is not understood may be the one that asks for approval.
+        parse_flag(entry, &format!("annotations/{name}"), &value)
+    };
+    let hints = Hints {
+        read_only: hint("readOnlyHint")?,
+        destructive: hint("destructiveHint")?,
+        idempotent: hint("idempotentHint")?,
+        open_world: hint("openWorldHint")?,
+    };
+    Ok((hints, given.shift_remove("title").and_then(non_empty_text)))
+}
+
+fn take_flag(entry: &mut EntryReader, key: &str) -> Result<Option<bool>, EntryError> {
+    match entry.take(key) {
+        None => Ok(None),
+        Some(value) => parse_flag(entry, key, &value),
+    }
+}
+
+fn parse_flag(entry: &mut EntryReader, key: &str, value: &Value) -> Result<Option<bool>, EntryError> {
+    let spelled = match value {
+        Value::Null => return Ok(None),
+        Value::Bool(flag) => return Ok(Some(*flag)),
+        Value::String(text) if text.eq_ignore_ascii_case("true") => true,
+        Value::String(text) if text.eq_ignore_ascii_case("false") => false,
+        _ => return Err(entry.error_at(key, "expected true or false")),
+    };
+    entry.note(key, format!("{value} read as {spelled}"));
+    Ok(Some(spelled))
+}
+
+fn non_empty_text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text),
+        _ => None,
+    }
+}

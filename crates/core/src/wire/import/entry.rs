@@ -1,0 +1,206 @@
+//! One entry while it is read: what it still holds, where it stands, what was noted about it.
+
+use serde_json::{Map, Value};
+use toolwright_schema::Note;
+
+use super::{Shape, schemas::INPUT_SCHEMA_KEYS, error::EntryError};
+
+/// Keys that some API knows and a definition does without.
+const IGNORED_KEYS: [&str; 13] = [
+    "type",
+    "id",
+    "_meta",
+    "icons",
+    "execution",
+    "behavior",
+    "cache_control",
+    "cacheControl",
+    "cachePoint",
+    "defer_loading",
+    "allowed_callers",
+    "input_examples",
+    "eager_input_streaming",
+];
+
+/// Keys that corpora and people put beside the parameters, never the parameters themselves.
+const METADATA_KEYS: [&str; 10] = [
+    "tags",
+    "keywords",
+    "category",
+    "categories",
+    "metadata",
+    "examples",
+    "returns",
+    "return",
+    "output",
+    "errors",
+];
+
+/// Keys of a definition that are sometimes put outside its wrapping.
+const DEFINITION_KEYS: [&str; 7] = [
+    "name",
+    "title",
+    "description",
+    "strict",
+    "annotations",
+    "properties",
+    "required",
+];
+
+/// An entry that is being read.
+pub(super) struct EntryReader {
+    /// What was not read yet.
+    pub(super) remaining: Map<String, Value>,
+    /// Where the body is in the entry: empty, or for example `/function`.
+    wrapper_pointer: &'static str,
+    shape: Shape,
+    notes: Vec<Note>,
+}
+
+impl EntryReader {
+    /// Opens the wrapping that some APIs put around a definition; `declared` says that Gemini's declarations are around it.
+    pub(super) fn unwrap_envelope(mut entry: Map<String, Value>, declared: bool) -> Self {
+        let wrappings = [
+            ("function", "/function", Shape::OpenAiChat),
+            ("toolSpec", "/toolSpec", Shape::Bedrock),
+            ("tool_spec", "/tool_spec", Shape::Bedrock),
+        ];
+        for (key, step, shape) in wrappings {
+            if let Some(Value::Object(_)) = entry.get(key)
+                && let Some(Value::Object(body)) = entry.shift_remove(key)
+            {
+                let notes = Vec::new();
+                let mut opened = Self {
+                    remaining: body,
+                    wrapper_pointer: step,
+                    shape,
+                    notes,
+                };
+                opened.merge_outer_keys(entry);
+                return opened;
+            }
+        }
+        Self {
+            shape: detect_shape(&entry, declared),
+            remaining: entry,
+            wrapper_pointer: "",
+            notes: Vec::new(),
+        }
+    }
+
+    /// Takes in what stands beside the wrapping, though it belongs inside.
+    fn merge_outer_keys(&mut self, beside: Map<String, Value>) {
+        for (key, value) in beside {
+            let name = key.as_str();
+            let message = if IGNORED_KEYS.contains(&name) || value.is_null() {
+                continue;
+            } else if !DEFINITION_KEYS.contains(&name) && !INPUT_SCHEMA_KEYS.contains(&name) {
+                format!("`{key}` left out: no part of a definition")
+            } else if self.remaining.contains_key(name) {
+                format!("`{key}` left out: the definition says its own")
+            } else {
+                let message = format!("`{key}` read as part of the definition");
+                self.remaining.insert(key, value);
+                message
+            };
+            self.notes.push(Note {
+                pointer: String::new(),
+                message,
+            });
+        }
+    }
+
+    /// Takes a value out; `null` is as good as none.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.remaining.shift_remove(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether there is more to it than an object that happens to stand here.
+    pub(super) fn looks_like_definition(&self) -> bool {
+        let is_function = self.remaining.get("type").is_some_and(|kind| kind == "function");
+        !self.wrapper_pointer.is_empty()
+            || is_function
+            || INPUT_SCHEMA_KEYS.iter().any(|key| self.remaining.contains_key(*key))
+    }
+
+    /// The first key that nobody knows and that holds enough to be the parameters.
+    pub(super) fn unknown_container(&self) -> Option<&str> {
+        let is_container = |value: &Value| match value {
+            Value::String(text) => text.trim_start().starts_with(['{', '[']),
+            value => value.is_object() || value.is_array(),
+        };
+        self.unknown_keys()
+            .find(|(key, value)| is_container(value) && !METADATA_KEYS.contains(key))
+            .map(|(key, _)| key)
+    }
+
+    fn unknown_keys(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let members = self.remaining.iter();
+        members
+            .filter(|(key, value)| {
+                !IGNORED_KEYS.contains(&key.as_str()) && !key.starts_with("x-") && !value.is_null()
+            })
+            .map(|(key, value)| (key.as_str(), value))
+    }
+
+    pub(super) fn note(&mut self, key: &str, message: impl Into<String>) {
+        self.notes.push(Note {
+            pointer: self.pointer_to(key),
+            message: message.into(),
+        });
+    }
+
+    pub(super) fn error_at(&self, key: &str, message: impl Into<String>) -> EntryError {
+        EntryError::new(self.pointer_to(key), message)
+    }
+
+    /// The pointer of a key of the body, or of a pointer into it.
+    fn pointer_to(&self, key: &str) -> String {
+        let slash = if key.is_empty() || key.starts_with('/') {
+            ""
+        } else {
+            "/"
+        };
+        format!("{}{slash}{key}", self.wrapper_pointer)
+    }
+
+    /// Notes what was never read.
+    pub(super) fn finish(mut self) -> (Shape, Vec<Note>) {
+        let left: Vec<String> = self
+            .unknown_keys()
+            .map(|(key, _)| format!("`{key}` left out: no part of a definition"))
+            .collect();
+        for message in left {
+            self.note("", message);
+        }
+        (self.shape, self.notes)
+    }
+}
+
+/// Recognises a definition that has no wrapping by the keys it uses.
+fn detect_shape(body: &Map<String, Value>, declared: bool) -> Shape {
+    let has = |key: &str| body.contains_key(key);
+    let kind = body.get("type").and_then(Value::as_str);
+    let upper_case = || {
+        let kind = body.get("parameters").and_then(|schema| schema.get("type"));
+        kind.is_some_and(|kind| kind == "OBJECT")
+    };
+    if declared || has("parametersJsonSchema") || has("parameters_json_schema") {
+        Shape::Gemini
+    } else if has("input_schema") || kind == Some("custom") {
+        Shape::Anthropic
+    } else if body
+        .get("inputSchema")
+        .is_some_and(|schema| schema.get("json").is_some())
+    {
+        Shape::Bedrock
+    } else if has("inputSchema") || has("outputSchema") || has("annotations") {
+        Shape::Mcp
+    } else if kind == Some("function") {
+        Shape::OpenAiResponses
+    } else if upper_case() {
+        Shape::Gemini
+    } else {
+        Shape::OpenAiChat
+    }
+}

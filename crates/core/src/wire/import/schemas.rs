@@ -1,0 +1,197 @@
+//! The schema of a definition, wherever its API puts it.
+
+use serde_json::{Map, Value, json};
+use toolwright_schema::{Note, Schema, SchemaError, normalise};
+
+use super::{entry::EntryReader, error::EntryError};
+
+/// Where APIs put the schema of the arguments.
+pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] = [
+    "parameters",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+    "input_schema",
+    "inputSchema",
+];
+
+/// Where APIs put the schema of the result.
+const OUTPUT_SCHEMA_KEYS: [&str; 5] = [
+    "outputSchema",
+    "output_schema",
+    "responseJsonSchema",
+    "response_json_schema",
+    "response",
+];
+
+/// Keywords by which a schema means something else than an object, unless it names the type.
+const NON_OBJECT_KEYWORDS: [&str; 13] = [
+    "items",
+    "prefixItems",
+    "contains",
+    "unevaluatedItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "enum",
+    "const",
+];
+
+/// Keywords by which a schema leaves it to others to name the type.
+const COMPOSITION_KEYWORDS: [&str; 7] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "not",
+];
+
+/// Reads the schema of the arguments.
+pub(super) fn read_input_schema(entry: &mut EntryReader) -> Result<Schema, EntryError> {
+    let (key, mut schema) = find_input_schema(entry)?;
+    merge_required(entry, &mut schema);
+    normalise_schema(entry, &key, &mut schema)?;
+    require_object(entry, &key, &mut schema)?;
+    check_schema(entry, &key, schema)
+}
+
+/// Reads the schema of the result, if there is one.
+pub(super) fn read_output_schema(entry: &mut EntryReader) -> Result<Option<Schema>, EntryError> {
+    let given = OUTPUT_SCHEMA_KEYS
+        .iter()
+        .find_map(|key| Some((*key, entry.take(key)?)));
+    match given {
+        None => Ok(None),
+        // It says nothing.
+        Some((_, Value::Object(members))) if members.is_empty() => Ok(None),
+        // Examples of answers stand there too.
+        Some(("response", schema)) if !schema.is_object() => {
+            entry.note("response", "left out: not a schema");
+            Ok(None)
+        }
+        Some((key, mut schema)) => {
+            normalise_schema(entry, key, &mut schema)?;
+            check_schema(entry, key, schema).map(Some)
+        }
+    }
+}
+
+/// Finds the schema, and the key it is under.
+fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryError> {
+    let given: Vec<(&str, Value)> = INPUT_SCHEMA_KEYS
+        .iter()
+        .filter_map(|key| Some((*key, entry.take(key)?)))
+        .collect();
+    let mut given = given.into_iter();
+    let (key, schema) = match given.next() {
+        None => ("parameters", Value::Null),
+        Some(first) => first,
+    };
+    if let Some((other, _)) = given.find(|(_, other)| *other != schema) {
+        let message = format!("`{key}` says otherwise: only one of them can be meant");
+        return Err(entry.error_at(other, message));
+    }
+    match schema {
+        // Bedrock wraps the schema once more.
+        Value::Object(mut members) if members.len() == 1 && members.contains_key("json") => {
+            let schema = members.shift_remove("json").unwrap_or_default();
+            Ok((format!("{key}/json"), schema))
+        }
+        Value::Object(members) if members.is_empty() => find_misplaced_schema(entry, key),
+        Value::Null => find_misplaced_schema(entry, key),
+        schema => Ok((key.to_owned(), schema)),
+    }
+}
+
+/// No schema where one is expected: no parameters, unless they stand somewhere else.
+fn find_misplaced_schema(entry: &mut EntryReader, key: &str) -> Result<(String, Value), EntryError> {
+    if entry.remaining.contains_key("properties") {
+        let keywords = [
+            "properties",
+            "required",
+            "additionalProperties",
+            "$defs",
+            "definitions",
+        ];
+        let schema: Map<String, Value> = keywords
+            .iter()
+            .filter_map(|keyword| Some(((*keyword).to_owned(), entry.take(keyword)?)))
+            .collect();
+        entry.note("", "`properties` read as those of the parameters");
+        return Ok((String::new(), Value::Object(schema)));
+    }
+    match entry.unknown_container() {
+        Some(key) => {
+            let message = format!("`{key}` is no known key; the parameters belong in `parameters`");
+            let step = key.replace('~', "~0").replace('/', "~1");
+            Err(entry.error_at(&step, message))
+        }
+        None => Ok((key.to_owned(), Value::Null)),
+    }
+}
+
+/// A list of required names that stands beside the parameters.
+fn merge_required(entry: &mut EntryReader, schema: &mut Value) {
+    if let Some(Value::Array(_)) = entry.remaining.get("required")
+        && let Value::Object(members) = schema
+        && !members.contains_key("required")
+        && let Some(names) = entry.take("required")
+    {
+        entry.note("", "`required` read as part of the parameters");
+        members.insert("required".to_owned(), names);
+    }
+}
+
+fn normalise_schema(entry: &mut EntryReader, key: &str, schema: &mut Value) -> Result<(), EntryError> {
+    let notes = normalise(schema).map_err(|error| schema_error(entry, key, &error))?;
+    for Note { pointer, message } in notes {
+        entry.note(&format!("{key}{pointer}"), message);
+    }
+    Ok(())
+}
+
+fn check_schema(entry: &EntryReader, key: &str, schema: Value) -> Result<Schema, EntryError> {
+    Schema::check(schema).map_err(|error| schema_error(entry, key, &error))
+}
+
+fn schema_error(entry: &EntryReader, key: &str, error: &SchemaError) -> EntryError {
+    entry.error_at(&format!("{key}{}", error.pointer()), error.message())
+}
+
+/// Arguments are an object: says so where the schema does not, and refuses one that says otherwise.
+fn require_object(entry: &mut EntryReader, key: &str, schema: &mut Value) -> Result<(), EntryError> {
+    let Value::Object(members) = schema else {
+        let message = format!("arguments are an object, which {schema} does not describe");
+        return Err(entry.error_at(key, message));
+    };
+    let other = NON_OBJECT_KEYWORDS.iter().find(|word| members.contains_key(**word));
+    let composed = COMPOSITION_KEYWORDS.iter().any(|word| members.contains_key(*word));
+    match members.get("type") {
+        Some(Value::String(word)) if word == "object" => {}
+        Some(Value::Array(words)) if words.iter().any(|word| word == "object") => {
+            entry.note(key, "type read as \"object\": arguments are nothing else");
+            members.insert("type".to_owned(), json!("object"));
+        }
+        Some(other) => {
+            let message = format!("arguments are an object, not {other}");
+            return Err(entry.error_at(&format!("{key}/type"), message));
+        }
+        None if composed => {}
+        None => match other {
+            Some(other) => {
+                let message = format!("arguments are an object, of which `{other}` says nothing");
+                return Err(entry.error_at(&format!("{key}/{other}"), message));
+            }
+            None => {
+                entry.note(key, "type \"object\" added: arguments are nothing else");
+                members.shift_insert(0, "type".to_owned(), json!("object"));
+            }
+        },
+    }
+    Ok(())
+}

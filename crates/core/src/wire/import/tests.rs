@@ -1,0 +1,44 @@
+//! Definitions as other software writes them, each in our form or refused with its place.
+
+mod corpus;
+mod documents;
+mod random;
+mod refusals;
+mod shapes;
+
+use serde_json::Value;
+
+use super::*;
+
+/// Everything found in a text that can be read.
+fn all(text: &str) -> Vec<Result<ToolDefinition, RejectedDefinition>> {
+    import_definitions(text).unwrap_or_else(|error| panic!("{text} refused: {error}"))
+}
+
+/// The only entry, which is a definition.
+fn one(entry: &Value) -> ToolDefinition {
+    let mut found = all(&entry.to_string());
+    assert_eq!(found.len(), 1, "{entry}");
+    found
+        .remove(0)
+        .unwrap_or_else(|refused| panic!("{entry} refused: {refused}"))
+}
+
+/// Why the only entry is refused.
+fn refusal(entry: &Value) -> RejectedDefinition {
+    let mut found = all(&entry.to_string());
+    assert_eq!(found.len(), 1, "{entry}");
+    found.remove(0).expect_err("a refusal")
+}
+
+/// The names of the definitions, in order.
+fn names(text: &str) -> Vec<String> {
+    let found = all(text).into_iter();
+    found
+        .map(|entry| entry.unwrap_or_else(|refused| panic!("{refused}")).name)
+        .collect()
+}
+
+fn notes(definition: &ToolDefinition) -> Vec<String> {
+    definition.notes.iter().map(ToString::to_string).collect()
+}
