@@ -98,7 +98,7 @@ impl Bridge {
             ..CandidateTool::from(entry)
         });
         let dialect = match strict {
-            Some(_) => self.dialect.plain(),
+            Some(_) => self.dialect.non_strict(),
             None => self.dialect,
         };
         let plan = ToolPlanner::new(dialect).shape(shape).plan(candidates);

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::{self, DeserializeOwned};
 use serde_json::{Value, json};
-use toolwright_schema::{Node, ReadError, Schema, close_objects, types_enforce};
+use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_type};
 
 use crate::context::CallContext;
 use crate::definition::{Metadata, PreparedCall, ToolHandler, StartedHandler};
@@ -422,7 +422,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             }
             InputSource::WholeSchema { mut schema, typed } => {
                 require_object(&schema, || self.spec.name.to_string())?;
-                let enforced = types_enforce(&schema);
+                let enforced = is_enforced_by_type(&schema);
                 if typed {
                     close_objects(&mut schema);
                 }

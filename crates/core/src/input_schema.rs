@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Schema, close_objects, coerce, types_enforce};
+use toolwright_schema::{Schema, close_objects, coerce, is_enforced_by_type};
 
 use crate::definition::{DefaultSpec, ParamSpec};
 use crate::error::DefineError;
@@ -273,7 +273,7 @@ impl InputSchemaBuilder {
         });
         add_definitions(&mut input, &mut self.generator);
         // Asked first: the strict reading of arguments closes structs by itself.
-        let enforced = types_enforce(&input);
+        let enforced = is_enforced_by_type(&input);
         close_objects(&mut input);
         (Schema::trusted(input), enforced, self.defaults, self.definition_error)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use serde_json::Value;
-use toolwright_schema::Limits;
+use toolwright_schema::InputLimits;
 
 use crate::approval::{ApprovalSigner, Approver};
 use crate::audit::{AuditSink, AuditGuard};
@@ -91,7 +91,7 @@ struct InvokerInner {
 struct InvokerOptions {
     approver: Option<Arc<dyn Approver>>,
     audit: Option<Arc<dyn AuditSink>>,
-    argument_limits: Limits,
+    argument_limits: InputLimits,
     coerce: bool,
     timeout: Option<Duration>,
     output_limit: usize,

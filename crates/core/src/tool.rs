@@ -261,7 +261,7 @@ impl Tool {
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
             let seen = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            encode_hex(&Sha256::digest(canonical(&seen)))
+            encode_hex(&Sha256::digest(canonical_json(&seen)))
         })
     }
 }

@@ -236,7 +236,7 @@ impl<'a, 't> Filler<'a, 't> {
             return true;
         };
         let value = Value::from(value);
-        let tape = toolwright_core::schema::Tape::of(&value);
+        let tape = toolwright_core::schema::Tape::from_value(&value);
         demand.is_valid(tape.root())
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn answer(form: &ResponseFormat, question: &str, known: &Known) -> St
         _ => (single(&root, question, known), vec![form.name.clone()]),
     };
     match value {
-        Some(value) if form.schema.is_valid(Tape::of(&value).root()) => value.to_string(),
+        Some(value) if form.schema.is_valid(Tape::from_value(&value).root()) => value.to_string(),
         Some(_) => say::no_form(&form.name, &[], known),
         None => say::no_form(&form.name, &missing, known),
     }

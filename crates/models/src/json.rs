@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use toolwright_core::schema::{Limits, repair};
+use toolwright_core::schema::{InputLimits, repair};
 
 /// Reads a field, or takes it for missing if it is not what it should be.
 pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -75,7 +75,7 @@ pub(crate) fn arguments_object(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
     }
-    let tidy = repair(arguments, &Limits::default()).ok();
+    let tidy = repair(arguments, &InputLimits::default()).ok();
     let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
     [Some(arguments), tidy]
         .into_iter()

@@ -2,22 +2,22 @@
 //!
 //! A value is only touched where its own subschema refuses it, and only for the one reading that this subschema admits.
 
-mod place;
-mod reading;
+mod subschema_path;
+mod candidates;
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::{Schema, violation::show};
-use place::{child_place, kinds};
-use reading::{Reading, readings, whole};
+use crate::{Schema, violation::excerpt};
+use subschema_path::{child_subschema_path, type_names};
+use candidates::{Candidate, candidates, as_integer};
 
 /// How many values are visited; what lies beyond is left as it is.
-const VISITED: usize = 10_000;
+const MAX_VISITED_VALUES: usize = 10_000;
 
 /// How deep values are followed.
-const DEEP: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// One value that was read as another of the same meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,49 +47,49 @@ impl fmt::Display for Coercion {
 pub fn coerce(value: &mut Value, schema: &Schema) -> Vec<Coercion> {
     let mut coercer = Coercer {
         schema,
-        left: VISITED,
-        wrapping: false,
-        done: Vec::new(),
+        remaining_visits: MAX_VISITED_VALUES,
+        inside_wrapped_array: false,
+        coercions: Vec::new(),
     };
-    coercer.walk(value, "#", "", false, DEEP);
-    coercer.done
+    coercer.walk(value, "#", "", false, MAX_DEPTH);
+    coercer.coercions
 }
 
 struct Coercer<'s> {
     schema: &'s Schema,
-    left: usize,
+    remaining_visits: usize,
     /// Inside a value we wrapped in an array ourselves; wrapping again would be guessing.
-    wrapping: bool,
-    done: Vec<Coercion>,
+    inside_wrapped_array: bool,
+    coercions: Vec<Coercion>,
 }
 
 impl Coercer<'_> {
     fn walk(&mut self, value: &mut Value, place: &str, pointer: &str, valid: bool, depth: usize) {
-        let (Some(left), Some(depth)) = (self.left.checked_sub(1), depth.checked_sub(1)) else {
+        let (Some(left), Some(depth)) = (self.remaining_visits.checked_sub(1), depth.checked_sub(1)) else {
             return;
         };
-        self.left = left;
+        self.remaining_visits = left;
         let valid = valid || self.schema.admits_at(place, value).unwrap_or(true);
         self.descend(value, place, pointer, valid, depth);
         if valid || self.schema.admits_at(place, value).unwrap_or(true) {
-            if let Some(whole) = self.whole(value, place) {
+            if let Some(whole) = self.as_integer(value, place) {
                 self.replace(value, whole, pointer);
             }
             return;
         }
         let mut fitting = Vec::new();
-        for reading in readings(self.schema.as_value(), place, value) {
-            let before = self.done.len();
+        for reading in candidates(self.schema.as_value(), place, value) {
+            let before = self.coercions.len();
             let (mut candidate, wraps) = match reading {
-                Reading::Plain(candidate) => (candidate, false),
-                Reading::Wrapped(_) if self.wrapping => continue,
-                Reading::Wrapped(candidate) => (candidate, true),
+                Candidate::Converted(candidate) => (candidate, false),
+                Candidate::Wrapped(_) if self.inside_wrapped_array => continue,
+                Candidate::Wrapped(candidate) => (candidate, true),
             };
-            let outer = self.wrapping;
-            self.wrapping |= wraps;
+            let outer = self.inside_wrapped_array;
+            self.inside_wrapped_array |= wraps;
             self.descend(&mut candidate, place, pointer, false, depth);
-            self.wrapping = outer;
-            let inner = self.done.split_off(before);
+            self.inside_wrapped_array = outer;
+            let inner = self.coercions.split_off(before);
             if self.schema.admits_at(place, &candidate) == Some(true) {
                 fitting.push((candidate, inner));
             }
@@ -98,15 +98,15 @@ impl Coercer<'_> {
         if fitting.len() == 1
             && let Some((candidate, inner)) = fitting.pop()
         {
-            let meant = self.whole(&candidate, place).unwrap_or(candidate);
+            let meant = self.as_integer(&candidate, place).unwrap_or(candidate);
             self.replace(value, meant, pointer);
-            self.done.extend(inner);
+            self.coercions.extend(inner);
         }
     }
 
-    fn whole(&self, value: &Value, place: &str) -> Option<Value> {
-        let whole = whole(value)?;
-        let kinds = kinds(self.schema.as_value(), place);
+    fn as_integer(&self, value: &Value, place: &str) -> Option<Value> {
+        let whole = as_integer(value)?;
+        let kinds = type_names(self.schema.as_value(), place);
         (kinds.contains(&"integer") && !kinds.contains(&"number")).then_some(whole)
     }
 
@@ -121,16 +121,16 @@ impl Coercer<'_> {
         let root = self.schema.as_value();
         match value {
             Value::Object(members) => {
-                for (key, member) in members.iter_mut().take(self.left) {
-                    if let Some(place) = child_place(root, place, Ok(key)) {
+                for (key, member) in members.iter_mut().take(self.remaining_visits) {
+                    if let Some(place) = child_subschema_path(root, place, Ok(key)) {
                         let step = key.replace('~', "~0").replace('/', "~1");
                         self.walk(member, &place, &format!("{pointer}/{step}"), valid, depth);
                     }
                 }
             }
             Value::Array(elements) => {
-                for (at, element) in elements.iter_mut().enumerate().take(self.left) {
-                    if let Some(place) = child_place(root, place, Err(at)) {
+                for (at, element) in elements.iter_mut().enumerate().take(self.remaining_visits) {
+                    if let Some(place) = child_subschema_path(root, place, Err(at)) {
                         self.walk(element, &place, &format!("{pointer}/{at}"), valid, depth);
                     }
                 }
@@ -140,10 +140,10 @@ impl Coercer<'_> {
     }
 
     fn replace(&mut self, value: &mut Value, by: Value, pointer: &str) {
-        self.done.push(Coercion {
+        self.coercions.push(Coercion {
             pointer: pointer.to_owned(),
-            from: show(value, pointer),
-            to: show(&by, pointer),
+            from: excerpt(value, pointer),
+            to: excerpt(&by, pointer),
         });
         *value = by;
     }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use crate::{nearest, pass::Pass};
 
 mod anthropic;
-mod compatible;
+mod other_providers;
 mod google;
 mod ollama;
 mod openai;
@@ -18,10 +18,10 @@ mod portable;
 
 /// The schema rules of one provider.
 #[derive(Clone, Copy)]
-pub struct Dialect(&'static Rules);
+pub struct Dialect(&'static DialectRules);
 
 /// What a dialect is made of.
-pub(crate) struct Rules {
+pub(crate) struct DialectRules {
     pub(crate) name: &'static str,
     /// The month these rules were last compared with what the provider says.
     pub(crate) as_of: &'static str,
@@ -31,22 +31,22 @@ pub(crate) struct Rules {
     pub(crate) keywords: Option<&'static [&'static str]>,
     /// The values of `format` that are understood; `None` admits all.
     pub(crate) formats: Option<&'static [&'static str]>,
-    pub(crate) nulls: Nulls,
-    pub(crate) enums: Enums,
+    pub(crate) null_style: NullStyle,
+    pub(crate) enum_values: EnumValues,
     /// Whether an object below the root may have no properties at all.
-    pub(crate) empty_objects: bool,
-    pub(crate) budget: Budget,
-    pub(crate) parameter_name: Option<NameRule>,
-    pub(crate) tool_name: NameRule,
-    pub(crate) most_tools: Option<usize>,
+    pub(crate) allows_empty_objects: bool,
+    pub(crate) size_limits: SizeLimits,
+    pub(crate) parameter_name_rule: Option<NameRule>,
+    pub(crate) tool_name_rule: NameRule,
+    pub(crate) max_tools: Option<usize>,
     /// What `maxItems` may add up to over a request.
-    pub(crate) most_items: Option<u64>,
-    pub(crate) strict: Strictness,
+    pub(crate) max_items_total: Option<u64>,
+    pub(crate) strict_mode: StrictMode,
 }
 
-impl Rules {
+impl DialectRules {
     /// Whether a keyword may stand in a schema.
-    pub(crate) fn keeps(&self, keyword: &str) -> bool {
+    pub(crate) fn allows_keyword(&self, keyword: &str) -> bool {
         // By far the most frequent, which every dialect takes.
         matches!(
             keyword,
@@ -56,67 +56,67 @@ impl Rules {
 }
 
 /// A dialect that takes any JSON Schema: the rows below say in what they differ.
-const ANYTHING: Rules = Rules {
+const ANY_JSON_SCHEMA: DialectRules = DialectRules {
     name: "",
     as_of: "2026-11",
     about: "",
     passes: &[],
     keywords: None,
     formats: None,
-    nulls: Nulls::Type,
-    enums: Enums::Any,
-    empty_objects: true,
-    budget: Budget::NONE,
-    parameter_name: None,
-    tool_name: WORDS_64,
-    most_tools: None,
-    most_items: None,
-    strict: Strictness::NONE,
+    null_style: NullStyle::TypeList,
+    enum_values: EnumValues::Any,
+    allows_empty_objects: true,
+    size_limits: SizeLimits::NONE,
+    parameter_name_rule: None,
+    tool_name_rule: WORD_OR_DASH_64,
+    max_tools: None,
+    max_items_total: None,
+    strict_mode: StrictMode::NONE,
 };
 
 /// How a dialect says that a value may be null.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nulls {
+pub(crate) enum NullStyle {
     /// `"type": ["string", "null"]`, or a branch of `anyOf`.
-    Type,
+    TypeList,
     /// Only as a branch of `anyOf`.
-    Branch,
+    AnyOfBranch,
     /// `"nullable": true`.
-    Flag,
+    NullableKeyword,
     /// Not at all.
-    Never,
+    Unsupported,
 }
 
 /// Which values an `enum` may list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Enums {
+pub(crate) enum EnumValues {
     Any,
     /// No arrays and objects.
     Primitives,
     /// Strings only: other values are written as text, and read back.
-    Strings,
+    StringsOnly,
 }
 
 /// How large one tool's schema may be.
 #[derive(Clone, Copy)]
-pub(crate) struct Budget {
+pub(crate) struct SizeLimits {
     /// How deep objects and arrays may nest, the root counted as 1.
-    pub(crate) depth: Option<usize>,
-    pub(crate) properties: Option<usize>,
-    pub(crate) enum_values: Option<usize>,
+    pub(crate) max_depth: Option<usize>,
+    pub(crate) max_properties: Option<usize>,
+    pub(crate) max_enum_values: Option<usize>,
     /// How many characters the strings of one `enum` of more than 250 values may have.
-    pub(crate) long_enum: Option<usize>,
+    pub(crate) max_long_enum_characters: Option<usize>,
     /// How many characters names, enum values and constants may have together.
-    pub(crate) characters: Option<usize>,
+    pub(crate) max_characters: Option<usize>,
 }
 
-impl Budget {
+impl SizeLimits {
     const NONE: Self = Self {
-        depth: None,
-        properties: None,
-        enum_values: None,
-        long_enum: None,
-        characters: None,
+        max_depth: None,
+        max_properties: None,
+        max_enum_values: None,
+        max_long_enum_characters: None,
+        max_characters: None,
     };
 }
 
@@ -125,58 +125,58 @@ impl Budget {
 #[non_exhaustive]
 pub struct NameRule {
     /// The most characters.
-    pub most: usize,
-    first: fn(char) -> bool,
-    rest: fn(char) -> bool,
+    pub max_length: usize,
+    is_valid_first: fn(char) -> bool,
+    is_valid_rest: fn(char) -> bool,
 }
 
 impl NameRule {
     const fn new(most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
-        Self { most, first, rest }
+        Self { max_length: most, is_valid_first: first, is_valid_rest: rest }
     }
 
     /// Whether a name may stand as it is.
-    pub fn admits(&self, name: &str) -> bool {
+    pub fn is_valid(&self, name: &str) -> bool {
         let mut letters = name.chars();
-        letters.next().is_some_and(self.first)
-            && letters.all(self.rest)
-            && name.chars().count() <= self.most
+        letters.next().is_some_and(self.is_valid_first)
+            && letters.all(self.is_valid_rest)
+            && name.chars().count() <= self.max_length
     }
 
     /// Whether a character may stand at this place of a name.
-    pub fn admits_at(&self, place: usize, letter: char) -> bool {
+    pub fn is_valid_char(&self, place: usize, letter: char) -> bool {
         if place == 0 {
-            (self.first)(letter)
+            (self.is_valid_first)(letter)
         } else {
-            (self.rest)(letter)
+            (self.is_valid_rest)(letter)
         }
     }
 }
 
-fn word(letter: char) -> bool {
+fn is_word_char(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-fn word_or_dash(letter: char) -> bool {
-    word(letter) || letter == '-'
+fn is_word_or_dash(letter: char) -> bool {
+    is_word_char(letter) || letter == '-'
 }
 
-fn letter_or_underscore(letter: char) -> bool {
+fn is_letter_or_underscore(letter: char) -> bool {
     letter.is_ascii_alphabetic() || letter == '_'
 }
 
 /// `[a-zA-Z0-9_-]`, at most 64: what most providers want.
-const WORDS_64: NameRule = NameRule::new(64, word_or_dash, word_or_dash);
+const WORD_OR_DASH_64: NameRule = NameRule::new(64, is_word_or_dash, is_word_or_dash);
 
 /// What strict mode means in a dialect.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Strictness {
+pub(crate) struct StrictMode {
     /// Whether these are the rules of strict mode.
-    pub(crate) on: bool,
+    pub(crate) enabled: bool,
     /// The rules of the same provider's strict mode.
-    pub(crate) twin: Option<Dialect>,
+    pub(crate) strict_dialect: Option<Dialect>,
     /// What all strict tools of a request may use together.
-    pub(crate) budget: StrictBudget,
+    pub(crate) request_budget: StrictBudget,
 }
 
 /// What a request may spend on strict tools.
@@ -184,32 +184,32 @@ pub(crate) struct Strictness {
 #[non_exhaustive]
 pub struct StrictBudget {
     /// How many tools may be strict.
-    pub tools: Option<usize>,
+    pub max_strict_tools: Option<usize>,
     /// How many parameters may be optional.
-    pub optional: Option<usize>,
+    pub max_optional_parameters: Option<usize>,
     /// How many parameters may have a union for a type.
-    pub unions: Option<usize>,
+    pub max_union_parameters: Option<usize>,
 }
 
-impl Strictness {
+impl StrictMode {
     const NONE: Self = Self {
-        on: false,
-        twin: None,
-        budget: StrictBudget {
-            tools: None,
-            optional: None,
-            unions: None,
+        enabled: false,
+        strict_dialect: None,
+        request_budget: StrictBudget {
+            max_strict_tools: None,
+            max_optional_parameters: None,
+            max_union_parameters: None,
         },
     };
 }
 
 impl Dialect {
     /// OpenAI without strict mode.
-    pub const OPENAI: Self = Self(&openai::PLAIN);
+    pub const OPENAI: Self = Self(&openai::NON_STRICT);
     /// OpenAI with strict mode.
     pub const OPENAI_STRICT: Self = Self(&openai::STRICT);
     /// Anthropic without strict mode.
-    pub const ANTHROPIC: Self = Self(&anthropic::PLAIN);
+    pub const ANTHROPIC: Self = Self(&anthropic::NON_STRICT);
     /// Anthropic with strict mode.
     pub const ANTHROPIC_STRICT: Self = Self(&anthropic::STRICT);
     /// Gemini's `parametersJsonSchema`.
@@ -219,24 +219,24 @@ impl Dialect {
     /// Ollama.
     pub const OLLAMA: Self = Self(&ollama::RULES);
     /// Mistral.
-    pub const MISTRAL: Self = Self(&compatible::MISTRAL);
+    pub const MISTRAL: Self = Self(&other_providers::MISTRAL);
     /// Groq.
-    pub const GROQ: Self = Self(&compatible::GROQ);
+    pub const GROQ: Self = Self(&other_providers::GROQ);
     /// DeepSeek without strict mode.
-    pub const DEEPSEEK: Self = Self(&compatible::DEEPSEEK);
+    pub const DEEPSEEK: Self = Self(&other_providers::DEEPSEEK);
     /// DeepSeek with strict mode.
-    pub const DEEPSEEK_STRICT: Self = Self(&compatible::DEEPSEEK_STRICT);
+    pub const DEEPSEEK_STRICT: Self = Self(&other_providers::DEEPSEEK_STRICT);
     /// xAI.
-    pub const XAI: Self = Self(&compatible::XAI);
+    pub const XAI: Self = Self(&other_providers::XAI);
     /// Amazon Bedrock's Converse.
-    pub const BEDROCK: Self = Self(&compatible::BEDROCK);
+    pub const BEDROCK: Self = Self(&other_providers::BEDROCK);
     /// The Model Context Protocol.
-    pub const MCP: Self = Self(&compatible::MCP);
+    pub const MCP: Self = Self(&other_providers::MCP);
     /// What all of them have in common.
     pub const PORTABLE: Self = Self(&portable::RULES);
 
     /// Every dialect, in the order they are shown.
-    pub const ALL: [Self; COUNT] = [
+    pub const ALL: [Self; DIALECT_COUNT] = [
         Self::OPENAI,
         Self::OPENAI_STRICT,
         Self::ANTHROPIC,
@@ -271,16 +271,16 @@ impl Dialect {
 
     /// Whether the provider holds the model to schemas in this dialect while it writes.
     pub fn is_strict(self) -> bool {
-        self.0.strict.on
+        self.0.strict_mode.enabled
     }
 
     /// The strict mode of the same provider.
     pub fn strict(self) -> Option<Self> {
-        self.0.strict.twin
+        self.0.strict_mode.strict_dialect
     }
 
     /// The same provider's rules without strict mode; itself where there are none.
-    pub fn plain(self) -> Self {
+    pub fn non_strict(self) -> Self {
         let twin = Self::ALL
             .into_iter()
             .find(|other| other.strict() == Some(self));
@@ -289,25 +289,25 @@ impl Dialect {
 
     /// What a request may spend on strict tools.
     pub fn strict_budget(self) -> StrictBudget {
-        self.0.strict.budget
+        self.0.strict_mode.request_budget
     }
 
     /// How tools are named.
     pub fn tool_name(self) -> NameRule {
-        self.0.tool_name
+        self.0.tool_name_rule
     }
 
     /// How many tools a request may carry.
-    pub fn most_tools(self) -> Option<usize> {
-        self.0.most_tools
+    pub fn max_tools(self) -> Option<usize> {
+        self.0.max_tools
     }
 
     /// What `maxItems` may add up to over a request.
-    pub fn most_items(self) -> Option<u64> {
-        self.0.most_items
+    pub fn max_items_total(self) -> Option<u64> {
+        self.0.max_items_total
     }
 
-    pub(crate) fn rules(self) -> &'static Rules {
+    pub(crate) fn rules(self) -> &'static DialectRules {
         self.0
     }
 
@@ -321,7 +321,7 @@ impl Dialect {
 }
 
 /// How many dialects there are.
-pub(crate) const COUNT: usize = 15;
+pub(crate) const DIALECT_COUNT: usize = 15;
 
 impl PartialEq for Dialect {
     fn eq(&self, other: &Self) -> bool {

@@ -33,33 +33,33 @@ mod repair;
 
 mod normalise;
 
-mod close;
-mod enforce;
+mod closed_objects;
+mod type_coverage;
 
 mod dialect;
 mod lower;
 mod pass;
 
-mod accept;
+mod provider_rules;
 
-mod canonical;
+mod canonical_json;
 mod nearest;
 mod redact;
 
 mod sample;
 
-pub use accept::{Refusal, validate_for, validate_tools_for};
-pub use canonical::canonical;
-pub use close::close_objects;
+pub use provider_rules::{Rejection, validate_for, validate_tools_for};
+pub use canonical_json::canonical_json;
+pub use closed_objects::close_objects;
 pub use coerce::{Coercion, coerce};
 pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
-pub use enforce::types_enforce;
-pub use lower::{Impossible, Loss, Lowered, Severity, Weight};
+pub use type_coverage::is_enforced_by_type;
+pub use lower::{LowerError, Loss, Lowered, Severity, SchemaCost};
 pub use nearest::{fold_name, nearest};
-pub use normalise::{Note, normalise};
+pub use normalise::{SchemaFix, normalise};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
-pub use repair::{Repaired, Unrepairable, repair};
+pub use repair::{Repaired, RepairError, repair};
 pub use sample::Sampler;
 pub use schema::{Schema, SchemaError};
-pub use tape::{Limits, Node, ParseError, ReadError, Tape};
+pub use tape::{InputLimits, Node, ParseError, ReadError, Tape};
 pub use violation::Violation;

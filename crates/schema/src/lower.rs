@@ -3,59 +3,59 @@
 //! The canonical schema is never changed. A dialect is a list of [passes](pass); each changes a draft and reports what could
 //! not be said in other words.
 
-mod draft;
+mod state;
 mod lift;
-mod look;
-mod lookup;
+mod prescan;
+mod keyword_lookup;
 mod loss;
 mod path;
-mod seen;
-pub(crate) mod weigh;
+mod keyword_set;
+pub(crate) mod cost;
 
-pub(crate) use draft::{Draft, Parts, Spot, describe, each_part, parts, up};
-pub(crate) use lift::{LIFT, Mark, mark};
-pub(crate) use look::{MOST_NODES, too_large};
-pub(crate) use lookup::{Lookup, LookupMut};
-pub use loss::{Impossible, Loss, Severity};
-pub(crate) use path::{Part, Path};
-pub(crate) use seen::Seen;
-pub use weigh::Weight;
+pub(crate) use state::{LoweringState, SubschemaShape, SchemaCursor, append_to_description, for_each_subschema, subschema_shape, visit_bottom_up};
+pub(crate) use lift::{LIFT_KEYWORD, LiftMark, add_lift_mark};
+pub(crate) use prescan::{MAX_NODES, too_large_error};
+pub(crate) use keyword_lookup::{KeywordLookup, KeywordLookupMut};
+pub use loss::{LowerError, Loss, Severity};
+pub(crate) use path::{PathSegment, SchemaPath};
+pub(crate) use keyword_set::KeywordSet;
+pub use cost::SchemaCost;
 
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use crate::{Dialect, Schema};
-use lift::Lift;
+use lift::LiftPlan;
 
 /// A schema in the words of one dialect.
 #[derive(Debug)]
 pub struct Lowered {
     schema: Value,
     text: OnceLock<String>,
-    weight: OnceLock<Weight>,
+    cost: OnceLock<SchemaCost>,
     losses: Vec<Loss>,
-    remark: Option<String>,
-    lift: Lift,
+    description_suffix: Option<String>,
+    lift_plan: LiftPlan,
 }
 
 impl Lowered {
     /// Runs the passes of a dialect over a copy of the schema.
-    pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, Impossible> {
-        let mut draft = Draft::new(canonical, dialect)?;
+    pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
+        let mut draft = LoweringState::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
             pass(&mut draft)?;
-            debug_assert!(draft.knows_itself(), "a pass wrote a keyword in silence");
+            debug_assert!(draft.keywords_are_complete(), "a pass wrote a keyword in silence");
         }
         let (mut schema, losses, remark) = draft.finish();
-        let lift = Lift::take(&mut schema);
+        let lift = LiftPlan::extract(&mut schema);
         Ok(Self {
             schema,
             text: OnceLock::new(),
-            weight: OnceLock::new(),
+            cost: OnceLock::new(),
             losses,
-            remark,
-            lift,
+            description_suffix: remark,
+            lift_plan: lift,
         })
     }
 
@@ -70,14 +70,14 @@ impl Lowered {
     }
 
     /// What it takes from the budgets of a request.
-    pub fn weight(&self) -> Weight {
-        *self.weight.get_or_init(|| weigh::weigh(&self.schema))
+    pub fn cost(&self) -> SchemaCost {
+        *self.cost.get_or_init(|| cost::schema_cost(&self.schema))
     }
 
     /// The schema without one keyword, wherever it stands.
-    pub fn without(&self, keyword: &str) -> Value {
+    pub fn schema_without(&self, keyword: &str) -> Value {
         let mut schema = self.schema.clone();
-        weigh::remove(&mut schema, keyword);
+        cost::remove_keyword_everywhere(&mut schema, keyword);
         schema
     }
 
@@ -87,8 +87,8 @@ impl Lowered {
     }
 
     /// What belongs into the tool's description, because the dialect has no room for it in the schema.
-    pub fn remark(&self) -> Option<&str> {
-        self.remark.as_deref()
+    pub fn description_suffix(&self) -> Option<&str> {
+        self.description_suffix.as_deref()
     }
 
     /// Returns true if it admits what the canonical schema admits, except that objects may be open.
@@ -108,20 +108,20 @@ impl Lowered {
     }
 
     /// Whether arguments come back in the form they have anyway.
-    pub fn lifts_nothing(&self) -> bool {
-        self.lift.is_nothing()
+    pub fn keeps_argument_form(&self) -> bool {
+        self.lift_plan.is_identity()
     }
 
     /// Returns arguments from this dialect's form to the canonical one.
     ///
     /// What is in neither form is left as it is, for the validator to refuse.
-    pub fn lift(&self, arguments: &mut Value) {
-        self.lift.up(&self.schema, arguments);
+    pub fn lift_arguments(&self, arguments: &mut Value) {
+        self.lift_plan.lift(&self.schema, arguments);
     }
 
     /// Brings canonical arguments into this dialect's form, as for a call of the past that a model reads again.
     pub fn lower_arguments(&self, arguments: &mut Value) {
-        self.lift.down(&self.schema, arguments);
+        self.lift_plan.lower(&self.schema, arguments);
     }
 }
 
@@ -131,8 +131,8 @@ impl Schema {
     /// # Errors
     ///
     /// Nothing the dialect could express admits the same arguments, or the schema is beyond every bound.
-    pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, &Impossible> {
-        let lowered = self.lowered(dialect);
+    pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, &LowerError> {
+        let lowered = self.lowered_slot(dialect);
         let lowered = lowered.get_or_init(|| Box::new(Lowered::new(self.as_value(), dialect)));
         lowered.as_ref().as_ref()
     }

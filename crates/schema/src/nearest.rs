@@ -1,7 +1,7 @@
 //! A mistyped name in, the names it may have meant out.
 
 /// Past this many characters a name is compared by its beginning only.
-const LONGEST: usize = 128;
+const MAX_COMPARED_CHARS: usize = 128;
 
 /// The form in which names are compared: lower case, with `-` and `.` as `_`.
 pub fn fold_name(name: &str) -> String {
@@ -17,24 +17,24 @@ pub fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<&'a str> {
-    let wanted = cut(wanted);
+    let wanted = truncate_name(wanted);
     let mut found: Vec<_> = known
         .into_iter()
-        .filter_map(|name| Some((distance(&wanted, &cut(name))?, name)))
+        .filter_map(|name| Some((edit_distance(&wanted, &truncate_name(name))?, name)))
         .collect();
     found.sort_by_key(|(distance, _)| *distance);
     found.into_iter().map(|(_, name)| name).take(most).collect()
 }
 
-fn cut(name: &str) -> String {
+fn truncate_name(name: &str) -> String {
     let end = name
         .char_indices()
-        .nth(LONGEST)
+        .nth(MAX_COMPARED_CHARS)
         .map_or(name.len(), |(at, _)| at);
     fold_name(name.get(..end).unwrap_or(name))
 }
 
-fn distance(wanted: &str, name: &str) -> Option<usize> {
+fn edit_distance(wanted: &str, name: &str) -> Option<usize> {
     let (long, short) = (wanted.chars().count(), name.chars().count());
     let (short, long) = (short.min(long), short.max(long));
     let tolerated = (long / 3).max(1);

@@ -3,23 +3,23 @@
 //! What cannot be understood is refused with its place: a definition that is quietly emptied would be called without the
 //! arguments it needs.
 
-mod arrays;
-mod bound;
-mod children;
-mod expression;
-mod flat;
-mod kinds;
+mod tuple_items;
+mod size_limit;
+mod subschemas;
+mod type_expression;
+mod bare_properties;
+mod type_keyword;
 mod nullable;
-mod objects;
-mod older;
-mod parse;
-mod required;
+mod property_map;
+mod legacy_keywords;
+mod type_parser;
+mod required_list;
 mod root;
-mod shapes;
-mod values;
-mod vocabulary;
-mod wish;
-mod words;
+mod keyword_values;
+mod literal_values;
+mod keyword_table;
+mod required_flag;
+mod type_names;
 
 use std::fmt;
 
@@ -27,18 +27,18 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::SchemaError;
-use wish::Wish;
+use required_flag::RequiredFlag;
 
 /// One thing that was read otherwise than it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Note {
+pub struct SchemaFix {
     /// The JSON pointer of the schema that was changed, empty for the whole.
     pub pointer: String,
     /// What was changed there.
     pub message: String,
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for SchemaFix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pointer.is_empty() {
             write!(f, "{}: ", self.pointer)?;
@@ -73,69 +73,69 @@ impl fmt::Display for Note {
 /// assert_eq!(refused.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
 /// # Ok::<(), toolwright_schema::SchemaError>(())
 /// ```
-pub fn normalise(schema: &mut Value) -> Result<Vec<Note>, SchemaError> {
-    bound::check(schema)?;
-    let mut walker = Walker::default();
-    root::open(&mut walker, schema)?;
-    if let Some(wish) = walker.schema(schema)? {
-        wish.dismiss(&mut walker);
+pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
+    size_limit::check_size(schema)?;
+    let mut walker = Normaliser::default();
+    root::prepare_root(&mut walker, schema)?;
+    if let Some(wish) = walker.normalise_schema(schema)? {
+        wish.note_dropped(&mut walker);
     }
-    root::close(&mut walker, schema)?;
-    Ok(walker.notes)
+    root::finish_root(&mut walker, schema)?;
+    Ok(walker.fixes)
 }
 
 type Members = Map<String, Value>;
-type Outcome<T = ()> = Result<T, SchemaError>;
+type NormaliseResult<T = ()> = Result<T, SchemaError>;
 
 /// Where we are, and what was changed so far.
 #[derive(Default)]
-struct Walker {
+struct Normaliser {
     path: String,
-    notes: Vec<Note>,
+    fixes: Vec<SchemaFix>,
 }
 
-impl Walker {
+impl Normaliser {
     /// Mends a schema and all below it; returns what it says about its own being required.
-    fn schema(&mut self, value: &mut Value) -> Outcome<Option<Wish>> {
+    fn normalise_schema(&mut self, value: &mut Value) -> NormaliseResult<Option<RequiredFlag>> {
         match value {
-            Value::Object(members) => self.members(members),
+            Value::Object(members) => self.normalise_members(members),
             Value::Bool(_) => Ok(None),
             Value::Null => {
-                self.note("null read as any value");
+                self.add_fix("null read as any value");
                 *value = Value::Object(Members::new());
                 Ok(None)
             }
             Value::String(text) => {
                 let text = std::mem::take(text);
-                let (read, wish) = kinds::word_alone(self, &text)?;
+                let (read, wish) = type_keyword::schema_from_type_name(self, &text)?;
                 *value = read;
                 Ok(wish)
             }
             Value::Number(_) | Value::Array(_) => Err(self.error(format!(
                 "a schema is an object or a boolean, not {}",
-                self.show(value)
+                self.excerpt(value)
             ))),
         }
     }
 
     /// The stages, in the order in which each can rely on those before it.
-    fn members(&mut self, members: &mut Members) -> Outcome<Option<Wish>> {
-        flat::gather(self, members)?;
-        shapes::mend(self, members)?;
-        older::mend(self, members)?;
-        let wish = kinds::mend(self, members)?;
-        arrays::mend(self, members)?;
-        let wish = Wish::take(self, members, wish)?;
-        objects::mend(self, members)?;
-        children::mend(self, members)?;
-        values::make_lists(self, members)?;
-        nullable::mend(self, members);
-        values::fit(self, members)?;
+    fn normalise_members(&mut self, members: &mut Members) -> NormaliseResult<Option<RequiredFlag>> {
+        bare_properties::collect_bare_properties(self, members)?;
+        keyword_values::normalise_values(self, members)?;
+        legacy_keywords::upgrade_keywords(self, members)?;
+        let wish = type_keyword::normalise_type(self, members)?;
+        tuple_items::normalise_tuple_items(self, members)?;
+        let wish = RequiredFlag::extract(self, members, wish)?;
+        property_map::normalise_properties(self, members)?;
+        subschemas::normalise_subschemas(self, members)?;
+        literal_values::normalise_lists(self, members)?;
+        nullable::replace_nullable(self, members);
+        literal_values::convert_to_type(self, members)?;
         Ok(wish)
     }
 
-    fn note(&mut self, message: impl Into<String>) {
-        self.notes.push(Note {
+    fn add_fix(&mut self, message: impl Into<String>) {
+        self.fixes.push(SchemaFix {
             pointer: self.path.clone(),
             message: message.into(),
         });
@@ -148,25 +148,25 @@ impl Walker {
     /// An error about one keyword of the schema we are at.
     fn error_at(&self, keyword: &str, message: impl Into<String>) -> SchemaError {
         let mut path = self.path.clone();
-        push(&mut path, keyword);
+        push_pointer_token(&mut path, keyword);
         SchemaError::new(path, message)
     }
 
-    fn below<T>(&mut self, step: &str, mend: impl FnOnce(&mut Self) -> T) -> T {
+    fn with_path_segment<T>(&mut self, step: &str, mend: impl FnOnce(&mut Self) -> T) -> T {
         let here = self.path.len();
-        push(&mut self.path, step);
+        push_pointer_token(&mut self.path, step);
         let outcome = mend(self);
         self.path.truncate(here);
         outcome
     }
 
     /// A value as it is shown to people: short, and without secrets.
-    fn show(&self, value: &Value) -> String {
-        crate::violation::show(value, &self.path)
+    fn excerpt(&self, value: &Value) -> String {
+        crate::violation::excerpt(value, &self.path)
     }
 }
 
-fn push(path: &mut String, step: &str) {
+fn push_pointer_token(path: &mut String, step: &str) {
     path.push('/');
     for letter in step.chars() {
         match letter {

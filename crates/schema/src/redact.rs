@@ -5,7 +5,7 @@ use std::borrow::Cow;
 const MASK: &str = "***";
 
 /// Words that make a name secret wherever they stand in it.
-const WORDS: [&str; 16] = [
+const SECRET_WORDS: [&str; 16] = [
     "password",
     "passwords",
     "passwd",
@@ -25,7 +25,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// Words that make a name secret when they end it: `auth_token` is, `token_count` is not.
-const LAST_WORDS: [&str; 6] = [
+const SECRET_LAST_WORDS: [&str; 6] = [
     "token",
     "auth",
     "accesskey",
@@ -35,7 +35,7 @@ const LAST_WORDS: [&str; 6] = [
 ];
 
 /// What `key` may follow to name a secret.
-const KEY_OWNERS: [&str; 7] = [
+const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
     "api",
     "private",
     "access",
@@ -46,7 +46,7 @@ const KEY_OWNERS: [&str; 7] = [
 ];
 
 /// How issuers begin their secrets, and how much must follow for it to be one.
-const PREFIXES: [(&str, usize); 19] = [
+const SECRET_PREFIXES: [(&str, usize); 19] = [
     ("sk-", 8),
     ("sk_live_", 8),
     ("sk_test_", 8),
@@ -70,15 +70,15 @@ const PREFIXES: [(&str, usize); 19] = [
 
 /// Whether a property, header or variable of this name usually holds a secret.
 pub fn looks_secret_name(name: &str) -> bool {
-    let words = words(name);
+    let words = split_words(name);
     let last = words.last().map(String::as_str).unwrap_or_default();
-    words.iter().any(|word| WORDS.contains(&word.as_str()))
-        || LAST_WORDS.contains(&last)
-        || words.windows(2).any(|pair| matches!(pair, [owner, key] if KEY_OWNERS.contains(&owner.as_str()) && key == "key"))
+    words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+        || SECRET_LAST_WORDS.contains(&last)
+        || words.windows(2).any(|pair| matches!(pair, [owner, key] if SECRET_KEY_PREFIX_WORDS.contains(&owner.as_str()) && key == "key"))
 }
 
 /// Splits `apiKey`, `api-key` and `API_KEY` alike.
-fn words(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;
     for c in name.chars().take(256) {
@@ -99,20 +99,20 @@ pub fn looks_secret_value(text: &str) -> bool {
     text.contains("-----BEGIN ") && text.contains("PRIVATE KEY")
         || text
             .split_once(' ')
-            .is_some_and(|(scheme, rest)| is_scheme(scheme) && rest.trim().len() >= 8)
-        || is_token(text)
+            .is_some_and(|(scheme, rest)| is_auth_scheme(scheme) && rest.trim().len() >= 8)
+        || is_secret_token(text)
 }
 
-fn is_scheme(word: &str) -> bool {
+fn is_auth_scheme(word: &str) -> bool {
     word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic")
 }
 
-fn is_token(word: &str) -> bool {
+fn is_secret_token(word: &str) -> bool {
     let plain = |rest: &str| {
         rest.bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
     };
-    PREFIXES.iter().any(|(prefix, least)| {
+    SECRET_PREFIXES.iter().any(|(prefix, least)| {
         word.strip_prefix(prefix)
             .is_some_and(|rest| rest.len() >= *least && plain(rest))
     }) || (word.starts_with("eyJ")
@@ -126,9 +126,9 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
-    while let Some((start, end)) = word_after(text, at) {
+    while let Some((start, end)) = next_word(text, at) {
         at = end;
-        let Some((from, to)) = secret_at(text, start, end) else {
+        let Some((from, to)) = secret_range(text, start, end) else {
             continue;
         };
         out.push_str(text.get(kept..from).unwrap_or_default());
@@ -142,7 +142,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn word_after(text: &str, at: usize) -> Option<(usize, usize)> {
+fn next_word(text: &str, at: usize) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let rest = text.get(at..)?;
     let start = rest.find(is_word)?;
@@ -152,11 +152,11 @@ fn word_after(text: &str, at: usize) -> Option<(usize, usize)> {
 }
 
 /// The range to mask that this word is, or announces.
-fn secret_at(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+fn secret_range(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let word = text.get(start..end)?;
     let rest = text.get(end..)?;
     let bare = word.trim_end_matches(['.', '-']);
-    if is_token(bare) {
+    if is_secret_token(bare) {
         return Some((start, start + bare.len()));
     }
     if word.ends_with("-----BEGIN") && rest.lines().next()?.contains("PRIVATE KEY-----") {
@@ -172,16 +172,16 @@ fn secret_at(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
         let user = address.get(..host)?.rfind('@')?;
         return (user > 0).then_some((end + 3, end + 3 + user));
     }
-    if is_scheme(word) {
+    if is_auth_scheme(word) {
         let value = rest.strip_prefix(' ')?;
-        let len = extent(value);
+        let len = value_length(value);
         return (len >= 8).then_some((end + 1, end + 1 + len));
     }
-    looks_secret_name(word).then(|| value_after(text, end))?
+    looks_secret_name(word).then(|| value_range(text, end))?
 }
 
 /// The value in `name=value`, `name: value` and `"name": "value"`.
-fn value_after(text: &str, end: usize) -> Option<(usize, usize)> {
+fn value_range(text: &str, end: usize) -> Option<(usize, usize)> {
     let rest = text.get(end..)?;
     let sign = rest.trim_start_matches(['"', '\'', ' ']);
     let value = sign
@@ -201,13 +201,13 @@ fn value_after(text: &str, end: usize) -> Option<(usize, usize)> {
     let scheme = value
         .split(' ')
         .next()
-        .filter(|word| is_scheme(word))
+        .filter(|word| is_auth_scheme(word))
         .map_or(0, |word| word.len() + 1);
-    let len = extent(value.get(scheme..)?);
+    let len = value_length(value.get(scheme..)?);
     (len > 0).then_some((from + scheme, from + scheme + len))
 }
 
-fn extent(value: &str) -> usize {
+fn value_length(value: &str) -> usize {
     value
         .find(|c: char| c.is_whitespace() || ",;&\"'}])".contains(c))
         .unwrap_or(value.len())

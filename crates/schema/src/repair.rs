@@ -2,12 +2,12 @@
 //!
 //! Only what is whole can be repaired: a cut-off `{"path":"/a"` might have gone on to `"dry_run":true`.
 
-mod outer;
-mod scan;
+mod unwrap;
+mod rewrite;
 
 use std::fmt;
 
-use crate::{Limits, ParseError, Tape};
+use crate::{InputLimits, ParseError, Tape};
 
 /// Text that is JSON now, and what had to be done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Repaired {
 /// Why a text cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unrepairable {
+pub enum RepairError {
     /// The text ends too early: what is missing might have changed its meaning.
     Truncated,
     /// The text could mean more than one thing.
@@ -32,35 +32,35 @@ pub enum Unrepairable {
         message: String,
     },
     /// The text passes a limit or names a key twice.
-    Refused(ParseError),
+    Rejected(ParseError),
 }
 
-impl fmt::Display for Unrepairable {
+impl fmt::Display for RepairError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("the JSON is cut off"),
             Self::Ambiguous { at, message } => write!(f, "not JSON: {message} at byte {at}"),
-            Self::Refused(error) => error.fmt(f),
+            Self::Rejected(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Unrepairable {}
+impl std::error::Error for RepairError {}
 
 /// Repairs text that is whole but untidy; text that is JSON already keeps its meaning.
 ///
 /// # Errors
 ///
 /// Refuses text that is cut off, that is ambiguous, or that passes a limit.
-pub fn repair(text: &str, limits: &Limits) -> Result<Repaired, Unrepairable> {
+pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError> {
     if text.len() > limits.bytes {
-        return Err(Unrepairable::Refused(ParseError::TooLong {
+        return Err(RepairError::Rejected(ParseError::TooLong {
             bytes: text.len(),
             limit: limits.bytes,
         }));
     }
     let mut notes = Vec::new();
-    let (inner, offset) = outer::unwrapped(text, &mut notes)?;
+    let (inner, offset) = unwrap::strip_wrapping(text, &mut notes)?;
     if inner.is_empty() {
         notes.push("blank read as {}");
         return Ok(Repaired {
@@ -72,28 +72,28 @@ pub fn repair(text: &str, limits: &Limits) -> Result<Repaired, Unrepairable> {
         Ok(_) => inner.to_owned(),
         Err(ParseError::Syntax {
             truncated: true, ..
-        }) => return Err(Unrepairable::Truncated),
+        }) => return Err(RepairError::Truncated),
         Err(ParseError::Syntax { .. }) => {
-            scan::mended(inner, limits, &mut notes).map_err(|error| error.shifted(offset))?
+            rewrite::rewrite(inner, limits, &mut notes).map_err(|error| error.with_offset(offset))?
         }
-        Err(error) => return Err(Unrepairable::Refused(error)),
+        Err(error) => return Err(RepairError::Rejected(error)),
     };
-    let text = outer::decoded(mended, limits, &mut notes);
+    let text = unwrap::decode_json_string(mended, limits, &mut notes);
     match Tape::parse(&text, limits).map(drop) {
         Ok(()) => Ok(Repaired { text, notes }),
         Err(ParseError::Syntax {
             truncated: true, ..
-        }) => Err(Unrepairable::Truncated),
-        Err(ParseError::Syntax { message, .. }) => Err(Unrepairable::Ambiguous {
+        }) => Err(RepairError::Truncated),
+        Err(ParseError::Syntax { message, .. }) => Err(RepairError::Ambiguous {
             at: offset,
             message,
         }),
-        Err(error) => Err(Unrepairable::Refused(error)),
+        Err(error) => Err(RepairError::Rejected(error)),
     }
 }
 
-impl Unrepairable {
-    fn shifted(self, offset: usize) -> Self {
+impl RepairError {
+    fn with_offset(self, offset: usize) -> Self {
         match self {
             Self::Ambiguous { at, message } => Self::Ambiguous {
                 at: at + offset,

@@ -4,42 +4,42 @@
 //! where the validator finds fault. What comes out as valid has therefore always passed the validator.
 
 mod array;
-mod dice;
-mod draw;
+mod rng;
+mod generator;
 mod format;
-mod given;
-mod kinds;
-mod known;
-mod least;
+mod schema_values;
+mod type_set;
+mod schema_cache;
+mod min_size;
 mod number;
 mod object;
 mod pattern;
 mod plan;
 mod refs;
-mod rules;
-mod spoil;
+mod constraints;
+mod mutate;
 mod text;
-mod toll;
+mod validation_cost;
 
 use serde_json::Value;
 
 use crate::{Schema, Tape};
-use dice::{Dice, Spot, join};
-use draw::Draw;
-use known::Known;
-use plan::Plan;
+use rng::{Rng, ValueLocation, combine_seeds};
+use generator::Generator;
+use schema_cache::SchemaCache;
+use plan::SamplePlan;
 
 /// How often a value is drawn anew before giving up.
-const ATTEMPTS: u32 = 64;
+const MAX_ATTEMPTS: u32 = 64;
 
 /// How much is looked at for one value, all attempts together.
-const WORK: usize = 100_000;
+const MAX_WORK: usize = 100_000;
 
 /// Up to so many visits of the validator it is asked where the fault lies; explaining takes it far longer than judging.
-const EXPLAINED: u64 = 20_000;
+const MAX_EXPLAINED_VISITS: u64 = 20_000;
 
 /// How many mistakes are tried before one that the schema tolerates is handed out.
-const MISTAKES: usize = 8;
+const MAX_MUTATIONS: usize = 8;
 
 /// Values for a schema, the same ones for the same seed.
 ///
@@ -63,10 +63,10 @@ const MISTAKES: usize = 8;
 /// ```
 pub struct Sampler<'s> {
     schema: &'s Schema,
-    known: Known<'s>,
+    cache: SchemaCache<'s>,
     seed: u64,
     /// How many values were asked for.
-    asked: u64,
+    samples_taken: u64,
 }
 
 impl<'s> Sampler<'s> {
@@ -74,9 +74,9 @@ impl<'s> Sampler<'s> {
     pub fn new(schema: &'s Schema, seed: u64) -> Self {
         Self {
             schema,
-            known: Known::new(schema.as_value()),
+            cache: SchemaCache::new(schema.as_value()),
             seed,
-            asked: 0,
+            samples_taken: 0,
         }
     }
 
@@ -92,9 +92,9 @@ impl<'s> Sampler<'s> {
     ///
     /// Too intricate are, for one, patterns that refer back to a group, and schemas that ask for very large values.
     pub fn valid(&mut self) -> Option<Value> {
-        let natural = self.seed == 0 && self.asked == 0;
+        let natural = self.seed == 0 && self.samples_taken == 0;
         let seed = self.next_seed();
-        self.settle(Plan::new(seed, natural))
+        self.generate(SamplePlan::new(seed, natural))
             .map(|settled| settled.value)
     }
 
@@ -102,21 +102,21 @@ impl<'s> Sampler<'s> {
     ///
     /// The mistake is of the wrong type, a missing or an unknown property, out of bounds, close to an enum member, an element
     /// too many or the like. `None` when no valid value was found, or none that can be got wrong.
-    pub fn nearly(&mut self) -> Option<Value> {
+    pub fn near_miss(&mut self) -> Option<Value> {
         let seed = self.next_seed();
-        let settled = self.settle(Plan::new(seed, false))?;
-        let mut dice = Dice::new(join(seed, 1));
+        let settled = self.generate(SamplePlan::new(seed, false))?;
+        let mut dice = Rng::new(combine_seeds(seed, 1));
         let mut tolerated = None;
-        for turn in 0..MISTAKES {
-            let mut draw = Draw::new(&mut self.known, &settled.plan, WORK);
+        for turn in 0..MAX_MUTATIONS {
+            let mut draw = Generator::new(&mut self.cache, &settled.plan, MAX_WORK);
             // Where anything goes no mistake is possible, but more is asked of the whole.
-            let spots = if turn < MISTAKES / 2 {
-                settled.spots
+            let spots = if turn < MAX_MUTATIONS / 2 {
+                settled.location_count
             } else {
                 1
             };
-            draw.spoil_at(dice.below(spots), dice.roll());
-            let Some(value) = draw.value(&[self.schema.as_value()], Spot::root(seed)) else {
+            draw.mutate_at(dice.below(spots), dice.next_u64());
+            let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed)) else {
                 continue;
             };
             if !self.admits(&value) {
@@ -130,46 +130,46 @@ impl<'s> Sampler<'s> {
     }
 
     fn next_seed(&mut self) -> u64 {
-        self.asked += 1;
-        join(self.seed, self.asked)
+        self.samples_taken += 1;
+        combine_seeds(self.seed, self.samples_taken)
     }
 
     fn admits(&self, value: &Value) -> bool {
-        self.schema.is_valid(Tape::of(value).root())
+        self.schema.is_valid(Tape::from_value(value).root())
     }
 
     /// Draws until the validator is content.
-    fn settle(&mut self, mut plan: Plan) -> Option<Settled> {
+    fn generate(&mut self, mut plan: SamplePlan) -> Option<Sample> {
         let root = self.schema.as_value();
-        let mut work = WORK;
-        for _ in 0..ATTEMPTS {
-            let mut draw = Draw::new(&mut self.known, &plan, work);
-            let value = draw.value(&[root], Spot::root(plan.seed()));
+        let mut work = MAX_WORK;
+        for _ in 0..MAX_ATTEMPTS {
+            let mut draw = Generator::new(&mut self.cache, &plan, work);
+            let value = draw.value(&[root], ValueLocation::root(plan.seed()));
             let drawn = draw.finish();
-            work = drawn.work;
+            work = drawn.remaining_work;
             match value {
                 Some(value) if self.admits(&value) => {
-                    let spots = drawn.spots.len();
-                    return Some(Settled { value, plan, spots });
+                    let spots = drawn.locations.len();
+                    return Some(Sample { value, plan, location_count: spots });
                 }
-                Some(value) if drawn.visits < EXPLAINED => {
-                    plan.blame(&self.schema.violations(&value), &drawn.spots);
+                Some(value) if drawn.validator_visits < MAX_EXPLAINED_VISITS => {
+                    plan.retry_violations(&self.schema.violations(&value), &drawn.locations);
                 }
-                Some(_) => plan.blame_spot(&[]),
-                None if work == 0 || self.known.is_endless(root) => return None,
-                None => plan.blame_spot(&drawn.stuck),
+                Some(_) => plan.retry_location(&[]),
+                None if work == 0 || self.cache.is_unbounded(root) => return None,
+                None => plan.retry_location(&drawn.failed_path),
             }
-            plan.again();
+            plan.next_attempt();
         }
         None
     }
 }
 
 /// A valid value and how it was come by.
-struct Settled {
+struct Sample {
     value: Value,
-    plan: Plan,
-    spots: usize,
+    plan: SamplePlan,
+    location_count: usize,
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{
-    Dialect, Impossible, Limits, Lowered, Node, ParseError, Tape, Violation, dialect,
-    tape::Borrowed,
-    violation::{self, broken_schema},
+    Dialect, LowerError, InputLimits, Lowered, Node, ParseError, Tape, Violation, dialect,
+    tape::TapeJson,
+    violation::{self, invalid_schema_violation},
 };
 
 /// A JSON Schema, cheap to clone, compiled when it is first needed.
@@ -26,18 +26,18 @@ pub struct Schema(Arc<Inner>);
 
 struct Inner {
     value: Value,
-    compiled: OnceLock<Result<Validator<Borrowed>, SchemaError>>,
+    compiled: OnceLock<Result<Validator<TapeJson>, SchemaError>>,
     /// One validator per subschema, for coercion only.
-    parts: OnceLock<Option<ValidatorMap<Borrowed>>>,
+    subschema_validators: OnceLock<Option<ValidatorMap<TapeJson>>>,
     /// One slot per dialect, made when the first is asked for.
-    lowered: OnceLock<Box<[Slot; dialect::COUNT]>>,
+    lowered: OnceLock<Box<[LoweredSlot; dialect::DIALECT_COUNT]>>,
 }
 
 /// Boxed, because most of the slots stay empty.
-type Slot = OnceLock<Box<Result<Lowered, Impossible>>>;
+type LoweredSlot = OnceLock<Box<Result<Lowered, LowerError>>>;
 
 /// A larger schema is not compiled part by part: each part compiles all that is below it.
-const MOST_IN_PARTS: usize = 1 << 18;
+const MAX_SUBSCHEMA_VALIDATORS_SIZE: usize = 1 << 18;
 
 impl Schema {
     /// Parses and checks schema text.
@@ -46,8 +46,8 @@ impl Schema {
     ///
     /// See [`Schema::check`]; also text that is no acceptable JSON.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let value = Tape::parse(text, &Limits::default())
-            .map_err(SchemaError::text)?
+        let value = Tape::parse(text, &InputLimits::default())
+            .map_err(SchemaError::from_parse_error)?
             .to_value();
         Self::check(value)
     }
@@ -62,12 +62,12 @@ impl Schema {
         if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::new("", "a schema is an object or a boolean"));
         }
-        bounded(&value)?;
+        check_size(&value)?;
         let compiled = compile(&value)?;
         Ok(Self(Arc::new(Inner {
             value,
             compiled: OnceLock::from(Ok(compiled)),
-            parts: OnceLock::new(),
+            subschema_validators: OnceLock::new(),
             lowered: OnceLock::new(),
         })))
     }
@@ -79,7 +79,7 @@ impl Schema {
         Self(Arc::new(Inner {
             value,
             compiled: OnceLock::new(),
-            parts: OnceLock::new(),
+            subschema_validators: OnceLock::new(),
             lowered: OnceLock::new(),
         }))
     }
@@ -102,21 +102,21 @@ impl Schema {
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         match self.compiled() {
             Ok(validator) => {
-                violation::explain(&self.0.value, validator.iter_errors(Tape::of(value).root()))
+                violation::violations_from_errors(&self.0.value, validator.iter_errors(Tape::from_value(value).root()))
             }
-            Err(error) => vec![broken_schema(error)],
+            Err(error) => vec![invalid_schema_violation(error)],
         }
     }
 
     /// Whether the subschema at `place` (`#/properties/a`) admits the value; `None` if there is no such subschema.
     pub(crate) fn admits_at(&self, place: &str, value: &Value) -> Option<bool> {
-        let parts = self.0.parts.get_or_init(|| {
-            let small = self.0.value.to_string().len() <= MOST_IN_PARTS;
+        let parts = self.0.subschema_validators.get_or_init(|| {
+            let small = self.0.value.to_string().len() <= MAX_SUBSCHEMA_VALIDATORS_SIZE;
             small
-                .then(|| options().build_map(&self.0.value).ok())
+                .then(|| validation_options().build_map(&self.0.value).ok())
                 .flatten()
         });
-        Some(parts.as_ref()?.get(place)?.is_valid(Tape::of(value).root()))
+        Some(parts.as_ref()?.get(place)?.is_valid(Tape::from_value(value).root()))
     }
 
     /// Where the form for a dialect is kept.
@@ -124,11 +124,11 @@ impl Schema {
         clippy::indexing_slicing,
         reason = "there are as many slots as dialects"
     )]
-    pub(crate) fn lowered(&self, dialect: Dialect) -> &Slot {
+    pub(crate) fn lowered_slot(&self, dialect: Dialect) -> &LoweredSlot {
         &self.0.lowered.get_or_init(Box::default)[dialect.index()]
     }
 
-    fn compiled(&self) -> &Result<Validator<Borrowed>, SchemaError> {
+    fn compiled(&self) -> &Result<Validator<TapeJson>, SchemaError> {
         self.0.compiled.get_or_init(|| compile(&self.0.value))
     }
 }
@@ -166,7 +166,7 @@ impl SchemaError {
         }
     }
 
-    fn text(error: ParseError) -> Self {
+    fn from_parse_error(error: ParseError) -> Self {
         Self::new("", error.to_string())
     }
 
@@ -192,33 +192,33 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
-fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Borrowed> {
-    jsonschema::options_for::<Borrowed>()
+fn validation_options() -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
+    jsonschema::options_for::<TapeJson>()
         .offline()
         .should_validate_formats(true)
 }
 
-fn compile(value: &Value) -> Result<Validator<Borrowed>, SchemaError> {
-    options()
+fn compile(value: &Value) -> Result<Validator<TapeJson>, SchemaError> {
+    validation_options()
         .build(value)
-        .map_err(|error| refused(value, error))
+        .map_err(|error| compile_error(value, error))
 }
 
-fn refused(schema: &Value, error: ValidationError<'static>) -> SchemaError {
+fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError {
     if let ValidationErrorKind::Referencing(cause) = error.kind() {
-        return match unresolved(schema, "", &cause.to_string()) {
+        return match unresolved_reference(schema, "", &cause.to_string()) {
             Some((pointer, target)) => SchemaError::new(
                 pointer,
                 format!("cannot resolve `{target}`: only parts of this schema can be referred to"),
             ),
             None => SchemaError::new(
                 "",
-                format!("cannot be resolved: {}", lower_first(&cause.to_string())),
+                format!("cannot be resolved: {}", lowercase_first(&cause.to_string())),
             ),
         };
     }
     let pointer = error.instance_path().to_string();
-    let shown = violation::explain(&Value::Null, std::iter::once(error));
+    let shown = violation::violations_from_errors(&Value::Null, std::iter::once(error));
     let message = shown
         .first()
         .map_or_else(|| "not a schema".to_owned(), |first| first.message.clone());
@@ -226,14 +226,14 @@ fn refused(schema: &Value, error: ValidationError<'static>) -> SchemaError {
 }
 
 /// Finds the reference that a message complains about.
-fn unresolved<'s>(schema: &'s Value, here: &str, complaint: &str) -> Option<(String, &'s str)> {
+fn unresolved_reference<'s>(schema: &'s Value, here: &str, complaint: &str) -> Option<(String, &'s str)> {
     let members = match schema {
         Value::Object(members) => members,
         Value::Array(elements) => {
             return elements
                 .iter()
                 .enumerate()
-                .find_map(|(at, element)| unresolved(element, &format!("{here}/{at}"), complaint));
+                .find_map(|(at, element)| unresolved_reference(element, &format!("{here}/{at}"), complaint));
         }
         _ => return None,
     };
@@ -246,12 +246,12 @@ fn unresolved<'s>(schema: &'s Value, here: &str, complaint: &str) -> Option<(Str
                     .contains(&format!("'{name}'"))
                     .then_some((here, target.as_str()))
             }
-            _ => unresolved(value, &here, complaint),
+            _ => unresolved_reference(value, &here, complaint),
         }
     })
 }
 
-fn lower_first(text: &str) -> String {
+fn lowercase_first(text: &str) -> String {
     let mut chars = text.chars();
     chars
         .next()
@@ -261,23 +261,23 @@ fn lower_first(text: &str) -> String {
         .collect()
 }
 
-fn bounded(value: &Value) -> Result<(), SchemaError> {
-    let limits = Limits::default();
+fn check_size(value: &Value) -> Result<(), SchemaError> {
+    let limits = InputLimits::default();
     let mut level: Vec<&Value> = vec![value];
     for _ in 0..=limits.depth {
-        level = level.into_iter().flat_map(children).collect();
+        level = level.into_iter().flat_map(child_values).collect();
         if level.is_empty() {
             break;
         }
     }
     if !level.is_empty() {
-        return Err(SchemaError::text(ParseError::TooDeep {
+        return Err(SchemaError::from_parse_error(ParseError::TooDeep {
             limit: limits.depth,
         }));
     }
     let bytes = value.to_string().len();
     if bytes > limits.bytes {
-        return Err(SchemaError::text(ParseError::TooLong {
+        return Err(SchemaError::from_parse_error(ParseError::TooLong {
             bytes,
             limit: limits.bytes,
         }));
@@ -285,7 +285,7 @@ fn bounded(value: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn child_values(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::Array(elements) => Box::new(elements.iter()),
         Value::Object(members) => Box::new(members.values()),

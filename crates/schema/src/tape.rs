@@ -7,7 +7,7 @@ mod access;
 mod build;
 mod de;
 mod error;
-mod spare;
+mod buffer_pool;
 mod validator;
 
 use std::borrow::Cow;
@@ -15,18 +15,18 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 
 pub use error::{ParseError, ReadError};
-pub(crate) use validator::Borrowed;
+pub(crate) use validator::TapeJson;
 
 /// How much text and how much nesting a parse admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct InputLimits {
     /// The longest text, in bytes.
     pub bytes: usize,
     /// How deep arrays and objects may nest; a scalar has depth 0. More than 126 counts as 126.
     pub depth: usize,
 }
 
-impl Default for Limits {
+impl Default for InputLimits {
     fn default() -> Self {
         Self {
             bytes: 1 << 20,
@@ -58,12 +58,12 @@ impl<'t> Tape<'t> {
     /// # Errors
     ///
     /// Says which limit was passed, which key is doubled, or where the text stops being JSON.
-    pub fn parse(text: &'t str, limits: &Limits) -> Result<Self, ParseError> {
+    pub fn parse(text: &'t str, limits: &InputLimits) -> Result<Self, ParseError> {
         build::from_text(text, limits).map(|items| Self { items })
     }
 
     /// Lays out a value that is already in memory.
-    pub fn of(value: &'t Value) -> Self {
+    pub fn from_value(value: &'t Value) -> Self {
         Self {
             items: build::from_value(value),
         }
@@ -78,8 +78,8 @@ impl<'t> Tape<'t> {
     pub fn root(&self) -> Node<'_> {
         Node {
             items: &self.items,
-            at: 0,
-            strict: true,
+            index: 0,
+            deny_unknown_fields: true,
         }
     }
 
@@ -87,15 +87,15 @@ impl<'t> Tape<'t> {
     pub fn root_lenient(&self) -> Node<'_> {
         Node {
             items: &self.items,
-            at: 0,
-            strict: false,
+            index: 0,
+            deny_unknown_fields: false,
         }
     }
 }
 
 impl Drop for Tape<'_> {
     fn drop(&mut self) {
-        spare::keep(std::mem::take(&mut self.items));
+        buffer_pool::release(std::mem::take(&mut self.items));
     }
 }
 
@@ -105,8 +105,8 @@ impl Drop for Tape<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'t> {
     items: &'t [Item<'t>],
-    at: u32,
-    strict: bool,
+    index: u32,
+    deny_unknown_fields: bool,
 }
 
 impl<'t> Node<'t> {
@@ -128,18 +128,18 @@ impl<'t> Node<'t> {
 
     fn item(&self) -> &'t Item<'t> {
         // A tape always holds its root, and every handle was made from one of its items.
-        self.items.get(self.at as usize).unwrap_or(&Item::Null)
+        self.items.get(self.index as usize).unwrap_or(&Item::Null)
     }
 
-    fn after(&self) -> u32 {
+    fn end_index(&self) -> u32 {
         match self.item() {
             Item::Array { end, .. } | Item::Object { end, .. } => *end,
-            _ => self.at + 1,
+            _ => self.index + 1,
         }
     }
 
-    fn moved(self, at: u32) -> Self {
-        Self { at, ..self }
+    fn at_index(self, at: u32) -> Self {
+        Self { index: at, ..self }
     }
 
     fn text(&self) -> &'t str {
@@ -163,8 +163,8 @@ impl<'t> Node<'t> {
             _ => 0,
         };
         Children {
-            here: self.moved(self.at + 1),
-            left,
+            next_node: self.at_index(self.index + 1),
+            remaining: left,
         }
     }
 
@@ -175,17 +175,17 @@ impl<'t> Node<'t> {
 
 /// The items directly below a container, keys included.
 pub struct Children<'t> {
-    here: Node<'t>,
-    left: u32,
+    next_node: Node<'t>,
+    remaining: u32,
 }
 
 impl<'t> Iterator for Children<'t> {
     type Item = Node<'t>;
 
     fn next(&mut self) -> Option<Node<'t>> {
-        self.left = self.left.checked_sub(1)?;
-        let node = self.here;
-        self.here = node.moved(node.after());
+        self.remaining = self.remaining.checked_sub(1)?;
+        let node = self.next_node;
+        self.next_node = node.at_index(node.end_index());
         Some(node)
     }
 }

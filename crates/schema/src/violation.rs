@@ -1,8 +1,8 @@
 //! Validator errors in, one plain sentence per mistake out.
 
-mod object;
-mod union;
-mod words;
+mod property_errors;
+mod union_errors;
+mod describe;
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use crate::SchemaError;
-use words::{choice, count, format_name, type_names};
-pub(crate) use words::{show, target};
+use describe::{enum_message, count_noun, describe_format, type_names};
+pub(crate) use describe::{excerpt, resolve_local_ref};
 
 /// How many violations are told before the rest is only counted.
-const MOST: usize = 20;
+const MAX_VIOLATIONS: usize = 20;
 
 /// How many errors are looked at; a million wrong elements teach no more than the first few.
-const LOOKED_AT: usize = 10 * MOST;
+const MAX_EXAMINED_ERRORS: usize = 10 * MAX_VIOLATIONS;
 
 /// One mistake in a value, worded for the model that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl fmt::Display for Violation {
     }
 }
 
-pub(crate) fn broken_schema(error: &SchemaError) -> Violation {
+pub(crate) fn invalid_schema_violation(error: &SchemaError) -> Violation {
     Violation {
         pointer: String::new(),
         keyword: "$schema".to_owned(),
@@ -48,27 +48,27 @@ pub(crate) fn broken_schema(error: &SchemaError) -> Violation {
 }
 
 /// Words every error, drops the ones that only echo another, and caps the list.
-pub(crate) fn explain<'e>(
+pub(crate) fn violations_from_errors<'e>(
     schema: &Value,
     errors: impl Iterator<Item = ValidationError<'e>>,
 ) -> Vec<Violation> {
-    let mut teller = Teller {
+    let mut teller = ViolationCollector {
         schema,
-        found: Vec::new(),
-        doubtful: Vec::new(),
-        unseen: 0,
+        violations: Vec::new(),
+        uncertain: Vec::new(),
+        unexamined_count: 0,
     };
     for error in errors {
-        if teller.full() {
-            teller.unseen += 1;
+        if teller.is_full() {
+            teller.unexamined_count += 1;
         } else {
-            teller.tell(&error);
+            teller.add_error(&error);
         }
     }
-    let unseen = teller.unseen;
+    let unseen = teller.unexamined_count;
     let mut found = teller.finish();
-    let more = found.len().saturating_sub(MOST) + unseen;
-    found.truncate(MOST);
+    let more = found.len().saturating_sub(MAX_VIOLATIONS) + unseen;
+    found.truncate(MAX_VIOLATIONS);
     if more > 0 {
         found.push(Violation {
             pointer: String::new(),
@@ -79,65 +79,65 @@ pub(crate) fn explain<'e>(
     found
 }
 
-struct Teller<'s> {
+struct ViolationCollector<'s> {
     schema: &'s Value,
-    found: Vec<Violation>,
+    violations: Vec<Violation>,
     /// Properties that are unevaluated perhaps only because another branch failed.
-    doubtful: Vec<Violation>,
-    unseen: usize,
+    uncertain: Vec<Violation>,
+    unexamined_count: usize,
 }
 
-impl Teller<'_> {
+impl ViolationCollector<'_> {
     fn push(&mut self, pointer: impl Into<String>, kind: &Kind, message: impl Into<String>) {
         let keyword = kind.keyword().to_owned();
-        self.found.push(Violation {
+        self.violations.push(Violation {
             pointer: pointer.into(),
             keyword,
             message: message.into(),
         });
     }
 
-    fn full(&self) -> bool {
-        self.found.len() + self.doubtful.len() >= LOOKED_AT
+    fn is_full(&self) -> bool {
+        self.violations.len() + self.uncertain.len() >= MAX_EXAMINED_ERRORS
     }
 
-    fn tell(&mut self, error: &ValidationError<'_>) {
+    fn add_error(&mut self, error: &ValidationError<'_>) {
         let kind = error.kind();
         match kind {
             Kind::Required { property } => {
-                self.missing(error, property.as_str().unwrap_or_default())
+                self.add_missing(error, property.as_str().unwrap_or_default())
             }
-            Kind::AdditionalProperties { unexpected } => self.unknown(error, unexpected, false),
-            Kind::UnevaluatedProperties { unexpected } => self.unknown(error, unexpected, true),
-            Kind::PropertyNames { error: inner } => self.misnamed(error, inner),
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.union(error, context),
+            Kind::AdditionalProperties { unexpected } => self.add_unknown(error, unexpected, false),
+            Kind::UnevaluatedProperties { unexpected } => self.add_unknown(error, unexpected, true),
+            Kind::PropertyNames { error: inner } => self.add_invalid_name(error, inner),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.add_union_error(error, context),
             _ => self.push(
-                words::pointer(error.instance_path().as_str()),
+                describe::redact_pointer(error.instance_path().as_str()),
                 kind,
-                plain(error),
+                single_value_message(error),
             ),
         }
     }
 
     fn finish(mut self) -> Vec<Violation> {
-        if self.found.is_empty() {
-            self.found = self.doubtful;
+        if self.violations.is_empty() {
+            self.violations = self.uncertain;
         }
         // Of a value of the wrong kind nothing else need be said, and a list of the right ones says more than their type.
         for keyword in ["enum", "const", "type"] {
             let decided: Vec<String> = self
-                .found
+                .violations
                 .iter()
                 .filter(|v| v.keyword == keyword)
                 .map(|v| v.pointer.clone())
                 .collect();
             if !decided.is_empty() {
-                self.found
+                self.violations
                     .retain(|v| v.keyword == keyword || !decided.contains(&v.pointer));
             }
         }
-        let mut told = Vec::<Violation>::with_capacity(self.found.len());
-        for violation in self.found {
+        let mut told = Vec::<Violation>::with_capacity(self.violations.len());
+        for violation in self.violations {
             if !told.contains(&violation) {
                 told.push(violation);
             }
@@ -147,18 +147,18 @@ impl Teller<'_> {
 }
 
 /// The sentence for every keyword that concerns one value alone.
-fn plain(error: &ValidationError<'_>) -> String {
+fn single_value_message(error: &ValidationError<'_>) -> String {
     let value = error.instance().as_ref();
-    let got = || show(value, error.instance_path().as_str());
+    let got = || excerpt(value, error.instance_path().as_str());
     match error.kind() {
         Kind::Type { kind } => format!("expected {}, got {}", type_names(kind), got()),
-        Kind::Enum { options } => choice(
+        Kind::Enum { options } => enum_message(
             options.as_array().map(Vec::as_slice).unwrap_or_default(),
             value,
             &got(),
         ),
         Kind::Constant { expected_value } => {
-            choice(std::slice::from_ref(&**expected_value), value, &got())
+            enum_message(std::slice::from_ref(&**expected_value), value, &got())
         }
         Kind::Minimum { limit } => format!("expected at least {limit}, got {}", got()),
         Kind::Maximum { limit } => format!("expected at most {limit}, got {}", got()),
@@ -169,38 +169,38 @@ fn plain(error: &ValidationError<'_>) -> String {
         }
         Kind::MinLength { limit } => format!(
             "expected at least {}, got {}",
-            count(*limit, "character"),
-            size(value)
+            count_noun(*limit, "character"),
+            value_size(value)
         ),
         Kind::MaxLength { limit } => format!(
             "expected at most {}, got {}",
-            count(*limit, "character"),
-            size(value)
+            count_noun(*limit, "character"),
+            value_size(value)
         ),
         Kind::MinItems { limit } => format!(
             "expected at least {}, got {}",
-            count(*limit, "item"),
-            size(value)
+            count_noun(*limit, "item"),
+            value_size(value)
         ),
         Kind::MaxItems { limit } => format!(
             "expected at most {}, got {}",
-            count(*limit, "item"),
-            size(value)
+            count_noun(*limit, "item"),
+            value_size(value)
         ),
         Kind::MinProperties { limit } => format!(
             "expected at least {}, got {}",
-            count(*limit, "property"),
-            size(value)
+            count_noun(*limit, "property"),
+            value_size(value)
         ),
         Kind::MaxProperties { limit } => format!(
             "expected at most {}, got {}",
-            count(*limit, "property"),
-            size(value)
+            count_noun(*limit, "property"),
+            value_size(value)
         ),
         Kind::AdditionalItems { limit } => format!(
             "expected at most {}, got {}",
-            count(*limit as u64, "item"),
-            size(value)
+            count_noun(*limit as u64, "item"),
+            value_size(value)
         ),
         Kind::UnevaluatedItems { .. } => "has more items than expected".to_owned(),
         Kind::Pattern { pattern } => {
@@ -209,7 +209,7 @@ fn plain(error: &ValidationError<'_>) -> String {
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "is too costly to check against its pattern".to_owned()
         }
-        Kind::Format { format } => format!("expected {}, got {}", format_name(format), got()),
+        Kind::Format { format } => format!("expected {}, got {}", describe_format(format), got()),
         Kind::UniqueItems => "expected no two equal items".to_owned(),
         Kind::Contains => "has too few or too many items of the expected kind".to_owned(),
         Kind::FalseSchema => "not allowed here".to_owned(),
@@ -221,7 +221,7 @@ fn plain(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn size(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count(),
         Value::Array(elements) => elements.len(),

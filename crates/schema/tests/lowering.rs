@@ -253,7 +253,7 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
             );
         }
         let mut back = wire.clone();
-        lowered.lift(&mut back);
+        lowered.lift_arguments(&mut back);
         if !narrower && !wider {
             prop_assert_eq!(
                 without_nulls(&back),
@@ -269,14 +269,14 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
         let value = if round < 5 {
             sampler.valid()
         } else {
-            sampler.nearly()
+            sampler.near_miss()
         };
         let Some(value) = value else { break };
         if wider || !admits(&meaning, &value) {
             continue;
         }
         let mut back = value.clone();
-        lowered.lift(&mut back);
+        lowered.lift_arguments(&mut back);
         prop_assert!(
             admits(&ceiling, &back),
             "{value} is sent, {back} is not valid\n{}",

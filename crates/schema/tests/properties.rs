@@ -14,8 +14,8 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use toolwright_schema::{
-    Limits, ParseError, Schema, Tape, Unrepairable, canonical, close_objects, coerce, redact,
-    repair, types_enforce,
+    InputLimits, ParseError, Schema, Tape, RepairError, canonical, close_objects, coerce, redact,
+    repair, is_enforced_by_type,
 };
 
 fn scalar() -> impl Strategy<Value = Value> {
@@ -175,10 +175,10 @@ fn places(value: &Value, here: &str) -> Vec<String> {
 
 fn strict_implies_valid<T: DeserializeOwned + JsonSchema>(value: &Value) {
     let mut schema = schema_for!(T).to_value();
-    assert!(types_enforce(&schema), "{schema}");
+    assert!(is_enforced_by_type(&schema), "{schema}");
     close_objects(&mut schema);
     let schema = Schema::trusted(schema);
-    let tape = Tape::of(value);
+    let tape = Tape::from_value(value);
     if T::deserialize(tape.root()).is_ok() {
         assert!(
             schema.is_valid(tape.root()),
@@ -188,7 +188,7 @@ fn strict_implies_valid<T: DeserializeOwned + JsonSchema>(value: &Value) {
 }
 
 fn admits(schema: &Schema, value: &Value) -> bool {
-    schema.is_valid(Tape::of(value).root())
+    schema.is_valid(Tape::from_value(value).root())
 }
 
 proptest! {
@@ -198,17 +198,17 @@ proptest! {
     fn the_tape_reads_values_as_serde_json_does(value in value()) {
         let written = value.to_string();
         let read: Value = serde_json::from_str(&written).unwrap();
-        let tape = Tape::parse(&written, &Limits::default()).unwrap();
+        let tape = Tape::parse(&written, &InputLimits::default()).unwrap();
         prop_assert_eq!(tape.to_value(), read.clone());
         prop_assert_eq!(Value::deserialize(tape.root_lenient()).unwrap(), read.clone());
-        prop_assert_eq!(Tape::of(&read).to_value(), read.clone());
-        prop_assert_eq!(serde_json::from_str::<Value>(&canonical(&read)).unwrap(), read);
+        prop_assert_eq!(Tape::from_value(&read).to_value(), read.clone());
+        prop_assert_eq!(serde_json::from_str::<Value>(&canonical_json(&read)).unwrap(), read);
     }
 
     #[test]
     fn the_tape_accepts_what_serde_json_accepts(text in text()) {
         let theirs = serde_json::from_str::<Value>(&text);
-        match Tape::parse(&text, &Limits::default()) {
+        match Tape::parse(&text, &InputLimits::default()) {
             Ok(tape) => prop_assert_eq!(tape.to_value(), theirs.unwrap()),
             Err(ParseError::DuplicateKey { .. } | ParseError::ReservedKey { .. }) => {}
             Err(error) => prop_assert!(theirs.is_err(), "{}: {}", text, error),
@@ -239,9 +239,9 @@ proptest! {
 
     #[test]
     fn a_repaired_text_parses_and_is_stable(text in text()) {
-        if let Ok(repaired) = repair(&text, &Limits::default()) {
-            let meant = Tape::parse(&repaired.text, &Limits::default()).unwrap().to_value();
-            if let (Ok(tape), false) = (Tape::parse(&text, &Limits::default()), repaired.notes.contains(&"doubled encoding undone")) {
+        if let Ok(repaired) = repair(&text, &InputLimits::default()) {
+            let meant = Tape::parse(&repaired.text, &InputLimits::default()).unwrap().to_value();
+            if let (Ok(tape), false) = (Tape::parse(&text, &InputLimits::default()), repaired.notes.contains(&"doubled encoding undone")) {
                 prop_assert_eq!(tape.to_value(), meant);
             }
         }
@@ -250,7 +250,7 @@ proptest! {
     #[test]
     fn tidy_text_repairs_to_itself(value in value()) {
         let tidy = value.to_string();
-        let repaired = repair(&tidy, &Limits::default()).unwrap();
+        let repaired = repair(&tidy, &InputLimits::default()).unwrap();
         let doubled = repaired.notes.contains(&"doubled encoding undone");
         prop_assert!(doubled || repaired.text == tidy);
     }
@@ -262,7 +262,7 @@ proptest! {
             text = text.replacen("\"more\"", "more", 1);
         }
         let prefix: String = text.chars().take(1 + cut.index(text.chars().count() - 1)).collect();
-        prop_assert!(repair(&prefix, &Limits::default()).is_err(), "{}", prefix);
+        prop_assert!(repair(&prefix, &InputLimits::default()).is_err(), "{}", prefix);
     }
 
     #[test]
@@ -291,16 +291,16 @@ proptest! {
 #[test]
 fn prefixes_of_untidy_text_are_cut_off_too() {
     let text = "```json\n{'name': 'x', tags: ['a', None,], \"n\": \"{\\\"a\\\": 1}\",}\n```";
-    assert!(repair(text, &Limits::default()).is_ok());
+    assert!(repair(text, &InputLimits::default()).is_ok());
     for (end, _) in text.char_indices().skip(1) {
         assert!(
-            repair(&text[..end], &Limits::default()).is_err(),
+            repair(&text[..end], &InputLimits::default()).is_err(),
             "{}",
             &text[..end]
         );
     }
     assert_eq!(
-        repair("{'a': 'b'", &Limits::default()),
-        Err(Unrepairable::Truncated)
+        repair("{'a': 'b'", &InputLimits::default()),
+        Err(RepairError::Truncated)
     );
 }

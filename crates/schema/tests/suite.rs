@@ -83,7 +83,7 @@ fn check(name: &str, schema: &Value, tests: &[(Value, bool)], dialect: Dialect, 
         }
         if !*valid && !wider && accepted {
             let mut back = wire.clone();
-            lowered.lift(&mut back);
+            lowered.lift_arguments(&mut back);
             assert!(
                 admits(&ceiling, &back),
                 "{name}, {dialect}: {instance} is invalid, {wire} is accepted\n{schema}\n→ {text}"

@@ -267,7 +267,7 @@ impl StepAccumulator {
 /// The same for calls of one tool with the same arguments, however they are written.
 fn call_digest(tool: &str, arguments: &str) -> String {
     let arguments = match serde_json::from_str(arguments) {
-        Ok(value) => canonical(&value).to_string(),
+        Ok(value) => canonical_json(&value).to_string(),
         Err(_) => arguments.to_owned(),
     };
     let digest = Sha256::digest(format!("{tool}\n{arguments}"));

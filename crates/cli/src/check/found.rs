@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::runtime::Runtime;
-use toolwright_core::schema::Note;
+use toolwright_core::schema::SchemaFix;
 use toolwright_core::wire::{self, CandidateTool, ToolDefinition, RejectedDefinition, ImportError};
 use toolwright_core::{RegisteredTool, Invoker, InvokerBuilder, Registry, Snapshot};
 
@@ -54,7 +54,7 @@ pub(super) struct Tool<'f> {
     /// Its bundle, or the file that defines it.
     pub(super) source: &'f str,
     /// What was mended when its definition was read.
-    pub(super) notes: &'f [Note],
+    pub(super) notes: &'f [SchemaFix],
 }
 
 impl Found {

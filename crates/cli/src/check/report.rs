@@ -147,8 +147,8 @@ fn losses(verdict: &Verdict<'_>) -> String {
     let mut groups: Vec<(&Loss, usize)> = Vec::new();
     for loss in verdict.real_losses() {
         let same = |other: &Loss| {
-            (&other.keyword, other.severity, &other.spilled)
-                == (&loss.keyword, loss.severity, &loss.spilled)
+            (&other.keyword, other.severity, &other.described_as)
+                == (&loss.keyword, loss.severity, &loss.described_as)
         };
         let times = match groups.iter_mut().find(|(other, _)| same(other)) {
             Some((_, times)) => {

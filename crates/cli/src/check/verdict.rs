@@ -1,7 +1,7 @@
 //! One tool and the dialects in, a verdict for each out.
 
 use serde::Serialize;
-use toolwright_core::schema::{Dialect, Loss, Refusal, Severity, validate_for};
+use toolwright_core::schema::{Dialect, Loss, Rejection, Severity, validate_for};
 
 use super::found::Tool;
 
@@ -22,7 +22,7 @@ pub(super) struct Verdict<'f> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
     /// What the provider would still refuse; anything here is a mistake of the lowering.
-    pub(super) refused: Vec<Refusal>,
+    pub(super) refused: Vec<Rejection>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]

@@ -170,7 +170,7 @@ fn call_digest(fingerprint: &str, arguments: &Value, caller: &Caller) -> String 
         Some(name) => format!("named {name}"),
         None => "anonymous".to_owned(),
     };
-    let bound = format!("{fingerprint}\n{caller}\n{}", canonical(arguments));
+    let bound = format!("{fingerprint}\n{caller}\n{}", canonical_json(arguments));
     encode_hex(&Sha256::digest(bound))
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value};
-use toolwright_schema::{Limits, Tape, Violation, coerce, redact};
+use toolwright_schema::{InputLimits, Tape, Violation, coerce, redact};
 
 use super::run::panic_result;
 use crate::context::CallContext;
@@ -45,13 +45,13 @@ pub(super) struct ValidatedArguments {
 pub(super) fn start_on_fast_path(
     entry: &RegisteredTool,
     cx: &CallContext<'_>,
-    limits: &Limits,
+    limits: &InputLimits,
 ) -> Option<Result<StartedHandler, ToolError>> {
     let tool = &entry.tool.0;
     let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
     if tool.types_enforce_schema {
         let bound = entry.bound_params.as_deref().map(|bound| bound_values(bound, cx));
-        let bound = bound.as_deref().map(Tape::of);
+        let bound = bound.as_deref().map(Tape::from_value);
         let bound = bound.as_ref().map(Tape::root_lenient);
         return tool.handler.start(tape.root(), bound, cx).ok();
     }
@@ -71,7 +71,7 @@ pub(super) fn validate(
     entry: &RegisteredTool,
     text: &str,
     cx: &CallContext<'_>,
-    limits: &Limits,
+    limits: &InputLimits,
     coercing: bool,
 ) -> Result<ValidatedArguments, ToolResult> {
     // The types are the tool's, and so is what they do with a value.
@@ -94,7 +94,7 @@ fn validate_on_slow_path(
     entry: &RegisteredTool,
     text: &str,
     cx: &CallContext<'_>,
-    limits: &Limits,
+    limits: &InputLimits,
     coercing: bool,
 ) -> Result<ValidatedArguments, ArgumentError> {
     let mut notes = Vec::new();
@@ -154,7 +154,7 @@ pub(super) fn prepare_validated(entry: &RegisteredTool, arguments: &Value) -> Re
 }
 
 fn prepare_typed(entry: &RegisteredTool, arguments: &Value) -> Result<Box<dyn PreparedCall>, ArgumentError> {
-    let tape = Tape::of(arguments);
+    let tape = Tape::from_value(arguments);
     entry
         .tool
         .0

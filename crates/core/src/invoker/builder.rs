@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_schema::Limits;
+use toolwright_schema::InputLimits;
 
 use super::{Invoker, InvokerInner, ToolSource, InvokerOptions};
 use crate::approval::{ApprovalSigner, Approver};
@@ -40,7 +40,7 @@ impl InvokerBuilder {
             options: InvokerOptions {
                 approver: None,
                 audit: None,
-                argument_limits: Limits::default(),
+                argument_limits: InputLimits::default(),
                 coerce: true,
                 timeout: Some(DEFAULT_TIMEOUT),
                 output_limit: DEFAULT_OUTPUT_LIMIT,
@@ -118,7 +118,7 @@ impl InvokerBuilder {
 
     /// Sets how long and how deeply nested arguments may be.
     #[must_use]
-    pub fn argument_limits(mut self, limits: Limits) -> Self {
+    pub fn argument_limits(mut self, limits: InputLimits) -> Self {
         self.options.argument_limits = limits;
         self
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolwright_schema::{Limits, Schema, Tape};
+use toolwright_schema::{InputLimits, Schema, Tape};
 
 use super::placeholders::expand_placeholders;
 use crate::content::Content;
@@ -59,11 +59,11 @@ struct HiddenMessage(String);
 /// Finds the structured form of content that its tool declares an output for, but did not give one:
 /// JSON text, else plain text, else a list of texts.
 fn infer_structured(content: &[Content], output: &Schema) -> Option<StructuredContent> {
-    const ANY: Limits = Limits {
+    const ANY: InputLimits = InputLimits {
         bytes: usize::MAX,
         depth: usize::MAX,
     };
-    let fits = |value: &Value| output.is_valid(Tape::of(value).root_lenient());
+    let fits = |value: &Value| output.is_valid(Tape::from_value(value).root_lenient());
     if let [Content::Text { text }] = content {
         let json = Tape::parse(text, &ANY);
         if json.is_ok_and(|tape| output.is_valid(tape.root_lenient())) {

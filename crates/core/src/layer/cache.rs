@@ -77,7 +77,7 @@ impl Layer for Cache {
             call.fingerprint(),
             call.caller().name(),
             call.scope.session.as_ref().map(SessionId::as_str),
-            canonical(arguments)
+            canonical_json(arguments)
         );
         Box::pin(async move {
             if let Some(mut result) = self.get(&key) {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolwright_schema::{Dialect, Impossible, Limits, Lowered, Schema, Tape, repair};
+use toolwright_schema::{Dialect, LowerError, InputLimits, Lowered, Schema, Tape, repair};
 
 use super::wire_name::wire_names;
 use super::write::DefinitionParts;
@@ -131,7 +131,7 @@ impl ToolPlanner {
         };
         let mut bids = Vec::with_capacity(tools.len());
         // A request that asks for strict mode throughout still has to keep to what that mode allows in sum.
-        let plain = self.dialect.plain();
+        let plain = self.dialect.non_strict();
         for (tool, wire) in tools.iter().zip(&names) {
             match LoweredCandidate::new(tool, wire, plain) {
                 Ok(bid) => bids.push(bid),
@@ -174,7 +174,7 @@ impl ToolPlanner {
 
     /// Leaves out what is more than the dialect takes: preferred tools stay, then those that come first.
     fn enforce_tool_limit(&self, bids: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
-        let Some(most) = self.dialect.most_tools().filter(|most| bids.len() > *most) else {
+        let Some(most) = self.dialect.max_tools().filter(|most| bids.len() > *most) else {
             return;
         };
         let preferred = |bid: &LoweredCandidate<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
@@ -218,7 +218,7 @@ impl<'a> LoweredCandidate<'a> {
         tool: &'a CandidateTool<'a>,
         wire: &'a str,
         dialect: Dialect,
-    ) -> Result<Self, &'a Impossible> {
+    ) -> Result<Self, &'a LowerError> {
         let lowered = tool.input.lower(dialect)?;
         Ok(Self {
             tool,
@@ -260,7 +260,7 @@ fn full_description<'a>(tool: &CandidateTool<'a>, wire: &'a str, lowered: &Lower
     } else {
         tool.description
     };
-    match lowered.remark() {
+    match lowered.description_suffix() {
         Some(remark) => Cow::Owned(format!("{told}\n\n{remark}")),
         None => Cow::Borrowed(told),
     }
@@ -286,15 +286,15 @@ fn assign_strict_mode(bids: &mut [LoweredCandidate<'_>], strict: Dialect, all: b
         let tool = bids.get(*place).map(|bid| bid.tool);
         let asked = tool.is_some_and(|tool| tool.strict == StrictMode::On);
         let destructive = tool.is_some_and(|tool| tool.hints.destructive == Some(true));
-        Reverse((asked, destructive, lowered.weight().properties))
+        Reverse((asked, destructive, lowered.cost().properties))
     });
     let (mut tools, mut optional, mut unions) = (0, 0, 0);
     for (place, lowered) in order {
-        let weight = lowered.weight();
+        let weight = lowered.cost();
         let fits = |used: usize, most: Option<usize>| most.is_none_or(|most| used <= most);
-        if !fits(tools + 1, most.tools)
-            || !fits(optional + weight.optional, most.optional)
-            || !fits(unions + weight.unions, most.unions)
+        if !fits(tools + 1, most.max_strict_tools)
+            || !fits(optional + weight.optional, most.max_optional_parameters)
+            || !fits(unions + weight.unions, most.max_union_parameters)
         {
             continue;
         }
@@ -311,20 +311,20 @@ fn assign_strict_mode(bids: &mut [LoweredCandidate<'_>], strict: Dialect, all: b
 
 /// Where a request may ask for so many list elements in all, the longest lists go unbounded.
 fn drop_item_limits(bids: &mut [LoweredCandidate<'_>], dialect: Dialect) {
-    let Some(most) = dialect.most_items() else {
+    let Some(most) = dialect.max_items_total() else {
         return;
     };
-    let mut total: u64 = bids.iter().map(|bid| bid.lowered.weight().items).sum();
+    let mut total: u64 = bids.iter().map(|bid| bid.lowered.cost().max_items_total).sum();
     while total > most {
         let heaviest = bids
             .iter_mut()
             .filter(|bid| bid.unbounded_schema.is_none())
-            .max_by_key(|bid| bid.lowered.weight().items);
-        let Some(bid) = heaviest.filter(|bid| bid.lowered.weight().items > 0) else {
+            .max_by_key(|bid| bid.lowered.cost().max_items_total);
+        let Some(bid) = heaviest.filter(|bid| bid.lowered.cost().max_items_total > 0) else {
             return;
         };
-        total -= bid.lowered.weight().items;
-        bid.unbounded_schema = Some(bid.lowered.without("maxItems").to_string());
+        total -= bid.lowered.cost().max_items_total;
+        bid.unbounded_schema = Some(bid.lowered.schema_without("maxItems").to_string());
     }
 }
 
@@ -407,11 +407,11 @@ impl ToolPlan {
         if tool.name != tool.wire_name {
             lifted.name = tool.name.as_str().into();
         }
-        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.lifts_nothing()) else {
+        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.keeps_argument_form()) else {
             return lifted;
         };
         if let Some(mut value) = parse_arguments(lifted.arguments.as_str()) {
-            lowered.lift(&mut value);
+            lowered.lift_arguments(&mut value);
             lifted.arguments = value.to_string().into();
         }
         lifted
@@ -429,7 +429,7 @@ impl ToolPlan {
         };
         let mut lowered_call = call;
         lowered_call.name = tool.wire_name.as_str().into();
-        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.lifts_nothing()) else {
+        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.keeps_argument_form()) else {
             return lowered_call;
         };
         if let Some(mut value) = parse_arguments(lowered_call.arguments.as_str()) {
@@ -467,7 +467,7 @@ impl PlannedTool {
 
 /// Reads arguments, repaired if need be.
 fn parse_arguments(text: &str) -> Option<Value> {
-    let limits = Limits::default();
+    let limits = InputLimits::default();
     if let Ok(tape) = Tape::parse(text, &limits) {
         return Some(tape.to_value());
     }

@@ -72,7 +72,7 @@ fn planned(planner: &ToolPlanner, dialect: Dialect, tools: &[Sample]) -> ToolPla
         assert!(refusals.is_empty(), "{}: {refusals:?}", tool.name);
     }
     // A request for strict tools may carry others beside them.
-    for (dialect, strict) in [(dialect.plain(), None), (dialect, Some(true))] {
+    for (dialect, strict) in [(dialect.non_strict(), None), (dialect, Some(true))] {
         let all = plan.tools().iter();
         let names: Vec<&str> = all
             .filter(|tool| strict.is_none_or(|strict| tool.dialect.is_strict() == strict))

@@ -10,7 +10,7 @@ use toolwright_schema::NameRule;
 /// A name that fits stays. Of another, what does not fit becomes `_`; where that is too long or no longer tells tools apart, a
 /// hash of the whole name follows. So a tool's wire name does not depend on the order of the tools.
 pub fn wire_names(names: &[&str], rule: NameRule, reserved: &[String]) -> Vec<String> {
-    let fits = |name: &str| rule.admits(name) && !reserved.iter().any(|taken| taken == name);
+    let fits = |name: &str| rule.is_valid(name) && !reserved.iter().any(|taken| taken == name);
     let kept: HashSet<&str> = names.iter().copied().filter(|name| fits(name)).collect();
     let mut wanted: HashMap<String, usize> = HashMap::new();
     for name in names.iter().filter(|name| !kept.contains(*name)) {
@@ -39,10 +39,10 @@ fn sanitize(name: &str, rule: NameRule) -> String {
     let mut plain = String::with_capacity(name.len());
     for letter in name.chars() {
         let place = plain.len();
-        if rule.admits_at(place, letter) {
+        if rule.is_valid_char(place, letter) {
             plain.push(letter);
         } else {
-            if place == 0 && rule.admits_at(1, letter) {
+            if place == 0 && rule.is_valid_char(1, letter) {
                 plain.push('_');
                 plain.push(letter);
                 continue;
@@ -60,7 +60,7 @@ fn with_hash(name: &str, plain: &str, rule: NameRule) -> String {
         .take(4)
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let room = rule.most.saturating_sub(hash.len() + 1);
+    let room = rule.max_length.saturating_sub(hash.len() + 1);
     let start: String = plain.chars().take(room).collect();
     let start = if start.chars().any(|letter| letter.is_ascii_alphanumeric()) {
         start
@@ -85,7 +85,7 @@ mod tests {
             "each leads back to one: {wire:?}"
         );
         assert!(
-            wire.iter().all(|name| dialect.tool_name().admits(name)),
+            wire.iter().all(|name| dialect.tool_name().is_valid(name)),
             "{wire:?}"
         );
         wire

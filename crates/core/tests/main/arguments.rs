@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
-use toolwright::schema::Limits;
+use toolwright::schema::InputLimits;
 use toolwright::{
     ErrorKind, UnknownArguments, Invoker, JsonSchema, OnMalformed, Outcome, Tool, ToolCall, ToolResult, tool,
 };
@@ -162,7 +162,7 @@ async fn arguments_that_are_too_long_or_too_deep_are_refused() {
     assert!(result.text().len() < 1_000);
     let deep = format!(r#"{{"city": {}{}}}"#, "[".repeat(70), "]".repeat(70));
     assert_rejected(&forecasts(&deep).await, &["deeper than 64 levels"]);
-    let limits = Limits {
+    let limits = InputLimits {
         bytes: 20,
         depth: 1,
     };

@@ -147,7 +147,7 @@ fn complete_form(answer: ElicitAnswer, schema: Value) -> ElicitAnswer {
     }
     let filled = Value::Object(filled);
     match Schema::check(schema) {
-        Ok(schema) if !schema.is_valid(Tape::of(&filled).root_lenient()) => {
+        Ok(schema) if !schema.is_valid(Tape::from_value(&filled).root_lenient()) => {
             tracing::warn!("an answer that its form does not allow is not sent");
             ElicitAnswer::Cancel
         }

@@ -64,7 +64,7 @@ impl Fingerprint {
 }
 
 fn digest(value: &Value) -> String {
-    let digest = Sha256::digest(canonical(value));
+    let digest = Sha256::digest(canonical_json(value));
     digest.iter().fold(String::new(), |mut hex, byte| {
         // Writing to a `String` cannot fail.
         let _ = write!(hex, "{byte:02x}");

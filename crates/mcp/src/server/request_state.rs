@@ -164,7 +164,7 @@ impl RequestIdentity<'_> {
             .map_or("-".to_owned(), |it| format!("+{it}"));
         // The arguments may be written differently the second time, and are the same arguments.
         let arguments: Value = serde_json::from_str(self.arguments).unwrap_or_default();
-        let arguments = toolwright_schema::canonical(&arguments);
+        let arguments = toolwright_schema::canonical_json(&arguments);
         for part in [self.method, self.name, &caller, &arguments] {
             digest.update((part.len() as u64).to_be_bytes());
             digest.update(part);

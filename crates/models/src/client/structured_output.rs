@@ -1,7 +1,7 @@
 //! The text of an answer in, what a program reads out.
 
 use serde_json::Value;
-use toolwright_core::schema::{Dialect, Limits, Schema, Tape, repair};
+use toolwright_core::schema::{Dialect, InputLimits, Schema, Tape, repair};
 
 use crate::limits::MAX_RESPONSE_BYTES;
 
@@ -10,9 +10,9 @@ pub(super) fn parse_structured_output(schema: &Schema, dialect: Option<Dialect>,
     if text.trim().is_empty() {
         return Err("the answer is empty; expected JSON".to_owned());
     }
-    let limits = Limits {
+    let limits = InputLimits {
         bytes: MAX_RESPONSE_BYTES,
-        ..Limits::default()
+        ..InputLimits::default()
     };
     let mut value = match Tape::parse(text, &limits) {
         Ok(tape) => tape.to_value(),
@@ -23,7 +23,7 @@ pub(super) fn parse_structured_output(schema: &Schema, dialect: Option<Dialect>,
         }
     };
     if let Some(lowered) = dialect.and_then(|dialect| schema.lower(dialect).ok()) {
-        lowered.lift(&mut value);
+        lowered.lift_arguments(&mut value);
     }
     Ok(value)
 }

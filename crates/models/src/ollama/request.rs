@@ -203,7 +203,7 @@ fn think_setting(effort: &str) -> Value {
 pub(super) fn response_schema(schema: &Schema) -> Value {
     let lowered = schema.lower(Dialect::OLLAMA).ok();
     let same = |lowered: &&Lowered| {
-        lowered.is_lossless() && lowered.is_closed() && lowered.lifts_nothing()
+        lowered.is_lossless() && lowered.is_closed() && lowered.keeps_argument_form()
     };
     match lowered.filter(same) {
         Some(lowered) => lowered.schema().clone(),

@@ -115,7 +115,7 @@ pub(super) fn response_format_dialect(chat: &OpenAiChat, schema: &Schema) -> Opt
     if chat.quirks.response_format == ResponseFormatSupport::JsonObject {
         return None;
     }
-    let plain = chat.dialect.plain();
+    let plain = chat.dialect.non_strict();
     let strict = plain.strict().filter(|strict| {
         let lowered = schema.lower(*strict);
         lowered.is_ok_and(|lowered| lowered.is_lossless())

@@ -9,7 +9,7 @@ fn coerced(schema: Value, mut value: Value) -> (Value, Vec<String>) {
     (value, notes.iter().map(Coercion::to_string).collect())
 }
 
-fn reads(kind: Value, sent: Value, meant: Value) {
+fn assert_coerces(kind: Value, sent: Value, meant: Value) {
     let (value, notes) = coerced(json!({"properties": {"a": kind}}), json!({"a": sent}));
     assert_eq!(
         value.to_string(),
@@ -19,20 +19,20 @@ fn reads(kind: Value, sent: Value, meant: Value) {
     assert_eq!(notes.is_empty(), sent == meant);
 }
 
-fn stays(kind: Value, sent: Value) {
-    reads(kind, sent.clone(), sent);
+fn assert_unchanged(kind: Value, sent: Value) {
+    assert_coerces(kind, sent.clone(), sent);
 }
 
 #[test]
 fn scalars_are_read_as_the_kind_that_is_wanted() {
-    reads(json!({"type": "integer"}), json!("5"), json!(5));
-    reads(json!({"type": "integer"}), json!("-5"), json!(-5));
-    reads(json!({"type": "number"}), json!("1.5"), json!(1.5));
-    reads(json!({"type": "boolean"}), json!("true"), json!(true));
-    reads(json!({"type": "string"}), json!(5), json!("5"));
-    reads(json!({"type": "string"}), json!(true), json!("true"));
-    reads(json!({"type": ["integer", "null"]}), json!("5"), json!(5));
-    reads(
+    assert_coerces(json!({"type": "integer"}), json!("5"), json!(5));
+    assert_coerces(json!({"type": "integer"}), json!("-5"), json!(-5));
+    assert_coerces(json!({"type": "number"}), json!("1.5"), json!(1.5));
+    assert_coerces(json!({"type": "boolean"}), json!("true"), json!(true));
+    assert_coerces(json!({"type": "string"}), json!(5), json!("5"));
+    assert_coerces(json!({"type": "string"}), json!(true), json!("true"));
+    assert_coerces(json!({"type": ["integer", "null"]}), json!("5"), json!(5));
+    assert_coerces(
         json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
         json!("5"),
         json!(5),
@@ -41,12 +41,12 @@ fn scalars_are_read_as_the_kind_that_is_wanted() {
 
 #[test]
 fn a_whole_number_loses_its_empty_fraction() {
-    reads(json!({"type": "integer"}), json!(5.0), json!(5));
-    reads(json!({"type": "integer"}), json!("5.0"), json!(5));
-    stays(json!({"type": "number"}), json!(5.0));
-    stays(json!({"type": "integer"}), json!(5.5));
-    stays(json!({"type": "integer"}), json!(-0.0));
-    stays(json!({"type": "integer"}), json!(1e300));
+    assert_coerces(json!({"type": "integer"}), json!(5.0), json!(5));
+    assert_coerces(json!({"type": "integer"}), json!("5.0"), json!(5));
+    assert_unchanged(json!({"type": "number"}), json!(5.0));
+    assert_unchanged(json!({"type": "integer"}), json!(5.5));
+    assert_unchanged(json!({"type": "integer"}), json!(-0.0));
+    assert_unchanged(json!({"type": "integer"}), json!(1e300));
 }
 
 #[test]
@@ -64,31 +64,31 @@ fn what_would_lose_something_stays() {
         "1_000",
         "-0",
     ] {
-        stays(json!({"type": "number"}), json!(text));
+        assert_unchanged(json!({"type": "number"}), json!(text));
     }
-    stays(json!({"type": "boolean"}), json!("yes"));
-    stays(json!({"type": "boolean"}), json!("True"));
-    stays(json!({"type": "boolean"}), json!(1));
-    stays(json!({"type": "string"}), json!(null));
-    stays(json!({"type": "string"}), json!(1e300));
+    assert_unchanged(json!({"type": "boolean"}), json!("yes"));
+    assert_unchanged(json!({"type": "boolean"}), json!("True"));
+    assert_unchanged(json!({"type": "boolean"}), json!(1));
+    assert_unchanged(json!({"type": "string"}), json!(null));
+    assert_unchanged(json!({"type": "string"}), json!(1e300));
 }
 
 #[test]
 fn a_reading_that_breaks_another_rule_is_not_taken() {
-    stays(json!({"type": "integer", "maximum": 3}), json!("5"));
-    stays(json!({"type": "array", "minItems": 2}), json!("x"));
+    assert_unchanged(json!({"type": "integer", "maximum": 3}), json!("5"));
+    assert_unchanged(json!({"type": "array", "minItems": 2}), json!("x"));
 }
 
 #[test]
 fn a_valid_value_stays_even_if_it_looks_like_another() {
-    stays(json!({"type": "string"}), json!("5"));
-    stays(json!({"type": ["string", "integer"]}), json!("5"));
-    stays(json!(true), json!("5"));
+    assert_unchanged(json!({"type": "string"}), json!("5"));
+    assert_unchanged(json!({"type": ["string", "integer"]}), json!("5"));
+    assert_unchanged(json!(true), json!("5"));
 }
 
 #[test]
 fn two_readings_that_fit_are_a_guess_and_not_taken() {
-    stays(
+    assert_unchanged(
         json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}),
         json!(5),
     );
@@ -97,19 +97,19 @@ fn two_readings_that_fit_are_a_guess_and_not_taken() {
 #[test]
 fn a_lone_element_becomes_an_array() {
     let strings = json!({"type": "array", "items": {"type": "string"}});
-    reads(strings.clone(), json!("x"), json!(["x"]));
-    reads(strings, json!(["x", 1]), json!(["x", "1"]));
-    reads(
+    assert_coerces(strings.clone(), json!("x"), json!(["x"]));
+    assert_coerces(strings, json!(["x", 1]), json!(["x", "1"]));
+    assert_coerces(
         json!({"type": "array", "items": {"type": "integer"}}),
         json!("5"),
         json!([5]),
     );
-    reads(
+    assert_coerces(
         json!({"type": "array", "items": {"type": "object"}}),
         json!({"k": 1}),
         json!([{"k": 1}]),
     );
-    stays(
+    assert_unchanged(
         json!({"type": "array", "items": {"type": "array"}}),
         json!("x"),
     );
@@ -117,24 +117,24 @@ fn a_lone_element_becomes_an_array() {
 
 #[test]
 fn enum_members_get_their_letter_case() {
-    reads(json!({"enum": ["C", "F"]}), json!("c"), json!("C"));
-    reads(
+    assert_coerces(json!({"enum": ["C", "F"]}), json!("c"), json!("C"));
+    assert_coerces(
         json!({"oneOf": [{"const": "Celsius"}, {"const": "Fahrenheit"}]}),
         json!("celsius"),
         json!("Celsius"),
     );
-    stays(json!({"enum": ["a", "A"]}), json!("b"));
-    stays(json!({"enum": ["ab", "aB"]}), json!("AB"));
+    assert_unchanged(json!({"enum": ["a", "A"]}), json!("b"));
+    assert_unchanged(json!({"enum": ["ab", "aB"]}), json!("AB"));
 }
 
 #[test]
 fn text_that_holds_the_wanted_object_becomes_it() {
     let place =
         json!({"type": "object", "properties": {"zip": {"type": "integer"}}, "required": ["zip"]});
-    reads(place.clone(), json!("{\"zip\": \"5\"}"), json!({"zip": 5}));
-    reads(json!({"type": "array"}), json!("[1, 2]"), json!([1, 2]));
-    stays(place.clone(), json!("{\"zip\": "));
-    stays(place, json!("{\"zip\": 1, \"zip\": 2}"));
+    assert_coerces(place.clone(), json!("{\"zip\": \"5\"}"), json!({"zip": 5}));
+    assert_coerces(json!({"type": "array"}), json!("[1, 2]"), json!([1, 2]));
+    assert_unchanged(place.clone(), json!("{\"zip\": "));
+    assert_unchanged(place, json!("{\"zip\": 1, \"zip\": 2}"));
 }
 
 #[test]

@@ -1,49 +1,49 @@
 //! Anthropic: JSON Schema 2020-12 with an object at the root, and a smaller strict mode.
 
-use super::{ANYTHING, Dialect, Enums, NameRule, Rules, StrictBudget, Strictness, word_or_dash};
+use super::{ANY_JSON_SCHEMA, Dialect, EnumValues, NameRule, DialectRules, StrictBudget, StrictMode, is_word_or_dash};
 use crate::pass::{
-    all_of, booleans, bounds, conditions, constants, enums, formats, keywords, noise, nulls,
-    objects, one_of, refs, root, shares, tuples, types, unions,
+    all_of, booleans, bounds, conditions, constants, enums, formats, unsupported_keywords, annotations, nulls,
+    objects, one_of, refs, root, strict_budget, tuples, types, unions,
 };
 
 /// 128 for the API; 64 where a remote MCP server is attached to an app, which is another road.
-const NAMES: NameRule = NameRule::new(128, word_or_dash, word_or_dash);
+const TOOL_NAMES: NameRule = NameRule::new(128, is_word_or_dash, is_word_or_dash);
 
-pub(super) static PLAIN: Rules = Rules {
+pub(super) static NON_STRICT: DialectRules = DialectRules {
     name: "anthropic",
     about: "Anthropic Messages, `strict: false`",
-    passes: &[refs::local, root::single],
-    tool_name: NAMES,
-    strict: Strictness {
-        twin: Some(Dialect::ANTHROPIC_STRICT),
-        ..Strictness::NONE
+    passes: &[refs::keep_local, root::require_single_object],
+    tool_name_rule: TOOL_NAMES,
+    strict_mode: StrictMode {
+        strict_dialect: Some(Dialect::ANTHROPIC_STRICT),
+        ..StrictMode::NONE
     },
-    ..ANYTHING
+    ..ANY_JSON_SCHEMA
 };
 
-pub(super) static STRICT: Rules = Rules {
+pub(super) static STRICT: DialectRules = DialectRules {
     name: "anthropic-strict",
     about: "Anthropic Messages, `strict: true`; patterns are described only, as its own SDKs do",
     passes: &[
         booleans::run,
         refs::inline,
-        noise::run,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::widen,
+        tuples::tuples_to_arrays,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
-        objects::declare,
-        bounds::at_most_one_item,
-        objects::close,
-        keywords::run,
-        shares::run,
-        unions::distinct,
+        objects::require_declared_properties,
+        bounds::limit_min_items_to_one,
+        objects::close_objects,
+        unsupported_keywords::run,
+        strict_budget::run,
+        unions::deduplicate_branches,
         nulls::run,
     ],
     keywords: Some(&[
@@ -70,16 +70,16 @@ pub(super) static STRICT: Rules = Rules {
         "uri",
         "uuid",
     ]),
-    enums: Enums::Primitives,
-    tool_name: NAMES,
-    strict: Strictness {
-        on: true,
-        twin: None,
-        budget: StrictBudget {
-            tools: Some(20),
-            optional: Some(24),
-            unions: Some(16),
+    enum_values: EnumValues::Primitives,
+    tool_name_rule: TOOL_NAMES,
+    strict_mode: StrictMode {
+        enabled: true,
+        strict_dialect: None,
+        request_budget: StrictBudget {
+            max_strict_tools: Some(20),
+            max_optional_parameters: Some(24),
+            max_union_parameters: Some(16),
         },
     },
-    ..ANYTHING
+    ..ANY_JSON_SCHEMA
 };

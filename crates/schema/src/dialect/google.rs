@@ -1,42 +1,42 @@
 //! Gemini, whose function declarations take one of two kinds of schema.
 
-use super::{ANYTHING, Enums, NameRule, Nulls, Rules, letter_or_underscore, word};
+use super::{ANY_JSON_SCHEMA, EnumValues, NameRule, NullStyle, DialectRules, is_letter_or_underscore, is_word_char};
 use crate::pass::{
-    all_of, booleans, bounds, conditions, constants, enums, formats, item_counts, keywords, noise,
-    nulls, objects, one_of, order, parameter_names, refs, root, tuples, types, unions,
+    all_of, booleans, bounds, conditions, constants, enums, formats, item_counts, unsupported_keywords, annotations,
+    nulls, objects, one_of, property_order, parameter_names, refs, root, tuples, types, unions,
 };
 
-const NAMES: NameRule = NameRule::new(128, letter_or_underscore, |letter| {
-    word(letter) || matches!(letter, '.' | ':' | '-')
+const TOOL_NAMES: NameRule = NameRule::new(128, is_letter_or_underscore, |letter| {
+    is_word_char(letter) || matches!(letter, '.' | ':' | '-')
 });
 
-const PARAMETERS: NameRule = NameRule::new(64, letter_or_underscore, word);
+const PARAMETER_NAMES: NameRule = NameRule::new(64, is_letter_or_underscore, is_word_char);
 
-pub(super) static JSON_SCHEMA: Rules = Rules {
+pub(super) static JSON_SCHEMA: DialectRules = DialectRules {
     name: "gemini",
     about: "Gemini, `parametersJsonSchema`; keywords it is not known to read are described",
     passes: &[
         booleans::run,
-        refs::hoist,
-        noise::run,
+        refs::keep_recursive,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::end,
+        tuples::close_tuples,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
         item_counts::run,
         parameter_names::run,
-        keywords::run,
-        unions::distinct,
-        order::run,
+        unsupported_keywords::run,
+        unions::deduplicate_branches,
+        property_order::run,
         nulls::run,
-        unions::around_references,
-        refs::prune,
+        unions::wrap_described_refs,
+        refs::remove_unused_definitions,
     ],
     keywords: Some(&[
         "$defs",
@@ -57,39 +57,39 @@ pub(super) static JSON_SCHEMA: Rules = Rules {
         "type",
     ]),
     formats: Some(&[]),
-    enums: Enums::Primitives,
-    parameter_name: Some(PARAMETERS),
-    tool_name: NAMES,
-    most_tools: Some(512),
-    most_items: Some(960),
-    ..ANYTHING
+    enum_values: EnumValues::Primitives,
+    parameter_name_rule: Some(PARAMETER_NAMES),
+    tool_name_rule: TOOL_NAMES,
+    max_tools: Some(512),
+    max_items_total: Some(960),
+    ..ANY_JSON_SCHEMA
 };
 
-pub(super) static OPENAPI: Rules = Rules {
+pub(super) static OPENAPI: DialectRules = DialectRules {
     name: "gemini-openapi",
     about: "Gemini, `parameters`, the only form of the Live API; read as the Gemini API does, which is stricter than Vertex",
     passes: &[
         booleans::run,
         refs::inline,
-        noise::run,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::widen,
+        tuples::tuples_to_arrays,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
         item_counts::run,
-        objects::declare,
+        objects::require_declared_properties,
         parameter_names::run,
-        keywords::run,
-        unions::distinct,
-        order::run,
+        unsupported_keywords::run,
+        unions::deduplicate_branches,
+        property_order::run,
         nulls::run,
-        unions::alone,
+        unions::isolate_any_of,
     ],
     keywords: Some(&[
         "anyOf",
@@ -113,12 +113,12 @@ pub(super) static OPENAPI: Rules = Rules {
         "type",
     ]),
     formats: Some(&["date-time", "int32", "int64"]),
-    nulls: Nulls::Flag,
-    enums: Enums::Strings,
-    empty_objects: false,
-    parameter_name: Some(PARAMETERS),
-    tool_name: NAMES,
-    most_tools: Some(512),
-    most_items: Some(960),
-    ..ANYTHING
+    null_style: NullStyle::NullableKeyword,
+    enum_values: EnumValues::StringsOnly,
+    allows_empty_objects: false,
+    parameter_name_rule: Some(PARAMETER_NAMES),
+    tool_name_rule: TOOL_NAMES,
+    max_tools: Some(512),
+    max_items_total: Some(960),
+    ..ANY_JSON_SCHEMA
 };

@@ -1,29 +1,29 @@
 //! Ollama, which drops in silence whatever its own structures have no field for.
 
-use super::{ANYTHING, Rules};
+use super::{ANY_JSON_SCHEMA, DialectRules};
 use crate::pass::{
-    all_of, booleans, conditions, constants, enums, keywords, noise, nulls, one_of, refs, root,
+    all_of, booleans, conditions, constants, enums, unsupported_keywords, annotations, nulls, one_of, refs, root,
     tuples, types, unions,
 };
 
-pub(super) static RULES: Rules = Rules {
+pub(super) static RULES: DialectRules = DialectRules {
     name: "ollama",
     about: "Ollama's own API and its OpenAI form; no limit on names is known, OpenAI's is kept",
     passes: &[
         booleans::run,
         refs::inline,
-        noise::run,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::widen,
+        tuples::tuples_to_arrays,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
-        keywords::run,
-        unions::distinct,
-        root::bare,
+        unsupported_keywords::run,
+        unions::deduplicate_branches,
+        root::move_annotations_out,
         nulls::run,
     ],
     keywords: Some(&[
@@ -36,5 +36,5 @@ pub(super) static RULES: Rules = Rules {
         "type",
     ]),
     formats: Some(&[]),
-    ..ANYTHING
+    ..ANY_JSON_SCHEMA
 };

@@ -1,49 +1,49 @@
 //! OpenAI: anything goes, unless strict mode holds the model to the schema.
 
-use super::{ANYTHING, Budget, Dialect, Rules, Strictness};
+use super::{ANY_JSON_SCHEMA, SizeLimits, Dialect, DialectRules, StrictMode};
 use crate::pass::{
-    all_of, booleans, bounds, budgets, conditions, constants, enums, formats, keywords, noise,
-    nulls, objects, one_of, optional, refs, root, tuples, types, unions,
+    all_of, booleans, bounds, size_limits, conditions, constants, enums, formats, unsupported_keywords, annotations,
+    nulls, objects, one_of, optional_as_null, refs, root, tuples, types, unions,
 };
 
-pub(super) static PLAIN: Rules = Rules {
+pub(super) static NON_STRICT: DialectRules = DialectRules {
     name: "openai",
     about: "OpenAI, Responses and Chat Completions, `strict: false`",
-    passes: &[refs::local, root::single],
-    most_tools: Some(128),
-    strict: Strictness {
-        twin: Some(Dialect::OPENAI_STRICT),
-        ..Strictness::NONE
+    passes: &[refs::keep_local, root::require_single_object],
+    max_tools: Some(128),
+    strict_mode: StrictMode {
+        strict_dialect: Some(Dialect::OPENAI_STRICT),
+        ..StrictMode::NONE
     },
-    ..ANYTHING
+    ..ANY_JSON_SCHEMA
 };
 
-pub(super) static STRICT: Rules = Rules {
+pub(super) static STRICT: DialectRules = DialectRules {
     name: "openai-strict",
     about: "OpenAI, `strict: true`; lengths of strings are described only, for not every model takes them",
     passes: &[
         booleans::run,
-        refs::hoist,
-        noise::run,
+        refs::keep_recursive,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::widen,
+        tuples::tuples_to_arrays,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
-        objects::declare,
-        objects::close,
-        optional::run,
-        keywords::run,
-        budgets::run,
-        unions::distinct,
+        objects::require_declared_properties,
+        objects::close_objects,
+        optional_as_null::run,
+        unsupported_keywords::run,
+        size_limits::run,
+        unions::deduplicate_branches,
         nulls::run,
-        unions::around_references,
-        refs::prune,
+        unions::wrap_described_refs,
+        refs::remove_unused_definitions,
     ],
     keywords: Some(&[
         "$defs",
@@ -66,23 +66,23 @@ pub(super) static STRICT: Rules = Rules {
         "required",
         "type",
     ]),
-    formats: Some(FORMATS),
-    budget: Budget {
-        depth: Some(10),
-        properties: Some(5_000),
-        enum_values: Some(1_000),
-        long_enum: Some(15_000),
-        characters: Some(120_000),
+    formats: Some(STRICT_FORMATS),
+    size_limits: SizeLimits {
+        max_depth: Some(10),
+        max_properties: Some(5_000),
+        max_enum_values: Some(1_000),
+        max_long_enum_characters: Some(15_000),
+        max_characters: Some(120_000),
     },
-    most_tools: Some(128),
-    strict: Strictness {
-        on: true,
-        ..Strictness::NONE
+    max_tools: Some(128),
+    strict_mode: StrictMode {
+        enabled: true,
+        ..StrictMode::NONE
     },
-    ..ANYTHING
+    ..ANY_JSON_SCHEMA
 };
 
-const FORMATS: &[&str] = &[
+const STRICT_FORMATS: &[&str] = &[
     "date",
     "date-time",
     "duration",

@@ -1,32 +1,32 @@
 //! What every provider understands: plain types, `anyOf` and `enum`.
 
-use super::{ANYTHING, Enums, NameRule, Nulls, Rules, letter_or_underscore, word};
+use super::{ANY_JSON_SCHEMA, EnumValues, NameRule, NullStyle, DialectRules, is_letter_or_underscore, is_word_char};
 use crate::pass::{
-    all_of, booleans, conditions, constants, enums, keywords, noise, nulls, objects, one_of,
+    all_of, booleans, conditions, constants, enums, unsupported_keywords, annotations, nulls, objects, one_of,
     parameter_names, refs, root, tuples, types, unions,
 };
 
-pub(super) static RULES: Rules = Rules {
+pub(super) static RULES: DialectRules = DialectRules {
     name: "portable",
     about: "string, integer, number, boolean, array, object, `anyOf` and `enum`: what all of them have in common",
     passes: &[
         booleans::run,
         refs::inline,
-        noise::run,
+        annotations::run,
         constants::run,
         all_of::run,
         one_of::run,
         conditions::run,
-        tuples::widen,
+        tuples::tuples_to_arrays,
         types::run,
-        root::single,
+        root::require_single_object,
         enums::run,
-        objects::declare,
+        objects::require_declared_properties,
         parameter_names::run,
-        keywords::run,
-        unions::distinct,
+        unsupported_keywords::run,
+        unions::deduplicate_branches,
         nulls::run,
-        unions::alone,
+        unions::isolate_any_of,
     ],
     keywords: Some(&[
         "anyOf",
@@ -38,11 +38,11 @@ pub(super) static RULES: Rules = Rules {
         "type",
     ]),
     formats: Some(&[]),
-    nulls: Nulls::Never,
-    enums: Enums::Strings,
-    empty_objects: false,
-    parameter_name: Some(NameRule::new(64, letter_or_underscore, word)),
-    tool_name: NameRule::new(64, letter_or_underscore, word),
-    most_tools: Some(128),
-    ..ANYTHING
+    null_style: NullStyle::Unsupported,
+    enum_values: EnumValues::StringsOnly,
+    allows_empty_objects: false,
+    parameter_name_rule: Some(NameRule::new(64, is_letter_or_underscore, is_word_char)),
+    tool_name_rule: NameRule::new(64, is_letter_or_underscore, is_word_char),
+    max_tools: Some(128),
+    ..ANY_JSON_SCHEMA
 };

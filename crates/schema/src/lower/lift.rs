@@ -10,38 +10,38 @@ use std::sync::OnceLock;
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
-use super::{Lookup, LookupMut};
-use crate::{Limits, Schema, Tape};
+use super::{KeywordLookup, KeywordLookupMut};
+use crate::{InputLimits, Schema, Tape};
 
 /// The keyword marks are kept under while passes run; a schema that brings it along loses it first.
-pub(crate) const LIFT: &str = "\u{1}lift";
+pub(crate) const LIFT_KEYWORD: &str = "\u{1}lift";
 
 /// How a value's form differs from the canonical one.
-pub(crate) enum Mark {
+pub(crate) enum LiftMark {
     /// On a property: `null` stands for leaving it out.
-    Absent,
+    NullMeansAbsent,
     /// On a property that may be left out: the dialect has no null, so that null is left out.
-    NeverNull,
+    OmitNull,
     /// On a property: its canonical name.
-    Name(String),
+    CanonicalName(String),
     /// On text: it holds the value as JSON.
-    Json,
+    JsonText,
     /// On an array of `{key, value}`: the members of an object.
-    Pairs,
+    KeyValuePairs,
     /// On text with an `enum`: the values that stand behind the texts, in order.
-    Texts(Vec<Value>),
+    EnumAsText(Vec<Value>),
 }
 
 /// Leaves a mark in a schema.
-pub(crate) fn mark(schema: &mut Map<String, Value>, mark: Mark) {
-    let marks = schema.entry(LIFT).or_insert_with(|| json!({}));
+pub(crate) fn add_lift_mark(schema: &mut Map<String, Value>, mark: LiftMark) {
+    let marks = schema.entry(LIFT_KEYWORD).or_insert_with(|| json!({}));
     let (name, value) = match mark {
-        Mark::Absent => ("absent", Value::Bool(true)),
-        Mark::NeverNull => ("never_null", Value::Bool(true)),
-        Mark::Name(name) => ("name", Value::String(name)),
-        Mark::Json => ("json", Value::Bool(true)),
-        Mark::Pairs => ("pairs", Value::Bool(true)),
-        Mark::Texts(values) => ("texts", Value::Array(values)),
+        LiftMark::NullMeansAbsent => ("absent", Value::Bool(true)),
+        LiftMark::OmitNull => ("never_null", Value::Bool(true)),
+        LiftMark::CanonicalName(name) => ("name", Value::String(name)),
+        LiftMark::JsonText => ("json", Value::Bool(true)),
+        LiftMark::KeyValuePairs => ("pairs", Value::Bool(true)),
+        LiftMark::EnumAsText(values) => ("texts", Value::Array(values)),
     };
     if let Value::Object(marks) = marks {
         marks.insert(name.to_owned(), value);
@@ -50,112 +50,112 @@ pub(crate) fn mark(schema: &mut Map<String, Value>, mark: Mark) {
 
 /// The way between the two forms of a value.
 #[derive(Debug, Default)]
-pub(crate) struct Lift {
-    root: Step,
+pub(crate) struct LiftPlan {
+    root_step: LiftStep,
     /// What `#/$defs/…` leads to, for schemas that contain themselves.
-    named: Vec<(String, Step)>,
+    definition_steps: Vec<(String, LiftStep)>,
 }
 
 #[derive(Debug, Default)]
-enum Step {
+enum LiftStep {
     #[default]
-    Nothing,
-    Json,
-    Texts(Vec<(Value, Value)>),
-    Pairs(Box<Step>),
+    Identity,
+    JsonText,
+    EnumAsText(Vec<(Value, Value)>),
+    KeyValuePairs(Box<LiftStep>),
     Object {
-        members: Vec<Member>,
-        rest: Box<Step>,
+        members: Vec<LiftProperty>,
+        rest: Box<LiftStep>,
     },
     Array {
-        first: Vec<Step>,
-        rest: Box<Step>,
+        first: Vec<LiftStep>,
+        rest: Box<LiftStep>,
     },
-    Any(Vec<Branch>),
-    Named(String),
+    AnyOf(Vec<LiftBranch>),
+    Definition(String),
 }
 
 /// One alternative, and what tells whether a value is meant.
 #[derive(Debug)]
-struct Branch {
+struct LiftBranch {
     schema: OnceLock<Schema>,
-    step: Step,
+    step: LiftStep,
 }
 
 #[derive(Debug)]
-struct Member {
-    wire: String,
+struct LiftProperty {
+    wire_name: String,
     /// The canonical name, where it is another.
-    renamed: Option<String>,
-    absent: bool,
-    never_null: bool,
-    step: Step,
+    canonical_name: Option<String>,
+    null_means_absent: bool,
+    omit_null: bool,
+    step: LiftStep,
 }
 
-impl Member {
-    fn canonical(&self) -> &str {
-        self.renamed.as_ref().unwrap_or(&self.wire)
+impl LiftProperty {
+    fn canonical_name_or_wire(&self) -> &str {
+        self.canonical_name.as_ref().unwrap_or(&self.wire_name)
     }
 }
 
-impl Lift {
+impl LiftPlan {
     /// Takes the marks out of a schema.
-    pub(crate) fn take(schema: &mut Value) -> Self {
-        if !is_marked(schema) {
+    pub(crate) fn extract(schema: &mut Value) -> Self {
+        if !contains_lift_marks(schema) {
             return Self::default();
         }
-        let lift = build::lift(schema);
-        strip(schema);
+        let lift = build::build_plan(schema);
+        remove_lift_marks(schema);
         lift
     }
 
-    pub(crate) fn is_nothing(&self) -> bool {
-        matches!(self.root, Step::Nothing)
+    pub(crate) fn is_identity(&self) -> bool {
+        matches!(self.root_step, LiftStep::Identity)
     }
 
     /// From the form of the dialect's schema to the canonical one.
-    pub(crate) fn up(&self, schema: &Value, value: &mut Value) {
-        let way = Way {
-            lift: self,
-            whole: schema,
-            up: true,
+    pub(crate) fn lift(&self, schema: &Value, value: &mut Value) {
+        let way = LiftRun {
+            plan: self,
+            root_schema: schema,
+            lifting: true,
         };
-        way.follow(&self.root, schema, value);
+        way.transform(&self.root_step, schema, value);
     }
 
     /// From the canonical form to that of the dialect's schema.
-    pub(crate) fn down(&self, schema: &Value, value: &mut Value) {
-        let way = Way {
-            lift: self,
-            whole: schema,
-            up: false,
+    pub(crate) fn lower(&self, schema: &Value, value: &mut Value) {
+        let way = LiftRun {
+            plan: self,
+            root_schema: schema,
+            lifting: false,
         };
-        way.follow(&self.root, schema, value);
+        way.transform(&self.root_step, schema, value);
     }
 }
 
 /// A lift in one direction, beside the schema whose marks it was made of.
-struct Way<'l> {
-    lift: &'l Lift,
-    whole: &'l Value,
-    up: bool,
+struct LiftRun<'l> {
+    plan: &'l LiftPlan,
+    root_schema: &'l Value,
+    lifting: bool,
 }
 
-impl Way<'_> {
+impl LiftRun<'_> {
     /// Changes the form of one value, to which a step and a schema belong.
-    fn follow(&self, step: &Step, schema: &Value, value: &mut Value) {
-        let schema = within_single(schema);
-        let part = |keyword: &str| schema.find(keyword).unwrap_or(&Value::Null);
+    fn transform(&self, step: &LiftStep, schema: &Value, value: &mut Value) {
+        let schema = unwrap_single_any_of(schema);
+        let part = |keyword: &str| schema.keyword(keyword).unwrap_or(&Value::Null);
         match (step, &mut *value) {
-            (Step::Json, Value::String(text)) if self.up => {
-                let held = Tape::parse(text, &Limits::default()).map(|tape| tape.to_value());
+            (LiftStep::JsonText, Value::String(text)) if self.lifting => {
+                let held = Tape::parse(text, &InputLimits::default()).map(|tape| tape.to_value());
                 if let Ok(held) = held {
                     *value = held;
                 }
             }
-            (Step::Json, other) if !self.up => *value = Value::String(other.to_string()),
-            (Step::Texts(texts), _) => {
-                let other = texts.iter().find_map(|(wire, canonical)| match self.up {
+            (LiftStep::JsonText, other) if !self.lifting => *value = Value::String(other.to_string()),
+            (LiftStep::EnumAsText(texts), _) => {
+                let other = texts.iter().find_map(|(wire, canonical)| match self.lifting {
                     true => (wire == value).then_some(canonical),
                     false => cmp::equal(canonical, value).then_some(wire),
                 });
@@ -163,45 +163,45 @@ impl Way<'_> {
                     *value = other.clone();
                 }
             }
-            (Step::Pairs(inner), Value::Array(pairs)) if self.up => {
-                if let Some(mut members) = joined(pairs) {
-                    let part = build::value_of_pair(schema).unwrap_or(&Value::Null);
+            (LiftStep::KeyValuePairs(inner), Value::Array(pairs)) if self.lifting => {
+                if let Some(mut members) = object_from_pairs(pairs) {
+                    let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                     members
                         .values_mut()
-                        .for_each(|member| self.follow(inner, part, member));
+                        .for_each(|member| self.transform(inner, part, member));
                     *value = Value::Object(members);
                 }
             }
-            (Step::Pairs(inner), Value::Object(members)) if !self.up => {
-                let part = build::value_of_pair(schema).unwrap_or(&Value::Null);
+            (LiftStep::KeyValuePairs(inner), Value::Object(members)) if !self.lifting => {
+                let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                 members
                     .values_mut()
-                    .for_each(|member| self.follow(inner, part, member));
+                    .for_each(|member| self.transform(inner, part, member));
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
                     .collect();
             }
-            (Step::Object { members, rest }, Value::Object(object)) => {
-                self.object(members, rest, schema, object);
+            (LiftStep::Object { members, rest }, Value::Object(object)) => {
+                self.transform_object(members, rest, schema, object);
             }
-            (Step::Array { first, rest }, Value::Array(elements)) => {
+            (LiftStep::Array { first, rest }, Value::Array(elements)) => {
                 let places = part("prefixItems").as_array();
                 for (at, element) in elements.iter_mut().enumerate() {
                     let place = places.and_then(|places| places.get(at));
                     let place = place.unwrap_or_else(|| part("items"));
-                    self.follow(first.get(at).unwrap_or(rest), place, element);
+                    self.transform(first.get(at).unwrap_or(rest), place, element);
                 }
             }
-            (Step::Any(branches), _) => {
+            (LiftStep::AnyOf(branches), _) => {
                 let schemas = part("anyOf").as_array().into_iter().flatten();
-                self.any(branches.iter().zip(schemas), value);
+                self.transform_any_of(branches.iter().zip(schemas), value);
             }
-            (Step::Named(name), _) => {
-                let mut named = self.lift.named.iter();
+            (LiftStep::Definition(name), _) => {
+                let mut named = self.plan.definition_steps.iter();
                 if let Some((_, step)) = named.find(|(known, _)| known == name) {
                     let schema = self.definitions().and_then(|all| all.get(name));
-                    self.follow(step, schema.unwrap_or(&Value::Null), value);
+                    self.transform(step, schema.unwrap_or(&Value::Null), value);
                 }
             }
             _ => {}
@@ -209,61 +209,61 @@ impl Way<'_> {
     }
 
     fn definitions(&self) -> Option<&Value> {
-        self.whole.find("$defs")
+        self.root_schema.keyword("$defs")
     }
 
-    fn object(
+    fn transform_object(
         &self,
-        members: &[Member],
-        rest: &Step,
+        members: &[LiftProperty],
+        rest: &LiftStep,
         schema: &Value,
         object: &mut Map<String, Value>,
     ) {
-        let properties = schema.find("properties");
-        let others = schema.find("additionalProperties");
+        let properties = schema.keyword("properties");
+        let others = schema.keyword("additionalProperties");
         let given = std::mem::take(object);
         for (name, mut value) in given {
-            let member = members.iter().find(|member| match self.up {
-                true => member.wire == name,
-                false => member.canonical() == name,
+            let member = members.iter().find(|member| match self.lifting {
+                true => member.wire_name == name,
+                false => member.canonical_name_or_wire() == name,
             });
             match member {
-                Some(member) if self.up && member.absent && value.is_null() => {}
-                Some(member) if !self.up && member.never_null && value.is_null() => {}
+                Some(member) if self.lifting && member.null_means_absent && value.is_null() => {}
+                Some(member) if !self.lifting && member.omit_null && value.is_null() => {}
                 Some(member) => {
-                    let part = properties.and_then(|parts| parts.get(&member.wire));
-                    self.follow(&member.step, part.unwrap_or(&Value::Null), &mut value);
-                    let other = match self.up {
-                        true => member.canonical(),
-                        false => &member.wire,
+                    let part = properties.and_then(|parts| parts.get(&member.wire_name));
+                    self.transform(&member.step, part.unwrap_or(&Value::Null), &mut value);
+                    let other = match self.lifting {
+                        true => member.canonical_name_or_wire(),
+                        false => &member.wire_name,
                     };
                     object.insert(other.to_owned(), value);
                 }
                 None => {
-                    self.follow(rest, others.unwrap_or(&Value::Null), &mut value);
+                    self.transform(rest, others.unwrap_or(&Value::Null), &mut value);
                     object.insert(name, value);
                 }
             }
         }
-        if !self.up {
-            for member in members.iter().filter(|member| member.absent) {
-                object.entry(member.wire.as_str()).or_insert(Value::Null);
+        if !self.lifting {
+            for member in members.iter().filter(|member| member.null_means_absent) {
+                object.entry(member.wire_name.as_str()).or_insert(Value::Null);
             }
         }
     }
 
-    fn any<'b>(&self, branches: impl Iterator<Item = (&'b Branch, &'b Value)>, value: &mut Value) {
-        let likely: Vec<(&Branch, &Value)> = branches
-            .filter(|(_, schema)| !self.up || may_mean(schema, value))
+    fn transform_any_of<'b>(&self, branches: impl Iterator<Item = (&'b LiftBranch, &'b Value)>, value: &mut Value) {
+        let likely: Vec<(&LiftBranch, &Value)> = branches
+            .filter(|(_, schema)| !self.lifting || has_matching_type(schema, value))
             .collect();
-        if let ([(only, schema)], true) = (likely.as_slice(), self.up) {
-            return self.follow(&only.step, schema, value);
+        if let ([(only, schema)], true) = (likely.as_slice(), self.lifting) {
+            return self.transform(&only.step, schema, value);
         }
         for (branch, schema) in likely {
             let mut other = value.clone();
-            self.follow(&branch.step, schema, &mut other);
-            let wire = if self.up { &*value } else { &other };
-            if branch.means(schema, wire, self.definitions()) {
+            self.transform(&branch.step, schema, &mut other);
+            let wire = if self.lifting { &*value } else { &other };
+            if branch.admits(schema, wire, self.definitions()) {
                 *value = other;
                 return;
             }
@@ -272,10 +272,10 @@ impl Way<'_> {
 }
 
 /// A union of one is that one.
-fn within_single(schema: &Value) -> &Value {
-    match schema.find("anyOf") {
+fn unwrap_single_any_of(schema: &Value) -> &Value {
+    match schema.keyword("anyOf") {
         Some(Value::Array(branches)) => match branches.as_slice() {
-            [only] if !schema.has("$ref") => within_single(only),
+            [only] if !schema.has_keyword("$ref") => unwrap_single_any_of(only),
             _ => schema,
         },
         _ => schema,
@@ -283,9 +283,9 @@ fn within_single(schema: &Value) -> &Value {
 }
 
 /// Whether a value has an alternative's type.
-fn may_mean(schema: &Value, value: &Value) -> bool {
+fn has_matching_type(schema: &Value, value: &Value) -> bool {
     // `nullable` admits two.
-    let Some(Value::String(kind)) = schema.find("type").filter(|_| !is_nullable(schema)) else {
+    let Some(Value::String(kind)) = schema.keyword("type").filter(|_| !is_nullable(schema)) else {
         return true;
     };
     match value {
@@ -299,31 +299,31 @@ fn may_mean(schema: &Value, value: &Value) -> bool {
 }
 
 fn is_nullable(schema: &Value) -> bool {
-    schema.find("nullable") == Some(&Value::Bool(true))
+    schema.keyword("nullable") == Some(&Value::Bool(true))
 }
 
-impl Branch {
-    fn means(&self, schema: &Value, value: &Value, definitions: Option<&Value>) -> bool {
+impl LiftBranch {
+    fn admits(&self, schema: &Value, value: &Value, definitions: Option<&Value>) -> bool {
         let schema = self.schema.get_or_init(|| {
             let mut whole = schema.clone();
-            read_flags(&mut whole);
+            replace_nullable_keyword(&mut whole);
             if let (Value::Object(members), Some(definitions)) = (&mut whole, definitions) {
-                members.put("$defs", definitions.clone());
+                members.set_keyword("$defs", definitions.clone());
             }
             Schema::trusted(whole)
         });
-        schema.is_valid(Tape::of(value).root())
+        schema.is_valid(Tape::from_value(value).root())
     }
 }
 
 /// Reads `[{"key": …, "value": …}]` as an object, unless a key comes twice or something else is said.
-fn joined(pairs: &[Value]) -> Option<Map<String, Value>> {
+fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
     let mut members = Map::new();
     for pair in pairs {
         let pair = pair.as_object().filter(|pair| pair.len() == 2)?;
-        let key = pair.find("key")?.as_str()?;
+        let key = pair.keyword("key")?.as_str()?;
         if members
-            .insert(key.to_owned(), pair.find("value")?.clone())
+            .insert(key.to_owned(), pair.keyword("value")?.clone())
             .is_some()
         {
             return None;
@@ -332,35 +332,35 @@ fn joined(pairs: &[Value]) -> Option<Map<String, Value>> {
     Some(members)
 }
 
-fn is_marked(value: &Value) -> bool {
+fn contains_lift_marks(value: &Value) -> bool {
     match value {
-        Value::Array(elements) => elements.iter().any(is_marked),
-        Value::Object(members) => members.has(LIFT) || members.values().any(is_marked),
+        Value::Array(elements) => elements.iter().any(contains_lift_marks),
+        Value::Object(members) => members.has_keyword(LIFT_KEYWORD) || members.values().any(contains_lift_marks),
         _ => false,
     }
 }
 
-pub(crate) fn strip(value: &mut Value) {
+pub(crate) fn remove_lift_marks(value: &mut Value) {
     match value {
-        Value::Array(elements) => elements.iter_mut().for_each(strip),
+        Value::Array(elements) => elements.iter_mut().for_each(remove_lift_marks),
         Value::Object(members) => {
-            members.take_out(LIFT);
-            members.values_mut().for_each(strip);
+            members.remove_keyword(LIFT_KEYWORD);
+            members.values_mut().for_each(remove_lift_marks);
         }
         _ => {}
     }
 }
 
 /// Says `nullable`, which a validator does not read, in JSON Schema's own words.
-fn read_flags(value: &mut Value) {
+fn replace_nullable_keyword(value: &mut Value) {
     match value {
-        Value::Array(elements) => elements.iter_mut().for_each(read_flags),
+        Value::Array(elements) => elements.iter_mut().for_each(replace_nullable_keyword),
         Value::Object(members) => {
-            members.values_mut().for_each(read_flags);
-            if members.find("nullable") == Some(&Value::Bool(true)) {
-                members.take_out("nullable");
+            members.values_mut().for_each(replace_nullable_keyword);
+            if members.keyword("nullable") == Some(&Value::Bool(true)) {
+                members.remove_keyword("nullable");
                 let inner = std::mem::take(members);
-                members.put("anyOf", json!([inner, {"type": "null"}]));
+                members.set_keyword("anyOf", json!([inner, {"type": "null"}]));
             }
         }
         _ => {}

@@ -15,7 +15,8 @@ pub struct Loss {
     /// What that means for the arguments.
     pub severity: Severity,
     /// What the description says instead.
-    pub spilled: Option<String>,
+    #[serde(rename = "spilled")]
+    pub described_as: Option<String>,
 }
 
 /// How a loss changes the arguments that a model may send.
@@ -51,7 +52,7 @@ impl fmt::Display for Loss {
             &self.path
         };
         write!(f, "{path}: {} ({})", self.keyword, self.severity)?;
-        match &self.spilled {
+        match &self.described_as {
             Some(text) => write!(f, ", described as \"{text}\""),
             None => Ok(()),
         }
@@ -61,14 +62,14 @@ impl fmt::Display for Loss {
 /// Why a schema cannot be lowered to a dialect at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Impossible {
+pub struct LowerError {
     /// Where, as a JSON pointer; empty for the whole.
     pub path: String,
     /// What is in the way.
     pub reason: String,
 }
 
-impl Impossible {
+impl LowerError {
     pub(crate) fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -77,7 +78,7 @@ impl Impossible {
     }
 }
 
-impl fmt::Display for Impossible {
+impl fmt::Display for LowerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
             write!(f, "{}: ", self.path)?;
@@ -86,4 +87,4 @@ impl fmt::Display for Impossible {
     }
 }
 
-impl error::Error for Impossible {}
+impl error::Error for LowerError {}

@@ -4,30 +4,30 @@
 
 /// A place in a schema.
 #[derive(Clone, Copy)]
-pub(crate) enum Path<'p> {
+pub(crate) enum SchemaPath<'p> {
     /// A JSON pointer, empty for the root.
-    Written(&'p str),
+    Pointer(&'p str),
     /// One step further down.
     Below {
-        up: &'p Path<'p>,
+        up: &'p SchemaPath<'p>,
         keyword: &'p str,
-        part: Part<'p>,
+        part: PathSegment<'p>,
     },
 }
 
 /// Which of the schemas under a keyword.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'p> {
-    Only,
-    At(usize),
-    Named(&'p str),
+pub(crate) enum PathSegment<'p> {
+    Single,
+    Index(usize),
+    Name(&'p str),
 }
 
-impl<'p> Path<'p> {
-    pub(crate) const ROOT: Self = Self::Written("");
+impl<'p> SchemaPath<'p> {
+    pub(crate) const ROOT: Self = Self::Pointer("");
 
     /// One step further down.
-    pub(crate) fn below(&'p self, keyword: &'p str, part: Part<'p>) -> Self {
+    pub(crate) fn child(&'p self, keyword: &'p str, part: PathSegment<'p>) -> Self {
         Self::Below {
             up: self,
             keyword,
@@ -36,7 +36,7 @@ impl<'p> Path<'p> {
     }
 
     pub(crate) fn is_root(&self) -> bool {
-        matches!(self, Self::Written(""))
+        matches!(self, Self::Pointer(""))
     }
 
     /// Whether this is an entry of the root's `$defs`.
@@ -45,42 +45,42 @@ impl<'p> Path<'p> {
     }
 
     /// The JSON pointer.
-    pub(crate) fn pointer(&self) -> String {
-        let mut pointer = String::with_capacity(self.len());
+    pub(crate) fn to_json_pointer(&self) -> String {
+        let mut pointer = String::with_capacity(self.estimated_len());
         self.write(&mut pointer);
         pointer
     }
 
     /// About how long the pointer is.
-    fn len(&self) -> usize {
+    fn estimated_len(&self) -> usize {
         match self {
-            Self::Written(written) => written.len(),
+            Self::Pointer(written) => written.len(),
             Self::Below { up, keyword, part } => {
                 let part = match part {
-                    Part::Only => 0,
-                    Part::At(_) => "/00".len(),
-                    Part::Named(name) => "/".len() + name.len(),
+                    PathSegment::Single => 0,
+                    PathSegment::Index(_) => "/00".len(),
+                    PathSegment::Name(name) => "/".len() + name.len(),
                 };
-                up.len() + "/".len() + keyword.len() + part
+                up.estimated_len() + "/".len() + keyword.len() + part
             }
         }
     }
 
     fn write(&self, pointer: &mut String) {
         let (up, keyword, part) = match self {
-            Self::Written(written) => return pointer.push_str(written),
+            Self::Pointer(written) => return pointer.push_str(written),
             Self::Below { up, keyword, part } => (up, keyword, part),
         };
         up.write(pointer);
         pointer.push('/');
         pointer.push_str(keyword);
         match part {
-            Part::Only => {}
-            Part::At(at) => {
+            PathSegment::Single => {}
+            PathSegment::Index(at) => {
                 pointer.push('/');
                 pointer.push_str(&at.to_string());
             }
-            Part::Named(name) => {
+            PathSegment::Name(name) => {
                 pointer.push('/');
                 if name.contains(['~', '/']) {
                     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));

@@ -1,5 +1,5 @@
 //! What lowering promises.
 
-mod awful;
-mod lifting;
-mod pathological;
+mod combined_features;
+mod argument_lifting;
+mod size_limits;

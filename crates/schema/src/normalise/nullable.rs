@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Members, Walker};
+use super::{Members, Normaliser};
 
 /// What stays outside when a schema becomes one of two: words for readers, and what others refer to.
-const OUTSIDE: [&str; 15] = [
+const KEPT_OUTSIDE_UNION: [&str; 15] = [
     "title",
     "description",
     "default",
@@ -24,7 +24,7 @@ const OUTSIDE: [&str; 15] = [
 ];
 
 /// Keywords that refuse `null` though the schema names no type.
-const REFUSING: [&str; 7] = [
+const NULL_REJECTING_KEYWORDS: [&str; 7] = [
     "$ref",
     "$dynamicRef",
     "allOf",
@@ -35,52 +35,52 @@ const REFUSING: [&str; 7] = [
 ];
 
 /// Admits `null` where `nullable` says so.
-pub(super) fn mend(walker: &mut Walker, members: &mut Members) {
+pub(super) fn replace_nullable(walker: &mut Normaliser, members: &mut Members) {
     let Some(nullable) = members.shift_remove("nullable") else {
         return;
     };
     if nullable != true {
-        walker.note("`nullable: false` dropped");
+        walker.add_fix("`nullable: false` dropped");
         return;
     }
     let typed = members.contains_key("type");
     if !typed
-        && REFUSING
+        && NULL_REJECTING_KEYWORDS
             .iter()
             .any(|keyword| members.contains_key(*keyword))
     {
-        wrap(members);
+        wrap_in_nullable_union(members);
     } else {
-        widen(members);
+        add_null_type(members);
     }
-    walker.note("`nullable: true` read as: null is admitted");
+    walker.add_fix("`nullable: true` read as: null is admitted");
 }
 
-fn widen(members: &mut Members) {
+fn add_null_type(members: &mut Members) {
     match members.get_mut("type") {
-        Some(Value::Array(words)) => add(words, json!("null")),
+        Some(Value::Array(words)) => push_unique(words, json!("null")),
         Some(word) if *word != "null" => *word = json!([word.take(), "null"]),
         _ => {}
     }
     if let Some(Value::Array(options)) = members.get_mut("enum") {
-        add(options, Value::Null);
+        push_unique(options, Value::Null);
     }
     if let Some(Value::Array(branches)) = members.get_mut("anyOf") {
-        add(branches, json!({"type": "null"}));
+        push_unique(branches, json!({"type": "null"}));
     }
 }
 
-fn add(list: &mut Vec<Value>, one: Value) {
+fn push_unique(list: &mut Vec<Value>, one: Value) {
     if !list.contains(&one) {
         list.push(one);
     }
 }
 
-fn wrap(members: &mut Members) {
+fn wrap_in_nullable_union(members: &mut Members) {
     let whole = std::mem::take(members);
     let (outside, inside): (Members, Members) = whole
         .into_iter()
-        .partition(|(keyword, _)| OUTSIDE.contains(&keyword.as_str()) || keyword.starts_with("x-"));
+        .partition(|(keyword, _)| KEPT_OUTSIDE_UNION.contains(&keyword.as_str()) || keyword.starts_with("x-"));
     *members = outside;
     members.insert("anyOf".to_owned(), json!([inside, {"type": "null"}]));
 }

@@ -1,12 +1,12 @@
 //! What is sloppy becomes what was meant, what is right stays as it is, and nothing is lost on the way.
 
-mod clean;
+mod already_normal;
 mod drafts;
 mod objects;
 mod random;
-mod refusals;
-mod values;
-mod words;
+mod rejections;
+mod literal_values;
+mod type_names;
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::normalise;
 use crate::Schema;
 
 /// Holds that a schema becomes another one with these notes, that the outcome compiles, and that it then stays.
-fn becomes(before: Value, after: Value, notes: &[&str]) {
+fn assert_normalises(before: Value, after: Value, notes: &[&str]) {
     let mut schema = before.clone();
     let found = normalise(&mut schema).unwrap_or_else(|error| panic!("{before} refused: {error}"));
     assert_eq!(schema.to_string(), after.to_string(), "from {before}");
@@ -30,7 +30,7 @@ fn becomes(before: Value, after: Value, notes: &[&str]) {
 }
 
 /// The same for a schema in the place of a property.
-fn property(before: Value, after: Value, notes: &[&str]) {
+fn assert_property_normalises(before: Value, after: Value, notes: &[&str]) {
     let object = |property| serde_json::json!({"type": "object", "properties": {"x": property}});
     let placed: Vec<String> = notes
         .iter()
@@ -40,12 +40,12 @@ fn property(before: Value, after: Value, notes: &[&str]) {
         })
         .collect();
     let placed: Vec<&str> = placed.iter().map(String::as_str).collect();
-    becomes(object(before), object(after), &placed);
+    assert_normalises(object(before), object(after), &placed);
 }
 
 /// Holds that a schema is left as it is, without a word.
-fn stays(schema: Value) {
-    becomes(schema.clone(), schema, &[]);
+fn assert_unchanged(schema: Value) {
+    assert_normalises(schema.clone(), schema, &[]);
 }
 
 fn refusal(mut schema: Value) -> String {

@@ -4,15 +4,15 @@ mod merge;
 
 use serde_json::{Map, Value};
 
-use super::one_of::are_apart;
-use super::subject::{admits_all, asserts};
-use super::words::words;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, Spot};
+use super::one_of::are_disjoint;
+use super::applies_to::{has_no_assertions, is_assertion};
+use super::describe::describe_keyword;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, SchemaCursor};
 
-pub(crate) use merge::{Conflict, Merge, nothing};
+pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
 /// Keywords through which another schema speaks about the same value.
-const IN_PLACE: [&str; 9] = [
+const SAME_VALUE_KEYWORDS: [&str; 9] = [
     "$dynamicRef",
     "$ref",
     "allOf",
@@ -25,29 +25,29 @@ const IN_PLACE: [&str; 9] = [
 ];
 
 /// How often what opening a reference brought in is joined again.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
         return Ok(());
     }
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut open = false;
-        let definitions = draft.schema.find("$defs").cloned().unwrap_or_default();
-        draft.walk_up(|schema, spot| {
+        let definitions = draft.schema.keyword("$defs").cloned().unwrap_or_default();
+        draft.visit_bottom_up(|schema, spot| {
             if let Value::Object(members) = schema {
-                if members.has("allOf") {
-                    join(members, spot, &definitions);
+                if members.has_keyword("allOf") {
+                    merge_all_of(members, spot, &definitions);
                     open = true;
                 }
-                if members.has("unevaluatedProperties") || members.has("unevaluatedItems") {
-                    settle(members);
+                if members.has_keyword("unevaluatedProperties") || members.has_keyword("unevaluatedItems") {
+                    resolve_unevaluated(members);
                 }
             }
         });
-        draft.changed();
+        draft.invalidate_keywords();
         if open {
-            draft.bounded()?;
+            draft.check_size()?;
         }
         if !open || definitions.is_null() {
             break;
@@ -57,19 +57,19 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 /// Merges the parts of an `allOf` into the schema it stands in.
-fn join(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
-    let Some(Value::Array(parts)) = schema.take_out("allOf") else {
+fn merge_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
         return;
     };
     // What is not evaluated is settled when everything that evaluates has come together.
     let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.take_out(keyword)));
-    let mut merge = Merge::new(definitions);
+        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
+    let mut merge = SchemaMerger::new(definitions);
     let mut whole = schema.clone();
     for part in parts.iter().filter_map(Value::as_object) {
-        if admits_all(&whole) {
+        if has_no_assertions(&whole) {
             let told = std::mem::replace(&mut whole, part.clone());
-            whole = alone(whole, told);
+            whole = with_annotations(whole, told);
         } else {
             whole = merge.merge(whole, part.clone());
         }
@@ -79,31 +79,31 @@ fn join(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Valu
         .keywords
         .is_none_or(|kept| kept.contains(&"allOf"));
     if !merge.conflicts.is_empty() && keeps {
-        schema.put("allOf", Value::Array(parts));
+        schema.set_keyword("allOf", Value::Array(parts));
     } else {
         for Conflict { keyword, value } in merge.conflicts {
-            match words(&keyword, &value) {
-                Some(words) => spot.spill(&mut whole, &keyword, words),
-                None => spot.lose(&keyword, Severity::Wider, None),
+            match describe_keyword(&keyword, &value) {
+                Some(words) => spot.move_to_description(&mut whole, &keyword, words),
+                None => spot.report_loss(&keyword, Severity::Wider, None),
             }
         }
         *schema = whole;
     }
     for (keyword, value) in unevaluated {
         if let Some(value) = value {
-            schema.put(keyword, value);
+            schema.set_keyword(keyword, value);
         }
     }
 }
 
 /// One schema with what is told about it from outside; a reference takes nothing beside it.
-pub(crate) fn alone(
+pub(crate) fn with_annotations(
     mut schema: Map<String, Value>,
     told: Map<String, Value>,
 ) -> Map<String, Value> {
-    if schema.has("$ref") && !told.is_empty() {
+    if schema.has_keyword("$ref") && !told.is_empty() {
         let mut wrapped = told;
-        wrapped.put("anyOf", Value::Array(vec![Value::Object(schema)]));
+        wrapped.set_keyword("anyOf", Value::Array(vec![Value::Object(schema)]));
         return wrapped;
     }
     schema.extend(told);
@@ -111,60 +111,60 @@ pub(crate) fn alone(
 }
 
 /// Where nothing else speaks about the same value, what is not evaluated is what is additional.
-pub(crate) fn settle(schema: &mut Map<String, Value>) {
-    if let Some(Value::Bool(false)) = schema.find("unevaluatedProperties")
-        && !schema.has("additionalProperties")
+pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
+    if let Some(Value::Bool(false)) = schema.keyword("unevaluatedProperties")
+        && !schema.has_keyword("additionalProperties")
     {
-        distribute(schema);
+        distribute_closing(schema);
     }
-    if IN_PLACE.iter().any(|keyword| schema.has(keyword)) {
+    if SAME_VALUE_KEYWORDS.iter().any(|keyword| schema.has_keyword(keyword)) {
         return;
     }
-    if let Some(value) = schema.take_out("unevaluatedProperties")
-        && !schema.has("additionalProperties")
+    if let Some(value) = schema.remove_keyword("unevaluatedProperties")
+        && !schema.has_keyword("additionalProperties")
     {
-        schema.put("additionalProperties", value);
+        schema.set_keyword("additionalProperties", value);
     }
-    if !schema.has("contains")
-        && let Some(value) = schema.take_out("unevaluatedItems")
-        && !schema.has("items")
+    if !schema.has_keyword("contains")
+        && let Some(value) = schema.remove_keyword("unevaluatedItems")
+        && !schema.has_keyword("items")
     {
-        schema.put("items", value);
+        schema.set_keyword("items", value);
     }
 }
 
 /// A closed object that is one of several: each alternative says all of it, and is closed itself.
 ///
 /// Where only one of them can be meant, only one evaluates properties, and this is exact.
-fn distribute(schema: &mut Map<String, Value>) {
-    let in_place: Vec<&str> = IN_PLACE
+fn distribute_closing(schema: &mut Map<String, Value>) {
+    let in_place: Vec<&str> = SAME_VALUE_KEYWORDS
         .into_iter()
-        .filter(|keyword| schema.has(keyword))
+        .filter(|keyword| schema.has_keyword(keyword))
         .collect();
     if in_place != ["oneOf"] {
         return;
     }
-    let Some(Value::Array(branches)) = schema.find("oneOf") else {
+    let Some(Value::Array(branches)) = schema.keyword("oneOf") else {
         return;
     };
     let plain = |branch: &Value| {
         branch.as_object().is_some_and(|branch| {
-            !IN_PLACE.iter().any(|keyword| branch.has(keyword))
-                && !branch.has("unevaluatedProperties")
+            !SAME_VALUE_KEYWORDS.iter().any(|keyword| branch.has_keyword(keyword))
+                && !branch.has_keyword("unevaluatedProperties")
                 && branch
-                    .find("additionalProperties")
+                    .keyword("additionalProperties")
                     .is_none_or(|value| value == &Value::Bool(false))
         })
     };
     // Closing alternatives could tell apart what was refused for fitting two of them.
-    if !branches.iter().all(plain) || !are_apart(branches, schema) {
+    if !branches.iter().all(plain) || !are_disjoint(branches, schema) {
         return;
     }
     let mut base = schema.clone();
     base.retain(|keyword, _| {
-        asserts(keyword) && keyword != "oneOf" && keyword != "unevaluatedProperties"
+        is_assertion(keyword) && keyword != "oneOf" && keyword != "unevaluatedProperties"
     });
-    let mut merge = Merge::new(&Value::Null);
+    let mut merge = SchemaMerger::new(&Value::Null);
     let closed: Vec<Value> = branches
         .iter()
         .filter_map(Value::as_object)
@@ -176,7 +176,7 @@ fn distribute(schema: &mut Map<String, Value>) {
         })
         .collect();
     if merge.conflicts.is_empty() {
-        schema.retain(|keyword, _| !asserts(keyword));
-        schema.put("oneOf", Value::Array(closed));
+        schema.retain(|keyword, _| !is_assertion(keyword));
+        schema.set_keyword("oneOf", Value::Array(closed));
     }
 }

@@ -2,50 +2,50 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::lower::{Draft, Impossible, Parts, Seen, parts};
+use crate::lower::{LoweringState, LowerError, SubschemaShape, KeywordSet, subschema_shape};
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.has(Seen::BOOLEAN) {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::BOOLEAN_SCHEMA) {
         return Ok(());
     }
     match draft.schema {
-        Value::Bool(true) => draft.schema = anything(),
-        Value::Bool(false) => return Err(nothing_at_all()),
+        Value::Bool(true) => draft.schema = always_schema(),
+        Value::Bool(false) => return Err(never_valid_error()),
         _ => {}
     }
-    let mut noted = Noted::default();
-    draft.walk(|schema, _| {
+    let mut noted = BooleanUsage::default();
+    draft.visit_top_down(|schema, _| {
         if let Value::Object(members) = schema {
-            write_out(members, &mut noted);
+            expand_booleans(members, &mut noted);
         }
     });
-    if noted.open {
-        draft.walk(|schema, _| {
+    if noted.has_droppable_true {
+        draft.visit_top_down(|schema, _| {
             if let Value::Object(members) = schema {
-                members.retain(|keyword, value| !(noted.may_drop(keyword) && is_empty(value)));
+                members.retain(|keyword, value| !(noted.can_drop_true(keyword) && is_empty(value)));
             }
         });
     }
-    draft.adds(Seen::of(&["not"]));
+    draft.note_added_keywords(KeywordSet::from_keywords(&["not"]));
     Ok(())
 }
 
 /// For a schema whose root refuses everything.
-pub(super) fn nothing_at_all() -> Impossible {
-    Impossible::new("", "the schema admits no arguments at all")
+pub(super) fn never_valid_error() -> LowerError {
+    LowerError::new("", "the schema admits no arguments at all")
 }
 
 /// What decides whether `true` says the same as silence.
 #[derive(Default)]
-struct Noted {
+struct BooleanUsage {
     /// A `true` below one of the keywords that may be left out.
-    open: bool,
+    has_droppable_true: bool,
     unevaluated_properties: bool,
     unevaluated_items: bool,
 }
 
-impl Noted {
-    fn note(&mut self, keyword: &str, value: &Value) {
+impl BooleanUsage {
+    fn record(&mut self, keyword: &str, value: &Value) {
         match keyword {
             "unevaluatedProperties" => self.unevaluated_properties |= *value != Value::Bool(true),
             "unevaluatedItems" => self.unevaluated_items |= *value != Value::Bool(true),
@@ -55,7 +55,7 @@ impl Noted {
 
     /// A schema that admits everything also marks everything as evaluated. What it is evaluated for may stand far away,
     /// behind a reference, so that one such keyword anywhere keeps them all.
-    fn may_drop(&self, keyword: &str) -> bool {
+    fn can_drop_true(&self, keyword: &str) -> bool {
         match keyword {
             "additionalProperties" | "unevaluatedProperties" => !self.unevaluated_properties,
             "additionalItems" | "items" | "unevaluatedItems" => !self.unevaluated_items,
@@ -64,25 +64,25 @@ impl Noted {
     }
 }
 
-fn write_out(members: &mut Map<String, Value>, noted: &mut Noted) {
+fn expand_booleans(members: &mut Map<String, Value>, noted: &mut BooleanUsage) {
     members.retain(|keyword, value| {
         match value {
             Value::Null | Value::Number(_) | Value::String(_) => return true,
-            _ => noted.note(keyword, value),
+            _ => noted.record(keyword, value),
         }
         match value {
-            Value::Bool(flag) => match parts(keyword) {
-                Parts::One | Parts::OneOrMany => return one(keyword, *flag, value, noted),
+            Value::Bool(flag) => match subschema_shape(keyword) {
+                SubschemaShape::Single | SubschemaShape::SingleOrList => return expand_keyword_boolean(keyword, *flag, value, noted),
                 _ => return true,
             },
             Value::Array(elements) if elements.iter().any(Value::is_boolean) => {
-                if matches!(parts(keyword), Parts::Many | Parts::OneOrMany) {
-                    elements.iter_mut().for_each(as_object);
+                if matches!(subschema_shape(keyword), SubschemaShape::List | SubschemaShape::SingleOrList) {
+                    elements.iter_mut().for_each(expand_boolean);
                 }
             }
             Value::Object(named) if named.values().any(Value::is_boolean) => {
-                if matches!(parts(keyword), Parts::Named) {
-                    named.values_mut().for_each(as_object);
+                if matches!(subschema_shape(keyword), SubschemaShape::Map) {
+                    named.values_mut().for_each(expand_boolean);
                 }
             }
             _ => {}
@@ -92,7 +92,7 @@ fn write_out(members: &mut Map<String, Value>, noted: &mut Noted) {
 }
 
 /// A boolean that is a keyword's only schema; returns whether the keyword stays.
-fn one(keyword: &str, flag: bool, value: &mut Value, noted: &mut Noted) -> bool {
+fn expand_keyword_boolean(keyword: &str, flag: bool, value: &mut Value, noted: &mut BooleanUsage) -> bool {
     match (keyword, flag) {
         ("not", false) => return false,
         (
@@ -104,24 +104,24 @@ fn one(keyword: &str, flag: bool, value: &mut Value, noted: &mut Noted) -> bool 
             flag,
         ) => {
             if flag {
-                noted.open = true;
-                *value = anything();
+                noted.has_droppable_true = true;
+                *value = always_schema();
             }
         }
-        _ => as_object(value),
+        _ => expand_boolean(value),
     }
     true
 }
 
-fn as_object(schema: &mut Value) {
+fn expand_boolean(schema: &mut Value) {
     match schema {
-        Value::Bool(true) => *schema = anything(),
+        Value::Bool(true) => *schema = always_schema(),
         Value::Bool(false) => *schema = json!({"not": {}}),
         _ => {}
     }
 }
 
-fn anything() -> Value {
+fn always_schema() -> Value {
     Value::Object(Map::new())
 }
 

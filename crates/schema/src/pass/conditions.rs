@@ -5,24 +5,24 @@
 
 mod arrays;
 mod objects;
-mod phrase;
-mod refused;
+mod sentences;
+mod negations;
 
 use serde_json::{Map, Value};
 
-use super::booleans::nothing_at_all;
-use super::constants::refuse_all;
-use super::subject::admits_all;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot};
+use super::booleans::never_valid_error;
+use super::constants::make_unsatisfiable;
+use super::applies_to::has_no_assertions;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor};
 
-pub(crate) use phrase::noun;
+pub(crate) use sentences::describe_value;
 
 /// More things of one kind are not told.
-const TOLD: usize = 12;
+const MAX_DESCRIBED: usize = 12;
 
 /// Keywords about which there is something to do wherever they stand; with others it depends on what no value fits, which
 /// is said by `not` or a boolean.
-const CONCERNING: [&str; 18] = [
+const CONDITION_KEYWORDS: [&str; 18] = [
     "contains",
     "dependencies",
     "dependentRequired",
@@ -44,7 +44,7 @@ const CONCERNING: [&str; 18] = [
 ];
 
 /// What may be said instead.
-const WRITTEN: [&str; 6] = [
+const WRITTEN_KEYWORDS: [&str; 6] = [
     "additionalProperties",
     "anyOf",
     "enum",
@@ -53,132 +53,132 @@ const WRITTEN: [&str; 6] = [
     "minItems",
 ];
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if is_nothing(&draft.schema) {
-        return Err(nothing_at_all());
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if admits_nothing(&draft.schema) {
+        return Err(never_valid_error());
     }
-    if !draft.has(Seen::of(&CONCERNING).or(Seen::BOOLEAN)) {
+    if !draft.contains_any(KeywordSet::from_keywords(&CONDITION_KEYWORDS).union(KeywordSet::BOOLEAN_SCHEMA)) {
         return Ok(());
     }
     let mut copied = false;
-    draft.walk(|schema, spot| {
+    draft.visit_top_down(|schema, spot| {
         if let Value::Object(members) = schema
             && members
                 .iter()
-                .any(|(keyword, value)| concerns(keyword, value))
+                .any(|(keyword, value)| is_condition(keyword, value))
         {
-            copied |= visit(members, spot);
+            copied |= rewrite_conditions(members, spot);
         }
     });
-    draft.adds(Seen::LIST.or(Seen::NULL).or(Seen::of(&WRITTEN)));
-    if copied { draft.bounded() } else { Ok(()) }
+    draft.note_added_keywords(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::NULL_TYPE).union(KeywordSet::from_keywords(&WRITTEN_KEYWORDS)));
+    if copied { draft.check_size() } else { Ok(()) }
 }
 
 /// Whether a schema that no value fits is all that is meant.
-pub(crate) fn is_nothing(schema: &Value) -> bool {
+pub(crate) fn admits_nothing(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => !flag,
         // Schemas are small: looking through them is faster than looking up.
         Value::Object(members) => members
             .iter()
-            .any(|(keyword, part)| keyword == "not" && is_anything(part)),
+            .any(|(keyword, part)| keyword == "not" && admits_anything(part)),
         _ => false,
     }
 }
 
 /// Whether every value fits.
-pub(crate) fn is_anything(schema: &Value) -> bool {
+pub(crate) fn admits_anything(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => *flag,
-        Value::Object(members) => admits_all(members),
+        Value::Object(members) => has_no_assertions(members),
         _ => false,
     }
 }
 
 /// Whether there is something to do about a keyword.
-fn concerns(keyword: &str, value: &Value) -> bool {
+fn is_condition(keyword: &str, value: &Value) -> bool {
     match keyword {
         // By far the most frequent.
         "type" | "description" => false,
         "additionalItems" | "additionalProperties" | "items" => {
-            value.is_object() && is_nothing(value)
+            value.is_object() && admits_nothing(value)
         }
         "anyOf" | "prefixItems" => value
             .as_array()
-            .is_some_and(|parts| parts.iter().any(is_nothing)),
+            .is_some_and(|parts| parts.iter().any(admits_nothing)),
         "properties" => value
             .as_object()
-            .is_some_and(|parts| parts.values().any(is_nothing)),
-        keyword => CONCERNING.contains(&keyword),
+            .is_some_and(|parts| parts.values().any(admits_nothing)),
+        keyword => CONDITION_KEYWORDS.contains(&keyword),
     }
 }
 
 /// Returns whether schemas were copied.
-fn visit(members: &mut Map<String, Value>, spot: &mut Spot<'_>) -> bool {
+fn rewrite_conditions(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> bool {
     // First what counts the others' work, and what no value fits: a branch must not lose its `not` before its parent saw it.
-    objects::unevaluated(members, spot);
-    arrays::unevaluated(members, spot);
-    prune(members);
-    refused::properties(members, spot);
-    refused::not(members, spot);
-    refused::cases(members, spot);
-    refused::second_union(members, spot);
-    objects::dependent(members, spot);
-    let copied = objects::names(members, spot);
-    objects::patterns(members, spot);
-    objects::counts(members, spot);
-    arrays::contains(members, spot);
-    arrays::unique(members, spot);
+    objects::resolve_unevaluated_properties(members, spot);
+    arrays::resolve_unevaluated_items(members, spot);
+    prune_unsatisfiable(members);
+    negations::remove_unsatisfiable_properties(members, spot);
+    negations::rewrite_not(members, spot);
+    negations::describe_if_then_else(members, spot);
+    negations::describe_second_union(members, spot);
+    objects::rewrite_dependencies(members, spot);
+    let copied = objects::rewrite_property_names(members, spot);
+    objects::rewrite_pattern_properties(members, spot);
+    objects::describe_property_counts(members, spot);
+    arrays::describe_contains(members, spot);
+    arrays::describe_unique_items(members, spot);
     copied
 }
 
 /// Says of alternatives and elements that no value fits what it means for the whole.
-fn prune(members: &mut Map<String, Value>) {
+fn prune_unsatisfiable(members: &mut Map<String, Value>) {
     for keyword in ["additionalItems", "additionalProperties", "items"] {
-        if let Some(part @ Value::Object(_)) = members.find_mut(keyword)
-            && is_nothing(part)
+        if let Some(part @ Value::Object(_)) = members.keyword_mut(keyword)
+            && admits_nothing(part)
         {
             *part = Value::Bool(false);
         }
     }
-    if let Some(Value::Array(branches)) = members.find_mut("anyOf") {
-        branches.retain(|branch| !is_nothing(branch));
+    if let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
+        branches.retain(|branch| !admits_nothing(branch));
         if branches.is_empty() {
-            refuse_all(members);
+            make_unsatisfiable(members);
             return;
         }
     }
-    arrays::end_at_nothing(members);
+    arrays::end_before_unsatisfiable(members);
 }
 
 /// Takes a keyword out, unless the dialect has it.
-fn take(members: &mut Map<String, Value>, spot: &Spot<'_>, keyword: &str) -> Option<Value> {
-    if spot.rules.keeps(keyword) {
+fn take_unsupported(members: &mut Map<String, Value>, spot: &SchemaCursor<'_>, keyword: &str) -> Option<Value> {
+    if spot.rules.allows_keyword(keyword) {
         None
     } else {
-        members.take_out(keyword)
+        members.remove_keyword(keyword)
     }
 }
 
 /// Gives up what a keyword meant, of which the first few things are told.
-fn tell(members: &mut Map<String, Value>, spot: &mut Spot<'_>, keyword: &str, all: Vec<String>) {
-    let more = all.len() > TOLD;
-    for words in all.into_iter().take(TOLD) {
-        spot.spill(members, keyword, words);
+fn describe_loss(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, keyword: &str, all: Vec<String>) {
+    let more = all.len() > MAX_DESCRIBED;
+    for words in all.into_iter().take(MAX_DESCRIBED) {
+        spot.move_to_description(members, keyword, words);
     }
     if more {
-        spot.lose(keyword, Severity::Wider, None);
+        spot.report_loss(keyword, Severity::Wider, None);
     }
 }
 
 /// The names that `required` lists.
-fn required(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = members.find("required").and_then(Value::as_array);
+fn required_names(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = members.keyword("required").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// A number of things; `2.0` is one too.
-pub(super) fn number(value: &Value) -> Option<u64> {
+pub(super) fn as_count(value: &Value) -> Option<u64> {
     let float = || {
         value
             .as_f64()
@@ -188,23 +188,23 @@ pub(super) fn number(value: &Value) -> Option<u64> {
 }
 
 /// Raises a lower bound.
-fn at_least(members: &mut Map<String, Value>, keyword: &str, least: u64) {
+fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, least: u64) {
     if members
-        .find(keyword)
-        .and_then(number)
+        .keyword(keyword)
+        .and_then(as_count)
         .is_none_or(|given| given < least)
     {
-        members.put(keyword, Value::from(least));
+        members.set_keyword(keyword, Value::from(least));
     }
 }
 
 /// Lowers an upper bound.
-pub(super) fn at_most(members: &mut Map<String, Value>, keyword: &str, most: u64) {
+pub(super) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, most: u64) {
     if members
-        .find(keyword)
-        .and_then(number)
+        .keyword(keyword)
+        .and_then(as_count)
         .is_none_or(|given| given > most)
     {
-        members.put(keyword, Value::from(most));
+        members.set_keyword(keyword, Value::from(most));
     }
 }

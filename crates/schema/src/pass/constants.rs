@@ -1,46 +1,46 @@
 //! `const` becomes `enum`, and every `enum` lists only values that can occur, beside their type.
 
-pub(crate) mod kinds;
+pub(crate) mod type_set;
 
 use std::collections::HashSet;
 
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
-use self::kinds::Kinds;
-use super::booleans::nothing_at_all;
-use super::subject::asserts;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen};
+use self::type_set::TypeSet;
+use super::booleans::never_valid_error;
+use super::applies_to::is_assertion;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet};
 
 /// Fewer values are compared each with each.
-const FEW: usize = 16;
+const MAX_PAIRWISE_VALUES: usize = 16;
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["const", "enum"]) {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["const", "enum"]) {
         return Ok(());
     }
     let mut possible = true;
-    draft.walk(|schema, spot| {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
         let mut keywords = members.keys();
-        if keywords.any(|keyword| keyword == "const" || keyword == "enum") && !settle(members) {
+        if keywords.any(|keyword| keyword == "const" || keyword == "enum") && !simplify_enum(members) {
             possible &= !spot.path.is_root();
         }
     });
-    draft.adds(Seen::NULL.or(Seen::of(&["enum", "not"])));
+    draft.note_added_keywords(KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])));
     if possible {
         Ok(())
     } else {
-        Err(nothing_at_all())
+        Err(never_valid_error())
     }
 }
 
 /// Tidies `const` and `enum` of one schema; returns whether any value is left.
-pub(super) fn settle(members: &mut Map<String, Value>) -> bool {
-    let only = members.take_out("const");
-    let listed = match members.find_mut("enum") {
+pub(super) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
+    let only = members.remove_keyword("const");
+    let listed = match members.keyword_mut("enum") {
         Some(Value::Array(values)) => Some(std::mem::take(values)),
         _ => None,
     };
@@ -53,39 +53,39 @@ pub(super) fn settle(members: &mut Map<String, Value>) -> bool {
         (None, Some(listed)) => listed,
         (None, None) => return true,
     };
-    let admitted = members.find("type").map_or(Kinds::ALL, Kinds::named);
-    values.retain(|value| admitted.has(Kinds::of(value)));
-    drop_repeated(&mut values);
+    let admitted = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    values.retain(|value| admitted.intersects(TypeSet::type_of(value)));
+    deduplicate(&mut values);
     if values.is_empty() {
-        refuse_all(members);
+        make_unsatisfiable(members);
         return false;
     }
-    if !members.find("type").is_some_and(Value::is_string) {
+    if !members.keyword("type").is_some_and(Value::is_string) {
         let kinds = values
             .iter()
-            .fold(Kinds::NONE, |all, value| all.or(Kinds::of(value)));
+            .fold(TypeSet::NONE, |all, value| all.union(TypeSet::type_of(value)));
         // Numbers that are not whole have no type of their own; the list of values decides anyway.
-        let kinds = if kinds.has(Kinds::FRACTION) {
-            kinds.or(Kinds::WHOLE)
+        let kinds = if kinds.intersects(TypeSet::FRACTION) {
+            kinds.union(TypeSet::INTEGER)
         } else {
             kinds
         };
-        if let Some(kind) = kinds.as_type() {
-            members.put("type", kind);
+        if let Some(kind) = kinds.to_type_keyword() {
+            members.set_keyword("type", kind);
         }
     }
-    members.put("enum", Value::Array(values));
+    members.set_keyword("enum", Value::Array(values));
     true
 }
 
 /// Leaves only what informs, and that nothing is admitted.
-pub(super) fn refuse_all(members: &mut Map<String, Value>) {
-    members.retain(|keyword, _| !asserts(keyword));
-    members.put("not", json!({}));
+pub(super) fn make_unsatisfiable(members: &mut Map<String, Value>) {
+    members.retain(|keyword, _| !is_assertion(keyword));
+    members.set_keyword("not", json!({}));
 }
 
-fn drop_repeated(values: &mut Vec<Value>) {
-    if values.len() > FEW {
+fn deduplicate(values: &mut Vec<Value>) {
+    if values.len() > MAX_PAIRWISE_VALUES {
         // `1` and `1.0` both stay, which does no harm.
         let mut seen = HashSet::new();
         values.retain(|value| seen.insert(value.to_string()));

@@ -4,124 +4,124 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::json_text::kind;
-use super::words::one_of;
-use crate::dialect::Enums;
-use crate::lower::{Draft, Impossible, LIFT, Lookup, LookupMut, Mark, Part, Spot, mark};
+use super::json_text::single_type;
+use super::describe::describe_enum;
+use crate::dialect::EnumValues;
+use crate::lower::{LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, PathSegment, SchemaCursor, add_lift_mark};
 use crate::{Schema, Tape};
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let only_strings = match draft.rules.enums {
-        Enums::Any => return Ok(()),
-        Enums::Primitives => false,
-        Enums::Strings => true,
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let only_strings = match draft.rules.enum_values {
+        EnumValues::Any => return Ok(()),
+        EnumValues::Primitives => false,
+        EnumValues::StringsOnly => true,
     };
-    if !draft.mentions(&["enum"]) {
+    if !draft.contains_any_keyword(&["enum"]) {
         return Ok(());
     }
-    draft.walk(|schema, spot| {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.has("enum") {
-            alone(members, only_strings, spot);
-        } else if only_strings && let Some(Value::Array(branches)) = members.find_mut("anyOf") {
-            together(branches, spot);
+        if members.has_keyword("enum") {
+            rewrite_enum(members, only_strings, spot);
+        } else if only_strings && let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
+            rewrite_union_enums(branches, spot);
         }
     });
     Ok(())
 }
 
-fn alone(members: &mut Map<String, Value>, only_strings: bool, spot: &mut Spot<'_>) {
-    match kind(members) {
-        Some("array" | "object") => give_up(members, spot),
+fn rewrite_enum(members: &mut Map<String, Value>, only_strings: bool, spot: &mut SchemaCursor<'_>) {
+    match single_type(members) {
+        Some("array" | "object") => move_enum_to_description(members, spot),
         Some("boolean" | "integer" | "number") if only_strings => {
-            as_text(members, &Texts::default(), spot);
+            enum_to_strings(members, &UsedStrings::default(), spot);
         }
         Some("null") if only_strings => {
-            members.take_out("enum");
+            members.remove_keyword("enum");
         }
-        Some("string") if only_strings && has_empty(members) => give_up(members, spot),
+        Some("string") if only_strings && has_empty_string(members) => move_enum_to_description(members, spot),
         _ => {}
     }
 }
 
 /// In a union a text must stand for one value only.
-fn together(branches: &mut [Value], spot: &mut Spot<'_>) {
-    let mut texts = Texts::default();
-    let strings = |members: &&Map<String, Value>| kind(members) == Some("string");
+fn rewrite_union_enums(branches: &mut [Value], spot: &mut SchemaCursor<'_>) {
+    let mut texts = UsedStrings::default();
+    let strings = |members: &&Map<String, Value>| single_type(members) == Some("string");
     for branch in branches.iter().filter_map(Value::as_object).filter(strings) {
-        texts.take(branch);
+        texts.add(branch);
     }
     for (at, branch) in branches.iter_mut().enumerate() {
         if let Value::Object(members) = branch
-            && members.has("enum")
-            && matches!(kind(members), Some("boolean" | "integer" | "number"))
+            && members.has_keyword("enum")
+            && matches!(single_type(members), Some("boolean" | "integer" | "number"))
         {
-            as_text(members, &texts, &mut spot.below("anyOf", Part::At(at)));
-            texts.take(members);
+            enum_to_strings(members, &texts, &mut spot.child("anyOf", PathSegment::Index(at)));
+            texts.add(members);
         }
     }
 }
 
 /// The texts that mean something already.
 #[derive(Default)]
-struct Texts {
-    all: bool,
-    some: HashSet<String>,
+struct UsedStrings {
+    any_string: bool,
+    strings: HashSet<String>,
 }
 
-impl Texts {
-    fn take(&mut self, schema: &Map<String, Value>) {
-        if kind(schema) != Some("string") {
+impl UsedStrings {
+    fn add(&mut self, schema: &Map<String, Value>) {
+        if single_type(schema) != Some("string") {
             return;
         }
-        match schema.find("enum") {
-            Some(Value::Array(values)) if !has_empty(schema) => {
+        match schema.keyword("enum") {
+            Some(Value::Array(values)) if !has_empty_string(schema) => {
                 let texts = values.iter().filter_map(Value::as_str);
-                self.some.extend(texts.map(str::to_owned));
+                self.strings.extend(texts.map(str::to_owned));
             }
-            _ => self.all = true,
+            _ => self.any_string = true,
         }
     }
 
-    fn holds(&self, text: &str) -> bool {
-        self.all || self.some.contains(text)
+    fn contains(&self, text: &str) -> bool {
+        self.any_string || self.strings.contains(text)
     }
 }
 
 /// Makes an enum of numbers or booleans one of their texts.
-fn as_text(members: &mut Map<String, Value>, taken: &Texts, spot: &mut Spot<'_>) {
-    let Some((values, texts)) = admitted(members) else {
+fn enum_to_strings(members: &mut Map<String, Value>, taken: &UsedStrings, spot: &mut SchemaCursor<'_>) {
+    let Some((values, texts)) = admitted_values(members) else {
         return;
     };
-    if kind(members) == Some("boolean") && values.len() == 2 {
-        members.take_out("enum");
+    if single_type(members) == Some("boolean") && values.len() == 2 {
+        members.remove_keyword("enum");
         return;
     }
-    let ambiguous = texts.iter().any(|text| taken.holds(text));
+    let ambiguous = texts.iter().any(|text| taken.contains(text));
     if ambiguous || texts.is_empty() {
-        return give_up(members, spot);
+        return move_enum_to_description(members, spot);
     }
-    members.retain(|keyword, _| is_plain(keyword));
-    members.put("type", json!("string"));
-    members.put("enum", texts.into());
-    mark(members, Mark::Texts(values));
+    members.retain(|keyword, _| is_annotation(keyword));
+    members.set_keyword("type", json!("string"));
+    members.set_keyword("enum", texts.into());
+    add_lift_mark(members, LiftMark::EnumAsText(values));
 }
 
 /// The values of an enum that the rest of the schema admits, each once, and their texts.
-fn admitted(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
-    let Some(Value::Array(listed)) = members.find("enum") else {
+fn admitted_values(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
+    let Some(Value::Array(listed)) = members.keyword("enum") else {
         return None;
     };
-    let rest = (!members.keys().all(|keyword| is_plain(keyword))).then(|| {
+    let rest = (!members.keys().all(|keyword| is_annotation(keyword))).then(|| {
         let mut rest = members.clone();
-        rest.retain(|keyword, _| keyword != "enum" && keyword != LIFT);
+        rest.retain(|keyword, _| keyword != "enum" && keyword != LIFT_KEYWORD);
         Schema::trusted(Value::Object(rest))
     });
     let admits = |value: &&Value| {
         let rest = rest.as_ref();
-        rest.is_none_or(|rest| rest.is_valid(Tape::of(value).root()))
+        rest.is_none_or(|rest| rest.is_valid(Tape::from_value(value).root()))
     };
     let mut seen = HashSet::new();
     Some(
@@ -134,18 +134,18 @@ fn admitted(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
     )
 }
 
-fn is_plain(keyword: &str) -> bool {
-    matches!(keyword, "description" | "enum" | "type" | LIFT)
+fn is_annotation(keyword: &str) -> bool {
+    matches!(keyword, "description" | "enum" | "type" | LIFT_KEYWORD)
 }
 
-fn has_empty(members: &Map<String, Value>) -> bool {
-    let values = members.find("enum").and_then(Value::as_array);
+fn has_empty_string(members: &Map<String, Value>) -> bool {
+    let values = members.keyword("enum").and_then(Value::as_array);
     values.is_some_and(|values| values.iter().any(|value| value == ""))
 }
 
 /// Tells an enum in words instead.
-pub(super) fn give_up(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    if let Some(Value::Array(values)) = members.take_out("enum") {
-        spot.spill(members, "enum", one_of(&values));
+pub(super) fn move_enum_to_description(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    if let Some(Value::Array(values)) = members.remove_keyword("enum") {
+        spot.move_to_description(members, "enum", describe_enum(&values));
     }
 }

@@ -2,45 +2,45 @@
 
 use serde_json::{Map, Value};
 
-use super::words::words;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, Spot, describe};
+use super::describe::describe_keyword;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, SchemaCursor, append_to_description};
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["format", "pattern"]) {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["format", "pattern"]) {
         return Ok(());
     }
     let rules = draft.rules;
-    let reads_patterns = rules.keywords.is_some() && rules.keeps("pattern");
-    draft.walk(|schema, spot| {
+    let reads_patterns = rules.keywords.is_some() && rules.allows_keyword("pattern");
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
         if let Some(known) = rules.formats
-            && members.has("format")
-            && !is_read(members, known)
-            && let Some(format) = members.take_out("format")
+            && members.has_keyword("format")
+            && !is_supported(members, known)
+            && let Some(format) = members.remove_keyword("format")
         {
-            give_up(members, &format, spot);
+            move_format_to_description(members, &format, spot);
         }
         if reads_patterns
-            && let Some(Value::String(pattern)) = members.find("pattern")
-            && looks_around(pattern)
-            && let Some(pattern) = members.take_out("pattern")
-            && let Some(words) = words("pattern", &pattern)
+            && let Some(Value::String(pattern)) = members.keyword("pattern")
+            && needs_backtracking(pattern)
+            && let Some(pattern) = members.remove_keyword("pattern")
+            && let Some(words) = describe_keyword("pattern", &pattern)
         {
-            spot.spill(members, "pattern", words);
+            spot.move_to_description(members, "pattern", words);
         }
     });
     Ok(())
 }
 
-fn is_read(schema: &Map<String, Value>, known: &[&str]) -> bool {
-    let Some(Value::String(format)) = schema.find("format") else {
+fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
+    let Some(Value::String(format)) = schema.keyword("format") else {
         return false;
     };
-    let fits = match schema.find("type").and_then(Value::as_str) {
-        Some("string") => !of_numbers(format),
-        Some("integer" | "number") => of_numbers(format),
+    let fits = match schema.keyword("type").and_then(Value::as_str) {
+        Some("string") => !is_numeric_format(format),
+        Some("integer" | "number") => is_numeric_format(format),
         _ => true,
     };
     fits && known.contains(&format.as_str())
@@ -50,26 +50,26 @@ fn is_read(schema: &Map<String, Value>, known: &[&str]) -> bool {
 ///
 /// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
 /// beside the bounds that it stands for.
-pub(super) fn give_up(schema: &mut Map<String, Value>, format: &Value, spot: &mut Spot<'_>) {
+pub(super) fn move_format_to_description(schema: &mut Map<String, Value>, format: &Value, spot: &mut SchemaCursor<'_>) {
     let Some(name) = format.as_str() else {
         return;
     };
-    let is_text = !matches!(schema.find("type"), Some(Value::String(kind)) if kind != "string");
-    if !is_text || of_numbers(name) {
+    let is_text = !matches!(schema.keyword("type"), Some(Value::String(kind)) if kind != "string");
+    if !is_text || is_numeric_format(name) {
         return;
     }
-    let Some(words) = words("format", format) else {
+    let Some(words) = describe_keyword("format", format) else {
         return;
     };
-    if is_checked(name) {
-        spot.spill(schema, "format", words);
+    if is_validated_format(name) {
+        spot.move_to_description(schema, "format", words);
     } else {
-        describe(schema, &words);
-        spot.lose("format", Severity::Note, Some(words));
+        append_to_description(schema, &words);
+        spot.report_loss("format", Severity::Note, Some(words));
     }
 }
 
-fn of_numbers(format: &str) -> bool {
+fn is_numeric_format(format: &str) -> bool {
     matches!(
         format,
         "double"
@@ -90,7 +90,7 @@ fn of_numbers(format: &str) -> bool {
 }
 
 /// Whether the validator of canonical schemas refuses text that is not in this format.
-fn is_checked(format: &str) -> bool {
+fn is_validated_format(format: &str) -> bool {
     matches!(
         format,
         "date"
@@ -116,7 +116,7 @@ fn is_checked(format: &str) -> bool {
 }
 
 /// Whether a pattern needs more than an automaton: look-around, or a reference to what it matched before.
-pub(super) fn looks_around(pattern: &str) -> bool {
+pub(super) fn needs_backtracking(pattern: &str) -> bool {
     let mut rest = pattern;
     let mut within_class = false;
     while let Some(letter) = rest.chars().next() {

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::words::words;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Severity, weigh};
+use super::describe::describe_keyword;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, cost};
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let Some(most) = draft.rules.most_items else {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let Some(most) = draft.rules.max_items_total else {
         return Ok(());
     };
-    if !draft.mentions(&["maxItems"]) {
+    if !draft.contains_any_keyword(&["maxItems"]) {
         return Ok(());
     }
     let mut bounds: Vec<u64> = Vec::new();
-    weigh::each_bound(&draft.schema, &mut |bound| bounds.push(bound));
+    cost::for_each_max_items(&draft.schema, &mut |bound| bounds.push(bound));
     bounds.sort_unstable();
     let mut left = most;
     let mut too_long = None;
@@ -29,18 +29,18 @@ pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
     let Some(too_long) = too_long else {
         return Ok(());
     };
-    draft.walk(|schema, spot| {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        let bound = members.find("maxItems").and_then(Value::as_u64);
+        let bound = members.keyword("maxItems").and_then(Value::as_u64);
         let Some(bound) = bound.filter(|bound| *bound >= too_long) else {
             return;
         };
-        members.take_out("maxItems");
-        match words("maxItems", &Value::from(bound)) {
-            Some(words) => spot.spill(members, "maxItems", words),
-            None => spot.lose("maxItems", Severity::Wider, None),
+        members.remove_keyword("maxItems");
+        match describe_keyword("maxItems", &Value::from(bound)) {
+            Some(words) => spot.move_to_description(members, "maxItems", words),
+            None => spot.report_loss("maxItems", Severity::Wider, None),
         }
     });
     Ok(())

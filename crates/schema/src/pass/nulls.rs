@@ -2,123 +2,123 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json_text::kind;
-use super::unions::{fold_single, is_null};
-use crate::dialect::Nulls;
+use super::json_text::single_type;
+use super::unions::{unwrap_single_branch, is_null_schema};
+use crate::dialect::NullStyle;
 use crate::lower::{
-    Draft, Impossible, LIFT, Lookup, LookupMut, Mark, Part, Seen, Severity, Spot, describe, mark,
+    LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, PathSegment, KeywordSet, Severity, SchemaCursor, append_to_description, add_lift_mark,
 };
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.has(Seen::of(&["anyOf"]).or(Seen::NULL)) {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE)) {
         return Ok(());
     }
-    match draft.rules.nulls {
-        Nulls::Type => draft.walk(|schema, _| {
+    match draft.rules.null_style {
+        NullStyle::TypeList => draft.visit_top_down(|schema, _| {
             if let Value::Object(members) = schema {
-                as_type(members);
+                null_to_type_list(members);
             }
         }),
-        Nulls::Branch => {}
-        Nulls::Flag => draft.walk(|schema, _| {
+        NullStyle::AnyOfBranch => {}
+        NullStyle::NullableKeyword => draft.visit_top_down(|schema, _| {
             let Value::Object(members) = schema else {
                 return;
             };
-            if let Some(null) = without_null(members) {
-                members.put("nullable", Value::Bool(true));
-                tell(members, &null);
-            } else if kind(members) == Some("null") {
-                as_text(members);
+            if let Some(null) = take_null_branch(members) {
+                members.set_keyword("nullable", Value::Bool(true));
+                keep_null_description(members, &null);
+            } else if single_type(members) == Some("null") {
+                null_to_string(members);
             }
         }),
-        Nulls::Never => draft.walk(never),
+        NullStyle::Unsupported => draft.visit_top_down(remove_null),
     }
-    draft.adds(Seen::of(&["enum", "nullable"]));
+    draft.note_added_keywords(KeywordSet::from_keywords(&["enum", "nullable"]));
     Ok(())
 }
 
 /// A scalar or null becomes one schema with two types.
-fn as_type(members: &mut Map<String, Value>) {
-    let Some(Value::Array(branches)) = members.find("anyOf") else {
+fn null_to_type_list(members: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = members.keyword("anyOf") else {
         return;
     };
     let scalar = |branch: &Value| {
-        let kind = branch.find("type").and_then(Value::as_str);
+        let kind = branch.keyword("type").and_then(Value::as_str);
         matches!(kind, Some("boolean" | "integer" | "number" | "string"))
     };
-    if branches.len() != 2 || !branches.iter().any(is_null) || !branches.iter().any(scalar) {
+    if branches.len() != 2 || !branches.iter().any(is_null_schema) || !branches.iter().any(scalar) {
         return;
     }
-    let Some(null) = without_null(members) else {
+    let Some(null) = take_null_branch(members) else {
         return;
     };
-    tell(members, &null);
-    if let Some(kind) = members.find_mut("type") {
+    keep_null_description(members, &null);
+    if let Some(kind) = members.keyword_mut("type") {
         *kind = Value::Array(vec![kind.take(), Value::from("null")]);
     }
-    if let Some(Value::Array(values)) = members.find_mut("enum") {
+    if let Some(Value::Array(values)) = members.keyword_mut("enum") {
         values.push(Value::Null);
     }
 }
 
 /// Takes null out of a union that has it beside others.
-fn without_null(members: &mut Map<String, Value>) -> Option<Value> {
-    let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
+fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
+    let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return None;
     };
-    let at = branches.iter().position(is_null)?;
-    if branches.iter().all(is_null) {
+    let at = branches.iter().position(is_null_schema)?;
+    if branches.iter().all(is_null_schema) {
         branches.truncate(1);
-        fold_single(members);
+        unwrap_single_branch(members);
         return None;
     }
     let null = branches.remove(at);
-    branches.retain(|branch| !is_null(branch));
-    fold_single(members);
+    branches.retain(|branch| !is_null_schema(branch));
+    unwrap_single_branch(members);
     Some(null)
 }
 
 /// What was said of null goes on being said.
-fn tell(members: &mut Map<String, Value>, null: &Value) {
-    if let Some(told) = null.find("description").and_then(Value::as_str)
+fn keep_null_description(members: &mut Map<String, Value>, null: &Value) {
+    if let Some(told) = null.keyword("description").and_then(Value::as_str)
         && !told.trim().is_empty()
     {
-        describe(members, &format!("null: {told}"));
+        append_to_description(members, &format!("null: {told}"));
     }
 }
 
 /// Null alone, where no type says it, is one fixed text.
-fn as_text(members: &mut Map<String, Value>) {
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.put("type", json!("string"));
-    members.put("enum", json!(["null"]));
-    mark(members, Mark::Texts(vec![Value::Null]));
+fn null_to_string(members: &mut Map<String, Value>) {
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    members.set_keyword("type", json!("string"));
+    members.set_keyword("enum", json!(["null"]));
+    add_lift_mark(members, LiftMark::EnumAsText(vec![Value::Null]));
 }
 
 /// Nothing can be null: a property is left out instead, if it may be.
-fn never(schema: &mut Value, spot: &mut Spot<'_>) {
+fn remove_null(schema: &mut Value, spot: &mut SchemaCursor<'_>) {
     let Value::Object(members) = schema else {
         return;
     };
-    if without_null(members).is_some() {
-        spot.lose("null", Severity::Narrower, None);
-    } else if kind(members) == Some("null") {
-        as_text(members);
+    if take_null_branch(members).is_some() {
+        spot.report_loss("null", Severity::Narrower, None);
+    } else if single_type(members) == Some("null") {
+        null_to_string(members);
     }
-    if !members.has("properties") {
+    if !members.has_keyword("properties") {
         return;
     }
-    let required = members.find("required").cloned().unwrap_or_default();
+    let required = members.keyword("required").cloned().unwrap_or_default();
     let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
-    if let Some(Value::Object(properties)) = members.find_mut("properties") {
+    if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
         for (name, part) in properties {
             if let Value::Object(part) = part
                 && !required.iter().any(|other| other == name)
-                && without_null(part).is_some()
+                && take_null_branch(part).is_some()
             {
-                mark(part, Mark::NeverNull);
-                let mut spot = spot.below("properties", Part::Named(name));
-                spot.lose("null", Severity::Note, None);
+                add_lift_mark(part, LiftMark::OmitNull);
+                let mut spot = spot.child("properties", PathSegment::Name(name));
+                spot.report_loss("null", Severity::Note, None);
             }
         }
     }

@@ -7,29 +7,29 @@ mod undeclared;
 
 use serde_json::{Map, Value, json};
 
-use self::undeclared::{Branches, Siblings, undeclared};
+use self::undeclared::{BranchTypeCounts, SiblingTypes, rewrite_undeclared};
 use super::enums;
-use super::json_text::{self, kind};
-use super::keywords::{give_up_parts, give_up_unread};
-use super::subject::admits_all;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Part, Seen, Severity, Spot, describe};
+use super::json_text::{self, single_type};
+use super::unsupported_keywords::{drop_unsupported_subschemas, drop_unsupported};
+use super::applies_to::has_no_assertions;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, PathSegment, KeywordSet, Severity, SchemaCursor, append_to_description};
 
 /// A schema that more names follow is not copied to each of them.
-const MOST_COPIES: usize = 64;
+const MAX_COPIES: usize = 64;
 
 /// For dialects that can only express declared properties: gives a form to everything else.
-pub(crate) fn declare(draft: &mut Draft) -> Result<(), Impossible> {
-    draft.walk(|schema, spot| {
+pub(crate) fn require_declared_properties(draft: &mut LoweringState) -> Result<(), LowerError> {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.has("anyOf") {
-            union(members, spot);
+        if members.has_keyword("anyOf") {
+            rewrite_union(members, spot);
         } else {
-            single(members, spot, Siblings::default());
+            rewrite_schema(members, spot, SiblingTypes::default());
         }
     });
-    draft.adds(Seen::of(&[
+    draft.note_added_keywords(KeywordSet::from_keywords(&[
         "additionalProperties",
         "enum",
         "items",
@@ -40,60 +40,60 @@ pub(crate) fn declare(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 /// For strict modes: every object is closed and names its properties, if only to say that there are none.
-pub(crate) fn close(draft: &mut Draft) -> Result<(), Impossible> {
-    draft.walk(|schema, spot| {
+pub(crate) fn close_objects(draft: &mut LoweringState) -> Result<(), LowerError> {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
-        if kind(members) != Some("object") {
+        if single_type(members) != Some("object") {
             return;
         }
-        if !members.has("properties") {
-            members.put("properties", json!({}));
+        if !members.has_keyword("properties") {
+            members.set_keyword("properties", json!({}));
         }
         let closed = Value::Bool(false);
-        if members.find("additionalProperties") != Some(&closed) {
-            members.put("additionalProperties", closed);
-            spot.lose("additionalProperties", Severity::Narrower, None);
+        if members.keyword("additionalProperties") != Some(&closed) {
+            members.set_keyword("additionalProperties", closed);
+            spot.report_loss("additionalProperties", Severity::Narrower, None);
         }
     });
-    draft.adds(Seen::of(&["additionalProperties"]));
+    draft.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
     Ok(())
 }
 
 /// The branches are given their forms together: two of them must not look alike.
-fn union(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let Some(Value::Array(branches)) = members.find_mut("anyOf") else {
+fn rewrite_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return;
     };
-    let mut all = Branches::default();
+    let mut all = BranchTypeCounts::default();
     branches.iter().for_each(|branch| all.add(branch));
     for (at, branch) in branches.iter_mut().enumerate() {
-        let siblings = all.without(branch);
+        let siblings = all.siblings_of(branch);
         if let Value::Object(branch) = branch {
-            single(branch, &mut spot.below("anyOf", Part::At(at)), siblings);
+            rewrite_schema(branch, &mut spot.child("anyOf", PathSegment::Index(at)), siblings);
         }
         all.add(branch);
     }
-    json_text::absorb(members);
+    json_text::merge_string_branches(members);
 }
 
-fn single(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
-    match kind(members) {
+fn rewrite_schema(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+    match single_type(members) {
         Some("object") => {
-            object(members, spot, siblings);
-            give_up_parts(members, spot);
+            rewrite_object(members, spot, siblings);
+            drop_unsupported_subschemas(members, spot);
         }
         Some("array") => {
             // Its items may be given another form, in which no listed value would fit.
-            enums::give_up(members, spot);
-            give_up_parts(members, spot);
+            enums::move_enum_to_description(members, spot);
+            drop_unsupported_subschemas(members, spot);
         }
-        None if !spot.path.is_root() && !members.has("$ref") => {
+        None if !spot.path.is_root() && !members.has_keyword("$ref") => {
             // What is left of a contradiction has no type either.
-            give_up_unread(members, spot);
-            if admits_all(members) {
-                json_text::write(members, "any value, as JSON text");
+            drop_unsupported(members, spot);
+            if has_no_assertions(members) {
+                json_text::replace_by_json_text(members, "any value, as JSON text");
             }
         }
         _ => {}
@@ -102,33 +102,33 @@ fn single(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Sibli
 
 /// What an object says about properties that it does not declare.
 #[derive(PartialEq)]
-enum Rest {
-    Refused,
-    Open,
+enum AdditionalProperties {
+    Forbidden,
+    Allowed,
     /// Each has a schema to follow.
-    Ruled,
+    Constrained,
 }
 
-impl Rest {
+impl AdditionalProperties {
     fn of(members: &Map<String, Value>) -> Self {
-        match members.find("additionalProperties") {
-            Some(Value::Bool(false)) => Self::Refused,
-            Some(Value::Object(rule)) if !admits_all(rule) => Self::Ruled,
-            _ => Self::Open,
+        match members.keyword("additionalProperties") {
+            Some(Value::Bool(false)) => Self::Forbidden,
+            Some(Value::Object(rule)) if !has_no_assertions(rule) => Self::Constrained,
+            _ => Self::Allowed,
         }
     }
 }
 
-fn object(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
-    enums::give_up(members, spot);
-    let closes = spot.rules.keeps("additionalProperties");
-    let rest = Rest::of(members);
-    let missing = missing(members, spot);
+fn rewrite_object(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+    enums::move_enum_to_description(members, spot);
+    let closes = spot.rules.allows_keyword("additionalProperties");
+    let rest = AdditionalProperties::of(members);
+    let missing = undeclared_required(members, spot);
     if declares_none(members) && !spot.path.is_root() {
         // Where objects stay open, declaring what is required is all it takes.
-        let declarable = !closes && rest == Rest::Open && !missing.is_empty();
+        let declarable = !closes && rest == AdditionalProperties::Allowed && !missing.is_empty();
         if !declarable {
-            return undeclared(members, spot, &rest, siblings);
+            return rewrite_undeclared(members, spot, &rest, siblings);
         }
     }
     if !missing.is_empty() {
@@ -137,11 +137,11 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Sibli
             properties.extend(missing);
         }
     }
-    if closes && rest == Rest::Ruled {
+    if closes && rest == AdditionalProperties::Constrained {
         let words = "no further properties";
-        members.put("additionalProperties", Value::Bool(false));
-        describe(members, words);
-        spot.lose(
+        members.set_keyword("additionalProperties", Value::Bool(false));
+        append_to_description(members, words);
+        spot.report_loss(
             "additionalProperties",
             Severity::Narrower,
             Some(words.to_owned()),
@@ -150,36 +150,36 @@ fn object(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Sibli
 }
 
 fn declares_none(members: &Map<String, Value>) -> bool {
-    let properties = members.find("properties").and_then(Value::as_object);
+    let properties = members.keyword("properties").and_then(Value::as_object);
     properties.is_none_or(Map::is_empty)
 }
 
 /// What is required but not declared, with the schema that it has to follow.
-fn missing(members: &mut Map<String, Value>, spot: &mut Spot<'_>) -> Vec<(String, Value)> {
-    let Some(Value::Array(required)) = members.find("required") else {
+fn undeclared_required(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<(String, Value)> {
+    let Some(Value::Array(required)) = members.keyword("required") else {
         return Vec::new();
     };
-    let declared = members.find("properties").and_then(Value::as_object);
-    let is_declared = |name: &str| declared.is_some_and(|declared| declared.has(name));
+    let declared = members.keyword("properties").and_then(Value::as_object);
+    let is_declared = |name: &str| declared.is_some_and(|declared| declared.has_keyword(name));
     let names = required.iter().filter_map(Value::as_str);
     let missing: Vec<&str> = names.filter(|name| !is_declared(name)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
-    let rule = match members.find("additionalProperties") {
+    let rule = match members.keyword("additionalProperties") {
         Some(Value::Bool(false)) => {
             // Required and refused: the object is impossible, which no dialect can say.
             let possible = required
                 .iter()
                 .filter(|name| name.as_str().is_some_and(is_declared));
             let possible = possible.cloned().collect();
-            members.put("required", possible);
-            spot.lose("required", Severity::Wider, None);
+            members.set_keyword("required", possible);
+            spot.report_loss("required", Severity::Wider, None);
             return Vec::new();
         }
-        Some(rule @ Value::Object(_)) if missing.len() <= MOST_COPIES => rule,
+        Some(rule @ Value::Object(_)) if missing.len() <= MAX_COPIES => rule,
         Some(Value::Object(_)) => {
-            spot.lose("additionalProperties", Severity::Wider, None);
+            spot.report_loss("additionalProperties", Severity::Wider, None);
             &json!({})
         }
         _ => &json!({}),

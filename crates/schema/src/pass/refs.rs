@@ -6,49 +6,49 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use self::index::{Index, Place};
-use super::all_of::{alone, nothing};
+use self::index::{RefIndex, ResolvedSchema};
+use super::all_of::{with_annotations, never_schema};
 use super::root;
-use super::subject::{admits_all, asserts};
+use super::applies_to::{has_no_assertions, is_assertion};
 use crate::lower::{
-    Draft, Impossible, Lookup, LookupMut, MOST_NODES, Part, Parts, Path, Severity, parts, too_large,
+    LoweringState, LowerError, KeywordLookup, KeywordLookupMut, MAX_NODES, PathSegment, SubschemaShape, SchemaPath, Severity, subschema_shape, too_large_error,
 };
 
 /// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
 /// deep schemas that contain themselves.
-const ATTEMPTS: [(usize, usize); 6] = [
-    (2, DEEPEST),
-    (1, DEEPEST),
-    (0, DEEPEST),
+const EXPANSION_LIMITS: [(usize, usize); 6] = [
+    (2, MAX_DEPTH),
+    (1, MAX_DEPTH),
+    (0, MAX_DEPTH),
     (0, 4),
     (0, 2),
     (0, 1),
 ];
 
 /// How many schemas are small enough; the last attempt may be larger.
-const COMFORTABLE: usize = 2_000;
+const TARGET_SCHEMA_COUNT: usize = 2_000;
 
 /// References within references, and schemas within schemas, that are followed.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// For dialects that cannot follow references: a recursion ends after a few rounds in anything of its type.
-pub(crate) fn inline(draft: &mut Draft) -> Result<(), Impossible> {
-    write_out(draft, false)
+pub(crate) fn inline(draft: &mut LoweringState) -> Result<(), LowerError> {
+    expand(draft, false)
 }
 
 /// For dialects that follow `#/$defs/NAME`: only schemas that contain themselves stay there.
-pub(crate) fn hoist(draft: &mut Draft) -> Result<(), Impossible> {
-    write_out(draft, true)
+pub(crate) fn keep_recursive(draft: &mut LoweringState) -> Result<(), LowerError> {
+    expand(draft, true)
 }
 
 /// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
-pub(crate) fn local(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["$ref", "$dynamicRef", "$id"])
-        || is_local(&draft.schema, true, root::is_plain(&draft.schema))
+pub(crate) fn keep_local(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["$ref", "$dynamicRef", "$id"])
+        || is_local(&draft.schema, true, root::is_plain_object(&draft.schema))
     {
         return Ok(());
     }
-    hoist(draft)
+    keep_recursive(draft)
 }
 
 /// Whether every reference is a path, and no part of the schema is a document of its own.
@@ -65,10 +65,10 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     let beside = |members: &Map<String, Value>| {
         !plain
             && !is_root
-            && members.has("$ref")
+            && members.has_keyword("$ref")
             && members
                 .keys()
-                .any(|keyword| keyword != "$ref" && asserts(keyword))
+                .any(|keyword| keyword != "$ref" && is_assertion(keyword))
     };
     match value {
         Value::Array(elements) => elements
@@ -90,92 +90,92 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
 }
 
 /// Takes out the definitions that nothing refers to any more.
-pub(crate) fn prune(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["$defs"]) {
+pub(crate) fn remove_unused_definitions(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["$defs"]) {
         return Ok(());
     }
     let Value::Object(members) = &mut draft.schema else {
         return Ok(());
     };
-    let Some(Value::Object(mut definitions)) = members.take_out("$defs") else {
+    let Some(Value::Object(mut definitions)) = members.remove_keyword("$defs") else {
         return Ok(());
     };
     let mut used = HashSet::new();
-    referred(&draft.schema, &mut used);
+    collect_definition_names(&draft.schema, &mut used);
     let mut next: Vec<String> = used.iter().cloned().collect();
     while let Some(name) = next.pop() {
         let mut more = HashSet::new();
         if let Some(definition) = definitions.get(&name) {
-            referred(definition, &mut more);
+            collect_definition_names(definition, &mut more);
         }
         next.extend(more.difference(&used).cloned());
         used.extend(more);
     }
     definitions.retain(|name, _| used.contains(name));
     if let (Value::Object(members), false) = (&mut draft.schema, definitions.is_empty()) {
-        members.put("$defs", Value::Object(definitions));
+        members.set_keyword("$defs", Value::Object(definitions));
     }
     Ok(())
 }
 
 /// Collects the names of the definitions that a schema refers to.
-fn referred(value: &Value, names: &mut HashSet<String>) {
+fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
     match value {
-        Value::Array(elements) => elements.iter().for_each(|element| referred(element, names)),
+        Value::Array(elements) => elements.iter().for_each(|element| collect_definition_names(element, names)),
         Value::Object(members) => {
-            let name = members.find("$ref").and_then(Value::as_str);
+            let name = members.keyword("$ref").and_then(Value::as_str);
             names.extend(
                 name.and_then(|name| name.strip_prefix("#/$defs/"))
                     .map(str::to_owned),
             );
-            members.values().for_each(|member| referred(member, names));
+            members.values().for_each(|member| collect_definition_names(member, names));
         }
         _ => {}
     }
 }
 
-fn write_out(draft: &mut Draft, keep: bool) -> Result<(), Impossible> {
-    if !draft.mentions(&PLUMBING) {
+fn expand(draft: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&REFERENCE_KEYWORDS) {
         return Ok(());
     }
-    let index = Index::of(&draft.schema);
-    for (attempt, shown) in ATTEMPTS.into_iter().enumerate() {
-        let last = attempt + 1 == ATTEMPTS.len();
-        let most = if last { MOST_NODES } else { COMFORTABLE };
-        let mut writer = Writer::new(&index, keep, shown, most);
-        let Some(mut schema) = writer.write(index.root(), &Path::ROOT) else {
+    let index = RefIndex::new(&draft.schema);
+    for (attempt, shown) in EXPANSION_LIMITS.into_iter().enumerate() {
+        let last = attempt + 1 == EXPANSION_LIMITS.len();
+        let most = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
+        let mut writer = RefExpander::new(&index, keep, shown, most);
+        let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
             continue;
         };
-        let Writer { hoisted, cuts, .. } = writer;
+        let RefExpander { definitions: hoisted, truncated_refs: cuts, .. } = writer;
         if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
-            members.put("$defs", Value::Object(hoisted));
+            members.set_keyword("$defs", Value::Object(hoisted));
         }
         draft.schema = schema;
-        if !cuts.is_empty() && leaves_rest(&draft.schema) {
+        if !cuts.is_empty() && uses_unevaluated(&draft.schema) {
             // What a reference evaluated is not known where it was cut, and may now count as the rest.
-            draft.lose_at("", "$ref", Severity::Narrower, None);
+            draft.report_loss_at("", "$ref", Severity::Narrower, None);
         }
         for (path, words) in cuts {
-            draft.lose_at(&path, "$ref", Severity::Wider, words);
+            draft.report_loss_at(&path, "$ref", Severity::Wider, words);
         }
-        return draft.bounded();
+        return draft.check_size();
     }
-    Err(too_large())
+    Err(too_large_error())
 }
 
 /// Whether something depends on what other schemas evaluate.
-fn leaves_rest(value: &Value) -> bool {
+fn uses_unevaluated(value: &Value) -> bool {
     match value {
-        Value::Array(elements) => elements.iter().any(leaves_rest),
+        Value::Array(elements) => elements.iter().any(uses_unevaluated),
         Value::Object(members) => members
             .iter()
-            .any(|(keyword, value)| keyword.starts_with("unevaluated") || leaves_rest(value)),
+            .any(|(keyword, value)| keyword.starts_with("unevaluated") || uses_unevaluated(value)),
         _ => false,
     }
 }
 
 /// Keywords that only serve references.
-const PLUMBING: [&str; 7] = [
+const REFERENCE_KEYWORDS: [&str; 7] = [
     "$ref",
     "$dynamicRef",
     "$defs",
@@ -185,69 +185,69 @@ const PLUMBING: [&str; 7] = [
     "$id",
 ];
 
-struct Writer<'s> {
-    index: &'s Index<'s>,
-    keep: bool,
+struct RefExpander<'s> {
+    index: &'s RefIndex<'s>,
+    keep_recursive: bool,
     /// How often a schema within itself, and how many references deep.
-    shown: (usize, usize),
-    left: usize,
+    limits: (usize, usize),
+    remaining_schemas: usize,
     depth: usize,
     /// The targets being written, outermost first.
-    inside: Vec<*const Value>,
+    open_targets: Vec<*const Value>,
     names: HashMap<*const Value, String>,
-    hoisted: Map<String, Value>,
+    definitions: Map<String, Value>,
     /// Where a reference could not be written out, and what is said instead.
-    cuts: Vec<(String, Option<String>)>,
+    truncated_refs: Vec<(String, Option<String>)>,
 }
 
-impl<'s> Writer<'s> {
-    fn new(index: &'s Index<'s>, keep: bool, shown: (usize, usize), left: usize) -> Self {
+impl<'s> RefExpander<'s> {
+    fn new(index: &'s RefIndex<'s>, keep: bool, shown: (usize, usize), left: usize) -> Self {
         Self {
             index,
-            keep,
-            shown,
-            left,
+            keep_recursive: keep,
+            limits: shown,
+            remaining_schemas: left,
             depth: 0,
-            inside: Vec::new(),
+            open_targets: Vec::new(),
             names: HashMap::new(),
-            hoisted: Map::new(),
-            cuts: Vec::new(),
+            definitions: Map::new(),
+            truncated_refs: Vec::new(),
         }
     }
 
     /// Copies a schema without references; `None` when that takes too much.
-    fn write(&mut self, place: Place<'s>, path: &Path<'_>) -> Option<Value> {
-        self.left = self.left.checked_sub(1)?;
+    fn expand_schema(&mut self, place: ResolvedSchema<'s>, path: &SchemaPath<'_>) -> Option<Value> {
+        self.remaining_schemas = self.remaining_schemas.checked_sub(1)?;
         let Value::Object(members) = place.schema else {
             return Some(place.schema.clone());
         };
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             return None;
         }
         self.depth += 1;
-        let place = place.entered();
+        let place = place.enter_resource();
         let mut out = Map::with_capacity(members.len());
         for (keyword, value) in members {
-            if PLUMBING.contains(&keyword.as_str()) {
+            if REFERENCE_KEYWORDS.contains(&keyword.as_str()) {
                 continue;
             }
-            let written = match (parts(keyword), value) {
-                (Parts::One | Parts::OneOrMany, Value::Object(_)) => {
-                    self.write(place.at(value), &path.below(keyword, Part::Only))?
+            let written = match (subschema_shape(keyword), value) {
+                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
+                    self.expand_schema(place.with_schema(value), &path.child(keyword, PathSegment::Single))?
                 }
-                (Parts::Many | Parts::OneOrMany, Value::Array(elements)) => {
+                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(elements)) => {
                     let mut list = Vec::with_capacity(elements.len());
                     for (at, element) in elements.iter().enumerate() {
-                        let path = path.below(keyword, Part::At(at));
-                        list.push(self.write(place.at(element), &path)?);
+                        let path = path.child(keyword, PathSegment::Index(at));
+                        list.push(self.expand_schema(place.with_schema(element), &path)?);
                     }
                     Value::Array(list)
                 }
-                (Parts::Named, Value::Object(named)) => {
+                (SubschemaShape::Map, Value::Object(named)) => {
                     let mut map = Map::with_capacity(named.len());
                     for (name, part) in named {
-                        let path = path.below(keyword, Part::Named(name));
-                        map.insert(name.clone(), self.write(place.at(part), &path)?);
+                        let path = path.child(keyword, PathSegment::Name(name));
+                        map.insert(name.clone(), self.expand_schema(place.with_schema(part), &path)?);
                     }
                     Value::Object(map)
                 }
@@ -256,15 +256,15 @@ impl<'s> Writer<'s> {
             out.insert(keyword.clone(), written);
         }
         for keyword in ["$ref", "$dynamicRef"] {
-            let Some(reference) = members.find(keyword).and_then(Value::as_str) else {
+            let Some(reference) = members.keyword(keyword).and_then(Value::as_str) else {
                 continue;
             };
             match self.index.resolve(place, reference, keyword) {
                 Some(target) => {
-                    let target = self.follow(target, reference, path)?;
-                    out = combined(target, out);
+                    let target = self.expand_reference(target, reference, path)?;
+                    out = merge_siblings(target, out);
                 }
-                None => self.cuts.push((path.pointer(), None)),
+                None => self.truncated_refs.push((path.to_json_pointer(), None)),
             }
         }
         self.depth -= 1;
@@ -272,67 +272,67 @@ impl<'s> Writer<'s> {
     }
 
     /// What stands in for a reference.
-    fn follow(&mut self, target: Place<'s>, reference: &str, path: &Path<'_>) -> Option<Value> {
+    fn expand_reference(&mut self, target: ResolvedSchema<'s>, reference: &str, path: &SchemaPath<'_>) -> Option<Value> {
         let address = std::ptr::from_ref(target.schema);
-        if self.keep && self.index.contains_itself(target)? {
-            let name = self.hoist(target, reference)?;
+        if self.keep_recursive && self.index.is_recursive(target)? {
+            let name = self.define_recursive(target, reference)?;
             return Some(json!({"$ref": format!("#/$defs/{name}")}));
         }
         let times = self
-            .inside
+            .open_targets
             .iter()
             .filter(|inside| **inside == address)
             .count();
-        let (rounds, deep) = self.shown;
-        if times > rounds || self.inside.len() >= deep && self.index.contains_itself(target)? {
-            return Some(self.cut(target, reference, path));
+        let (rounds, deep) = self.limits;
+        if times > rounds || self.open_targets.len() >= deep && self.index.is_recursive(target)? {
+            return Some(self.truncate_recursion(target, reference, path));
         }
-        if self.inside.len() >= DEEPEST {
+        if self.open_targets.len() >= MAX_DEPTH {
             return None;
         }
-        self.inside.push(address);
-        let written = self.write(target, path);
-        self.inside.pop();
+        self.open_targets.push(address);
+        let written = self.expand_schema(target, path);
+        self.open_targets.pop();
         written
     }
 
     /// Ends a recursion: anything of the same type.
-    fn cut(&mut self, target: Place<'s>, reference: &str, path: &Path<'_>) -> Value {
-        let words = format!("again as in `{}`", last_name(reference));
+    fn truncate_recursion(&mut self, target: ResolvedSchema<'s>, reference: &str, path: &SchemaPath<'_>) -> Value {
+        let words = format!("again as in `{}`", last_segment(reference));
         let mut open = Map::new();
-        if let Some(kind) = target.schema.find("type") {
-            open.put("type", kind.clone());
+        if let Some(kind) = target.schema.keyword("type") {
+            open.set_keyword("type", kind.clone());
         }
-        crate::lower::describe(&mut open, &words);
-        self.cuts.push((path.pointer(), Some(words)));
+        crate::lower::append_to_description(&mut open, &words);
+        self.truncated_refs.push((path.to_json_pointer(), Some(words)));
         Value::Object(open)
     }
 
     /// Writes a schema that contains itself once, under `$defs`.
-    fn hoist(&mut self, target: Place<'s>, reference: &str) -> Option<String> {
+    fn define_recursive(&mut self, target: ResolvedSchema<'s>, reference: &str) -> Option<String> {
         let address = std::ptr::from_ref(target.schema);
         if let Some(name) = self.names.get(&address) {
             return Some(name.clone());
         }
-        let name = self.new_name(reference);
+        let name = self.unique_definition_name(reference);
         self.names.insert(address, name.clone());
         let (inside, depth) = (
-            std::mem::take(&mut self.inside),
+            std::mem::take(&mut self.open_targets),
             std::mem::take(&mut self.depth),
         );
         // How deep definitions lead to each other is how deep this function calls itself.
-        if self.names.len() > DEEPEST {
+        if self.names.len() > MAX_DEPTH {
             return None;
         }
-        let path = Path::ROOT;
-        let written = self.write(target, &path.below("$defs", Part::Named(&name)))?;
-        (self.inside, self.depth) = (inside, depth);
-        self.hoisted.insert(name.clone(), written);
+        let path = SchemaPath::ROOT;
+        let written = self.expand_schema(target, &path.child("$defs", PathSegment::Name(&name)))?;
+        (self.open_targets, self.depth) = (inside, depth);
+        self.definitions.insert(name.clone(), written);
         Some(name)
     }
 
-    fn new_name(&self, reference: &str) -> String {
-        let plain: String = last_name(reference)
+    fn unique_definition_name(&self, reference: &str) -> String {
+        let plain: String = last_segment(reference)
             .chars()
             .map(|letter| {
                 if letter.is_ascii_alphanumeric() || letter == '_' {
@@ -352,7 +352,7 @@ impl<'s> Writer<'s> {
 }
 
 /// The last word of a reference.
-fn last_name(reference: &str) -> &str {
+fn last_segment(reference: &str) -> &str {
     reference
         .rsplit(['/', '#'])
         .find(|word| !word.is_empty())
@@ -360,20 +360,20 @@ fn last_name(reference: &str) -> &str {
 }
 
 /// A reference's target together with what stood beside the reference.
-fn combined(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
+fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
     let target = match target {
         Value::Object(target) => target,
-        Value::Bool(false) => nothing(),
+        Value::Bool(false) => never_schema(),
         _ => Map::new(),
     };
-    if admits_all(&beside) {
-        return alone(target, beside);
+    if has_no_assertions(&beside) {
+        return with_annotations(target, beside);
     }
     // Beside, not together: what is not evaluated there depends on the target.
-    match beside.find_mut("allOf") {
+    match beside.keyword_mut("allOf") {
         Some(Value::Array(parts)) => parts.insert(0, Value::Object(target)),
         _ => {
-            beside.put("allOf", json!([target]));
+            beside.set_keyword("allOf", json!([target]));
         }
     }
     beside

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::all_of::{Conflict, Merge, settle};
-use super::subject::admits_all;
-use super::words::words;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot};
+use super::all_of::{Conflict, SchemaMerger, resolve_unevaluated};
+use super::applies_to::has_no_assertions;
+use super::describe::describe_keyword;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor};
 
 /// What only [`single`] understands.
-const NOT_AT_THE_ROOT: [&str; 8] = [
+const COMPOSITION_KEYWORDS: [&str; 8] = [
     "$ref",
     "$dynamicRef",
     "allOf",
@@ -20,49 +20,49 @@ const NOT_AT_THE_ROOT: [&str; 8] = [
 ];
 
 /// Whether the root already is one object.
-pub(crate) fn is_plain(schema: &Value) -> bool {
-    let speaks = |keyword: &&str| schema.find(keyword).is_some();
-    schema.find("type").is_some_and(|kind| kind == "object") && !NOT_AT_THE_ROOT.iter().any(speaks)
+pub(crate) fn is_plain_object(schema: &Value) -> bool {
+    let speaks = |keyword: &&str| schema.keyword(keyword).is_some();
+    schema.keyword("type").is_some_and(|kind| kind == "object") && !COMPOSITION_KEYWORDS.iter().any(speaks)
 }
 
 /// The root names the type object; anything may stand beside it.
-pub(crate) fn object(draft: &mut Draft) -> Result<(), Impossible> {
+pub(crate) fn require_object_type(draft: &mut LoweringState) -> Result<(), LowerError> {
     match &mut draft.schema {
         Value::Bool(true) => draft.schema = json!({"type": "object"}),
-        Value::Bool(false) => return Err(no_object()),
-        Value::Object(schema) => is_object(schema)?,
+        Value::Bool(false) => return Err(not_an_object_error()),
+        Value::Object(schema) => set_object_type(schema)?,
         _ => {}
     }
     Ok(())
 }
 
 /// The root is one object: no reference, no alternatives, nothing that is negated.
-pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
-    object(draft)?;
-    let definitions = match is_plain(&draft.schema) {
+pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), LowerError> {
+    require_object_type(draft)?;
+    let definitions = match is_plain_object(&draft.schema) {
         true => Value::Null,
         false => {
-            draft.changed();
-            definitions(&draft.schema)
+            draft.invalidate_keywords();
+            collect_definitions(&draft.schema)
         }
     };
-    draft.adds(Seen::LIST.or(Seen::of(&["additionalProperties", "items"])));
+    draft.note_added_keywords(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["additionalProperties", "items"])));
     let (Value::Object(schema), mut spot) = draft.root() else {
         return Ok(());
     };
     let spot = &mut spot;
     // What is not evaluated is settled when everything that evaluates has come together.
     let rest = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.take_out(keyword)));
+        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut alternatives = false;
     // What a reference leads to may itself be alternatives; no honest schema goes on for long.
     for _ in 0..8 {
         let before = schema.len();
-        refer(schema, spot, &definitions);
-        join(schema, spot, &definitions);
+        inline_root_ref(schema, spot, &definitions);
+        merge_root_all_of(schema, spot, &definitions);
         for keyword in ["oneOf", "anyOf"] {
-            if let Some(Value::Array(branches)) = schema.take_out(keyword) {
-                flatten(schema, &branches, keyword, spot, &definitions)?;
+            if let Some(Value::Array(branches)) = schema.remove_keyword(keyword) {
+                flatten_union(schema, &branches, keyword, spot, &definitions)?;
                 alternatives = true;
             }
         }
@@ -70,23 +70,23 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
             break;
         }
     }
-    for keyword in NOT_AT_THE_ROOT {
-        if let Some(value) = schema.take_out(keyword) {
-            give_up(schema, spot, keyword, &value);
+    for keyword in COMPOSITION_KEYWORDS {
+        if let Some(value) = schema.remove_keyword(keyword) {
+            drop_keyword(schema, spot, keyword, &value);
         }
     }
     for (keyword, value) in rest {
         match value {
-            Some(value) if alternatives => give_up(schema, spot, keyword, &value),
+            Some(value) if alternatives => drop_keyword(schema, spot, keyword, &value),
             Some(value) => {
-                schema.put(keyword, value);
+                schema.set_keyword(keyword, value);
             }
             None => {}
         }
     }
-    settle(schema);
-    is_object(schema)?;
-    if !schema.has("properties") {
+    resolve_unevaluated(schema);
+    set_object_type(schema)?;
+    if !schema.has_keyword("properties") {
         let at = schema
             .keys()
             .position(|keyword| keyword == "type")
@@ -97,24 +97,24 @@ pub(crate) fn single(draft: &mut Draft) -> Result<(), Impossible> {
 }
 
 /// The root says nothing but its properties; what it tells goes into the tool's description.
-pub(crate) fn bare(draft: &mut Draft) -> Result<(), Impossible> {
+pub(crate) fn move_annotations_out(draft: &mut LoweringState) -> Result<(), LowerError> {
     if let Value::Object(schema) = &mut draft.schema
-        && let Some(Value::String(text)) = schema.take_out("description")
+        && let Some(Value::String(text)) = schema.remove_keyword("description")
     {
-        draft.remark = Some(text);
+        draft.description_suffix = Some(text);
     }
     Ok(())
 }
 
-fn is_object(schema: &mut Map<String, Value>) -> Result<(), Impossible> {
-    match schema.find("type") {
+fn set_object_type(schema: &mut Map<String, Value>) -> Result<(), LowerError> {
+    match schema.keyword("type") {
         Some(Value::String(kind)) if kind == "object" => return Ok(()),
-        Some(Value::String(_)) => return Err(no_object()),
+        Some(Value::String(_)) => return Err(not_an_object_error()),
         Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "object") => {
-            return Err(no_object());
+            return Err(not_an_object_error());
         }
         Some(_) => {
-            schema.put("type", json!("object"));
+            schema.set_keyword("type", json!("object"));
         }
         None => {
             schema.shift_insert(0, "type".to_owned(), json!("object"));
@@ -123,15 +123,15 @@ fn is_object(schema: &mut Map<String, Value>) -> Result<(), Impossible> {
     Ok(())
 }
 
-fn no_object() -> Impossible {
-    Impossible::new("", "arguments are an object, and this schema admits none")
+fn not_an_object_error() -> LowerError {
+    LowerError::new("", "arguments are an object, and this schema admits none")
 }
 
 /// Definitions by the name after `#/$defs/`; those of older drafts count too.
-fn definitions(schema: &Value) -> Value {
+fn collect_definitions(schema: &Value) -> Value {
     let mut all = Map::new();
     for keyword in ["definitions", "$defs"] {
-        if let Some(Value::Object(some)) = schema.find(keyword) {
+        if let Some(Value::Object(some)) = schema.keyword(keyword) {
             all.extend(some.clone());
         }
     }
@@ -142,121 +142,121 @@ fn definitions(schema: &Value) -> Value {
     }
 }
 
-fn give_up(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, keyword: &str, value: &Value) {
-    match words(keyword, value) {
-        Some(words) => spot.spill(schema, keyword, words),
-        None => spot.lose(keyword, Severity::Wider, None),
+fn drop_keyword(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, keyword: &str, value: &Value) {
+    match describe_keyword(keyword, value) {
+        Some(words) => spot.move_to_description(schema, keyword, words),
+        None => spot.report_loss(keyword, Severity::Wider, None),
     }
 }
 
 /// Puts what the root refers to in the reference's place.
-fn refer(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
+fn inline_root_ref(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
     let target = schema
-        .find("$ref")
+        .keyword("$ref")
         .and_then(Value::as_str)
-        .and_then(|reference| target(reference, definitions));
+        .and_then(|reference| find_definition(reference, definitions));
     if let Some(target) = target.cloned() {
-        schema.take_out("$ref");
-        add(schema, target, spot, definitions);
+        schema.remove_keyword("$ref");
+        merge_schema(schema, target, spot, definitions);
     }
 }
 
-fn target<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
+fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
     let name = reference
         .strip_prefix("#/$defs/")
         .or(reference.strip_prefix("#/definitions/"))?;
     definitions.get(name)?.as_object()
 }
 
-fn join(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, definitions: &Value) {
-    let Some(Value::Array(parts)) = schema.take_out("allOf") else {
+fn merge_root_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
         return;
     };
     for part in parts {
         match part {
             Value::Object(part) => {
-                let part = match part.find("$ref").and_then(Value::as_str) {
+                let part = match part.keyword("$ref").and_then(Value::as_str) {
                     Some(reference) if part.len() == 1 => {
-                        target(reference, definitions).cloned().unwrap_or(part)
+                        find_definition(reference, definitions).cloned().unwrap_or(part)
                     }
                     _ => part,
                 };
-                add(schema, part, spot, definitions);
+                merge_schema(schema, part, spot, definitions);
             }
             Value::Bool(true) => {}
-            other => give_up(schema, spot, "allOf", &other),
+            other => drop_keyword(schema, spot, "allOf", &other),
         }
     }
 }
 
 /// Says what another schema says, too.
-fn add(
+fn merge_schema(
     schema: &mut Map<String, Value>,
     other: Map<String, Value>,
-    spot: &mut Spot<'_>,
+    spot: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) {
-    let mut merge = Merge::new(definitions);
+    let mut merge = SchemaMerger::new(definitions);
     let mut whole = merge.merge(std::mem::take(schema), other);
     for Conflict { keyword, value } in merge.conflicts {
-        give_up(&mut whole, spot, &keyword, &value);
+        drop_keyword(&mut whole, spot, &keyword, &value);
     }
     *schema = whole;
 }
 
 /// Alternatives become one object: every property of each, required where all require it.
-fn flatten(
+fn flatten_union(
     schema: &mut Map<String, Value>,
     branches: &[Value],
     keyword: &str,
-    spot: &mut Spot<'_>,
+    spot: &mut SchemaCursor<'_>,
     definitions: &Value,
-) -> Result<(), Impossible> {
+) -> Result<(), LowerError> {
     let opened: Vec<Map<String, Value>> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
-        .map(|branch| match branch.find("$ref").and_then(Value::as_str) {
-            Some(reference) => target(reference, definitions).cloned().unwrap_or_default(),
+        .map(|branch| match branch.keyword("$ref").and_then(Value::as_str) {
+            Some(reference) => find_definition(reference, definitions).cloned().unwrap_or_default(),
             None => branch.as_object().cloned().unwrap_or_default(),
         })
         .filter(admits_objects)
         .collect();
     if opened.is_empty() {
-        return Err(no_object());
+        return Err(not_an_object_error());
     }
-    if keyword == "anyOf" && opened.iter().any(admits_all) {
+    if keyword == "anyOf" && opened.iter().any(has_no_assertions) {
         // One alternative admits everything, and so does the whole.
         return Ok(());
     }
     if let [only] = opened.as_slice() {
-        add(schema, only.clone(), spot, definitions);
+        merge_schema(schema, only.clone(), spot, definitions);
         return Ok(());
     }
     let mut properties: Map<String, Value> = Map::new();
     for (name, part) in opened
         .iter()
-        .filter_map(|branch| branch.find("properties")?.as_object())
+        .filter_map(|branch| branch.keyword("properties")?.as_object())
         .flatten()
     {
         let known = properties
             .entry(name.as_str())
             .or_insert_with(|| json!({"anyOf": []}));
-        if let Some(Value::Array(forms)) = known.find_mut("anyOf")
+        if let Some(Value::Array(forms)) = known.keyword_mut("anyOf")
             && !forms.contains(part)
         {
             forms.push(part.clone());
         }
     }
     for part in properties.values_mut() {
-        unite(part);
+        merge_alternatives(part);
     }
     let mut whole = Map::new();
     if !properties.is_empty() {
-        whole.put("properties", Value::Object(properties));
+        whole.set_keyword("properties", Value::Object(properties));
     }
     let required = |branch: &Map<String, Value>| -> Vec<Value> {
         branch
-            .find("required")
+            .keyword("required")
             .and_then(Value::as_array)
             .cloned()
             .unwrap_or_default()
@@ -267,18 +267,18 @@ fn flatten(
         always.retain(|name| names.contains(name));
     }
     if !always.is_empty() {
-        whole.put("required", Value::Array(always));
+        whole.set_keyword("required", Value::Array(always));
     }
     let closed = |branch: &Map<String, Value>| {
-        branch.find("additionalProperties") == Some(&Value::Bool(false))
-            && !branch.has("patternProperties")
+        branch.keyword("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.has_keyword("patternProperties")
     };
     if opened.iter().all(closed) {
-        whole.put("additionalProperties", Value::Bool(false));
+        whole.set_keyword("additionalProperties", Value::Bool(false));
     }
     let silent = |branch: &Map<String, Value>| {
-        let known = branch.find("properties").and_then(Value::as_object);
-        let all = whole.find("properties").and_then(Value::as_object);
+        let known = branch.keyword("properties").and_then(Value::as_object);
+        let all = whole.keyword("properties").and_then(Value::as_object);
         !closed(branch)
             && all.is_some_and(|all| {
                 all.keys()
@@ -287,25 +287,25 @@ fn flatten(
     };
     if opened.iter().any(silent) {
         // An open alternative took any value for the properties that only others describe.
-        spot.lose(keyword, Severity::Narrower, None);
+        spot.report_loss(keyword, Severity::Narrower, None);
     }
     let groups: Vec<String> = opened
         .iter()
-        .map(group)
+        .map(describe_branch)
         .filter(|group| !group.is_empty())
         .collect();
-    add(schema, whole, spot, definitions);
+    merge_schema(schema, whole, spot, definitions);
     if groups.is_empty() {
-        give_up(schema, spot, keyword, &Value::Array(branches.to_vec()));
+        drop_keyword(schema, spot, keyword, &Value::Array(branches.to_vec()));
     } else {
         let words = format!("give one of these groups: {}", groups.join("; or "));
-        spot.spill(schema, keyword, words);
+        spot.move_to_description(schema, keyword, words);
     }
     Ok(())
 }
 
 fn admits_objects(branch: &Map<String, Value>) -> bool {
-    match branch.find("type") {
+    match branch.keyword("type") {
         Some(Value::String(kind)) => kind == "object",
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
         _ => true,
@@ -313,19 +313,19 @@ fn admits_objects(branch: &Map<String, Value>) -> bool {
 }
 
 /// The names that one alternative asks for, with the constants that tell it apart.
-fn group(branch: &Map<String, Value>) -> String {
-    let names = branch.find("required").and_then(Value::as_array);
+fn describe_branch(branch: &Map<String, Value>) -> String {
+    let names = branch.keyword("required").and_then(Value::as_array);
     let shown: Vec<String> = names
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .map(|name| {
             let part = branch
-                .find("properties")
+                .keyword("properties")
                 .and_then(|properties| properties.get(name));
-            let only = part.and_then(|part| match part.find("enum").and_then(Value::as_array) {
+            let only = part.and_then(|part| match part.keyword("enum").and_then(Value::as_array) {
                 Some(values) if values.len() == 1 => values.first(),
-                _ => part.find("const"),
+                _ => part.keyword("const"),
             });
             match only {
                 Some(value) => format!("{name} = {value}"),
@@ -337,21 +337,21 @@ fn group(branch: &Map<String, Value>) -> String {
 }
 
 /// A list of forms as one schema.
-fn unite(part: &mut Value) {
-    let Some(Value::Array(forms)) = part.find_mut("anyOf") else {
+fn merge_alternatives(part: &mut Value) {
+    let Some(Value::Array(forms)) = part.keyword_mut("anyOf") else {
         return;
     };
-    let values = |form: &Value| match form.find("enum") {
+    let values = |form: &Value| match form.keyword("enum") {
         Some(Value::Array(values))
             if form
                 .as_object()
-                .is_some_and(|form| form.keys().all(|key| TAG.contains(&key.as_str()))) =>
+                .is_some_and(|form| form.keys().all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))) =>
         {
             Some(values.clone())
         }
-        _ => form.find("const").map(|value| vec![value.clone()]),
+        _ => form.keyword("const").map(|value| vec![value.clone()]),
     };
-    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.find("type")).collect();
+    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.keyword("type")).collect();
     let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
     let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
     match (forms.len(), tags) {
@@ -360,7 +360,7 @@ fn unite(part: &mut Value) {
             let kind = kinds.first().copied().flatten().cloned();
             let mut whole = Map::new();
             if let Some(kind) = kind {
-                whole.put("type", kind);
+                whole.set_keyword("type", kind);
             }
             let mut all: Vec<Value> = Vec::new();
             for value in tags.into_iter().flatten() {
@@ -368,20 +368,20 @@ fn unite(part: &mut Value) {
                     all.push(value);
                 }
             }
-            whole.put("enum", Value::Array(all));
+            whole.set_keyword("enum", Value::Array(all));
             *part = Value::Object(whole);
         }
         _ => {
             let flat: Vec<Value> = forms
                 .drain(..)
-                .flat_map(|form| match form.find("anyOf") {
+                .flat_map(|form| match form.keyword("anyOf") {
                     Some(Value::Array(inner)) => inner.clone(),
                     _ => vec![form],
                 })
                 .collect();
             let any = flat
                 .iter()
-                .any(|form| form.as_object().is_none_or(admits_all));
+                .any(|form| form.as_object().is_none_or(has_no_assertions));
             *part = if any {
                 json!({})
             } else {
@@ -392,4 +392,4 @@ fn unite(part: &mut Value) {
 }
 
 /// What a property that only tells alternatives apart consists of.
-const TAG: [&str; 4] = ["const", "description", "enum", "type"];
+const DISCRIMINATOR_KEYWORDS: [&str; 4] = ["const", "description", "enum", "type"];

@@ -3,72 +3,72 @@
 mod all_of;
 mod booleans;
 mod bounds;
-mod budgets;
+mod size_limits;
 mod conditions;
 mod constants;
 mod enums;
 mod formats;
 mod item_counts;
-mod keywords;
-mod noise;
+mod unsupported_keywords;
+mod annotations;
 mod nulls;
 mod objects;
 mod one_of;
-mod optional;
-mod order;
+mod optional_as_null;
+mod property_order;
 mod parameter_names;
 mod refs;
 mod root;
-mod shares;
+mod strict_budget;
 mod tuples;
 mod types;
 mod unions;
-mod verdict;
-mod words;
+mod whole_dialects;
+mod describe;
 
 use serde_json::Value;
 
 use super::Pass;
 use crate::{
     Dialect, Schema, Severity, Tape,
-    lower::{Draft, Impossible},
+    lower::{LoweringState, LowerError},
 };
 
 /// Runs one pass; losses come as they are shown.
-fn golden(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
-    let mut draft = Draft::new(&before, dialect).unwrap();
+fn run_pass(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
+    let mut draft = LoweringState::new(&before, dialect).unwrap();
     pass(&mut draft).unwrap();
     let (after, losses, ..) = draft.finish();
     (after, losses.iter().map(ToString::to_string).collect())
 }
 
 /// Compares both halves of a pair, and what was lost between them.
-fn pair(pass: Pass, dialect: Dialect, before: Value, after: Value, losses: &[&str]) {
-    let (made, lost) = golden(pass, dialect, before);
+fn assert_pass(pass: Pass, dialect: Dialect, before: Value, after: Value, losses: &[&str]) {
+    let (made, lost) = run_pass(pass, dialect, before);
     assert_eq!(made, after);
     assert_eq!(lost, losses);
 }
 
 /// Runs one pass on a schema in which another has left marks.
-fn marked(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
-    let mut draft = Draft::new(&Value::Bool(true), dialect).unwrap();
+fn run_pass_with_marks(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
+    let mut draft = LoweringState::new(&Value::Bool(true), dialect).unwrap();
     draft.schema = before;
-    draft.changed();
+    draft.invalidate_keywords();
     pass(&mut draft).unwrap();
     let (after, losses, ..) = draft.finish();
     (after, losses.iter().map(ToString::to_string).collect())
 }
 
 /// Runs one pass that has to refuse.
-fn refused(pass: Pass, dialect: Dialect, before: Value) -> Impossible {
-    let mut draft = Draft::new(&before, dialect).unwrap();
+fn pass_error(pass: Pass, dialect: Dialect, before: Value) -> LowerError {
+    let mut draft = LoweringState::new(&before, dialect).unwrap();
     pass(&mut draft).unwrap_err()
 }
 
 /// Checks that a pass reports what it does to the verdict on each of these values.
-fn keeps_its_word(pass: Pass, dialect: Dialect, schemas: &[Value], values: &[Value]) {
+fn assert_losses_reported(pass: Pass, dialect: Dialect, schemas: &[Value], values: &[Value]) {
     for before in schemas {
-        let mut draft = Draft::new(before, dialect).unwrap();
+        let mut draft = LoweringState::new(before, dialect).unwrap();
         pass(&mut draft).unwrap();
         let (after, losses, ..) = draft.finish();
         let reported = |severity| losses.iter().any(|loss| loss.severity == severity);
@@ -77,7 +77,7 @@ fn keeps_its_word(pass: Pass, dialect: Dialect, schemas: &[Value], values: &[Val
             Schema::check(after.clone()).unwrap(),
         );
         for value in values {
-            let tape = Tape::of(value);
+            let tape = Tape::from_value(value);
             let (was, is) = (
                 canonical.is_valid(tape.root()),
                 lowered.is_valid(tape.root()),

@@ -2,75 +2,75 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conditions::{at_most, is_anything, is_nothing, noun, number};
-use super::subject::asserts;
-use super::words::cut;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Seen, Severity, Spot, describe};
+use super::conditions::{lower_maximum, admits_anything, admits_nothing, describe_value, as_count};
+use super::applies_to::is_assertion;
+use super::describe::truncated;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor, append_to_description};
 
 /// More places are not described.
-const TOLD: usize = 8;
+const MAX_DESCRIBED_ITEMS: usize = 8;
 
 /// Longer descriptions of one place are cut.
-const SHOWN: usize = 80;
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// More alternatives are not offered.
-const MOST_BRANCHES: usize = 64;
+const MAX_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
-pub(crate) fn widen(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.has(Seen::LIST.or(Seen::of(&["additionalItems", "not", "prefixItems"]))) {
+pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["additionalItems", "not", "prefixItems"]))) {
         return Ok(());
     }
-    draft.walk(|schema, spot| {
+    draft.visit_top_down(|schema, spot| {
         let Value::Object(members) = schema else {
             return;
         };
         let concerns = |(keyword, value): (&String, &Value)| match keyword.as_str() {
             "additionalItems" | "prefixItems" => true,
-            "items" => value.is_array() || is_nothing(value),
+            "items" => value.is_array() || admits_nothing(value),
             _ => false,
         };
         if members.iter().any(concerns) {
-            by_place_to_any(members, spot);
+            tuple_to_array(members, spot);
         }
     });
-    draft.adds(Seen::of(&["anyOf", "items", "maxItems"]));
+    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf", "items", "maxItems"]));
     Ok(())
 }
 
 /// For dialects with `prefixItems`, where nothing after it is said by the length.
-pub(crate) fn end(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.has(Seen::LIST.or(Seen::of(&["not"]))) {
+pub(crate) fn close_tuples(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"]))) {
         return Ok(());
     }
-    draft.walk(|schema, _| {
+    draft.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        if members.find("items").is_some_and(is_nothing) {
-            members.take_out("items");
+        if members.keyword("items").is_some_and(admits_nothing) {
+            members.remove_keyword("items");
             let places = members
-                .find("prefixItems")
+                .keyword("prefixItems")
                 .and_then(Value::as_array)
                 .map_or(0, Vec::len);
-            at_most(members, "maxItems", places as u64);
+            lower_maximum(members, "maxItems", places as u64);
         }
     });
-    draft.adds(Seen::of(&["maxItems"]));
+    draft.note_added_keywords(KeywordSet::from_keywords(&["maxItems"]));
     Ok(())
 }
 
-fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let (mut places, rest) = taken(members);
+fn tuple_to_array(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let (mut places, rest) = take_item_schemas(members);
     // Nothing follows an element that nothing can be.
-    let end = places.iter().position(is_nothing);
+    let end = places.iter().position(admits_nothing);
     places.truncate(end.unwrap_or(places.len()));
-    if end.is_some() || rest.as_ref().is_some_and(is_nothing) {
-        at_most(members, "maxItems", places.len() as u64);
+    if end.is_some() || rest.as_ref().is_some_and(admits_nothing) {
+        lower_maximum(members, "maxItems", places.len() as u64);
     }
     let most = members
-        .find("maxItems")
-        .and_then(number)
+        .keyword("maxItems")
+        .and_then(as_count)
         .unwrap_or(u64::MAX);
     let rest = match most > places.len() as u64 {
         true => Some(rest.unwrap_or_else(|| json!({}))),
@@ -78,41 +78,41 @@ fn by_place_to_any(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     };
     places.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     if places.is_empty() {
-        if let Some(rest) = rest.filter(|rest| !is_anything(rest)) {
-            members.put("items", rest);
+        if let Some(rest) = rest.filter(|rest| !admits_anything(rest)) {
+            members.set_keyword("items", rest);
         }
         return;
     }
-    let words = in_order(&places, rest.as_ref());
+    let words = describe_order(&places, rest.as_ref());
     let all: Vec<Value> = places.into_iter().chain(rest).collect();
     if let Some((first, others)) = all.split_first()
         && others.iter().all(|other| other == first)
     {
-        if !is_anything(first) {
-            members.put("items", first.clone());
+        if !admits_anything(first) {
+            members.set_keyword("items", first.clone());
         }
         return;
     }
     let same = all
         .first()
-        .map(bare)
-        .is_some_and(|first| all.iter().all(|other| bare(other) == first));
-    if let Some(items) = any_of(all, same) {
-        members.put("items", items);
+        .map(without_annotations)
+        .is_some_and(|first| all.iter().all(|other| without_annotations(other) == first));
+    if let Some(items) = item_union(all, same) {
+        members.set_keyword("items", items);
     }
-    describe(members, &words);
+    append_to_description(members, &words);
     let severity = if same {
         Severity::Note
     } else {
         Severity::Wider
     };
-    spot.lose("prefixItems", severity, Some(words));
+    spot.report_loss("prefixItems", severity, Some(words));
 }
 
 /// Takes out the schemas by place, and the one of the elements after them.
-fn taken(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
+fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
     let [first, items, additional] =
-        ["prefixItems", "items", "additionalItems"].map(|keyword| members.take_out(keyword));
+        ["prefixItems", "items", "additionalItems"].map(|keyword| members.remove_keyword(keyword));
     match (first, items) {
         (_, Some(Value::Array(places))) => (places, additional),
         (Some(Value::Array(places)), rest) => (places, rest),
@@ -121,14 +121,14 @@ fn taken(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
 }
 
 /// A schema without what only informs.
-fn bare(schema: &Value) -> Vec<(&String, &Value)> {
+fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
     let members = schema.as_object().into_iter().flatten();
-    members.filter(|(keyword, _)| asserts(keyword)).collect()
+    members.filter(|(keyword, _)| is_assertion(keyword)).collect()
 }
 
 /// The schema of an element at any place; `None` for anything.
-fn any_of(all: Vec<Value>, same: bool) -> Option<Value> {
-    if all.iter().any(is_anything) {
+fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
+    if all.iter().any(admits_anything) {
         return None;
     }
     let mut distinct: Vec<Value> = Vec::new();
@@ -136,7 +136,7 @@ fn any_of(all: Vec<Value>, same: bool) -> Option<Value> {
         if !distinct.contains(&part) {
             distinct.push(part);
         }
-        if distinct.len() > MOST_BRANCHES && !same {
+        if distinct.len() > MAX_BRANCHES && !same {
             return None;
         }
     }
@@ -144,7 +144,7 @@ fn any_of(all: Vec<Value>, same: bool) -> Option<Value> {
         let mut one = distinct.into_iter().next()?;
         // What it informs of is only true of its own place.
         if let (true, Some(members)) = (same, one.as_object_mut()) {
-            members.retain(|keyword, _| asserts(keyword));
+            members.retain(|keyword, _| is_assertion(keyword));
         }
         return Some(one);
     }
@@ -152,47 +152,47 @@ fn any_of(all: Vec<Value>, same: bool) -> Option<Value> {
 }
 
 /// `in this order: a string, then an integer`.
-fn in_order(places: &[Value], rest: Option<&Value>) -> String {
-    let mut told: Vec<String> = places.iter().take(TOLD).map(told).collect();
-    if places.len() > TOLD {
+fn describe_order(places: &[Value], rest: Option<&Value>) -> String {
+    let mut told: Vec<String> = places.iter().take(MAX_DESCRIBED_ITEMS).map(describe_element).collect();
+    if places.len() > MAX_DESCRIBED_ITEMS {
         told.push("…".to_owned());
     }
     match rest {
-        Some(rest) if is_anything(rest) => told.push("anything after that".to_owned()),
-        Some(rest) => told.push(format!("each further item {}", self::told(rest))),
+        Some(rest) if admits_anything(rest) => told.push("anything after that".to_owned()),
+        Some(rest) => told.push(format!("each further item {}", self::describe_element(rest))),
         None => {}
     }
     format!("in this order: {}", told.join(", then "))
 }
 
-fn told(element: &Value) -> String {
-    match element.find("description").and_then(Value::as_str) {
-        Some(description) => format!("{} ({})", noun(element), cut(description.trim(), SHOWN)),
-        None => noun(element),
+fn describe_element(element: &Value) -> String {
+    match element.keyword("description").and_then(Value::as_str) {
+        Some(description) => format!("{} ({})", describe_value(element), truncated(description.trim(), MAX_SHOWN_CHARS)),
+        None => describe_value(element),
     }
 }
 
 /// For a dialect that reads schemas as Draft 7.
-pub(crate) fn as_draft_7(draft: &mut Draft) -> Result<(), Impossible> {
-    if !draft.mentions(&["prefixItems"]) {
+pub(crate) fn tuples_to_draft_7(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["prefixItems"]) {
         return Ok(());
     }
-    draft.walk(|schema, _| {
+    draft.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Array(places)) = members.take_out("prefixItems") else {
+        let Some(Value::Array(places)) = members.remove_keyword("prefixItems") else {
             return;
         };
         // Draft 7 does not know `prefixItems` and wants no empty list; beside a list, it meant nothing before.
-        if places.is_empty() || members.find("items").is_some_and(Value::is_array) {
+        if places.is_empty() || members.keyword("items").is_some_and(Value::is_array) {
             return;
         }
-        members.take_out("additionalItems");
-        if let Some(rest) = members.put("items", Value::Array(places)) {
-            members.put("additionalItems", rest);
+        members.remove_keyword("additionalItems");
+        if let Some(rest) = members.set_keyword("items", Value::Array(places)) {
+            members.set_keyword("additionalItems", rest);
         }
     });
-    draft.changed();
+    draft.invalidate_keywords();
     Ok(())
 }

@@ -2,63 +2,63 @@
 
 use serde_json::{Map, Value, json};
 
-use super::all_of::{Conflict, Merge, alone};
-use super::subject::{Subject, admits_all, asserts, subject, types};
-use super::words::words;
-use crate::lower::{Draft, Impossible, Lookup, LookupMut, Part, Severity, Spot};
+use super::all_of::{Conflict, SchemaMerger, with_annotations};
+use super::applies_to::{AppliesTo, has_no_assertions, is_assertion, applies_to, type_names};
+use super::describe::describe_keyword;
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, PathSegment, Severity, SchemaCursor};
 
 /// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
-const MOST_OPENED: (usize, usize) = (2, 256);
+const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
 
 /// What references lead to, and how many are still followed.
-struct Opening<'d> {
+struct RefExpansionBudget<'d> {
     definitions: &'d Value,
-    within: usize,
-    left: usize,
+    depth: usize,
+    remaining: usize,
 }
 
-pub(crate) fn run(draft: &mut Draft) -> Result<(), Impossible> {
-    let definitions = match draft.schema.find("$defs") {
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let definitions = match draft.schema.keyword("$defs") {
         // A copy of how they are now, but only where one may be opened.
-        Some(definitions) if has_joined_union(&draft.schema) => definitions.clone(),
+        Some(definitions) if has_constrained_union(&draft.schema) => definitions.clone(),
         Some(_) | None => Value::Null,
     };
-    let mut opening = Opening {
+    let mut opening = RefExpansionBudget {
         definitions: &definitions,
-        within: 0,
-        left: MOST_OPENED.1,
+        depth: 0,
+        remaining: MAX_REF_EXPANSIONS.1,
     };
-    draft.walk_up(|schema, spot| {
+    draft.visit_bottom_up(|schema, spot| {
         if let Value::Object(members) = schema {
-            normal(members, spot, &mut opening);
+            normalise_schema(members, spot, &mut opening);
         }
     });
-    draft.bounded()
+    draft.check_size()
 }
 
 /// Brings one schema, whose parts are in normal form, into it.
-fn normal(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
-    if schema.has("anyOf") {
-        union(schema, spot, opening);
-    } else if !schema.has("$ref") {
-        single(schema, spot);
+fn normalise_schema(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
+    if schema.has_keyword("anyOf") {
+        normalise_union(schema, spot, opening);
+    } else if !schema.has_keyword("$ref") {
+        split_types(schema, spot);
     }
 }
 
-fn single(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let named = match schema.find("type") {
+fn split_types(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let named = match schema.keyword("type") {
         // The usual case.
-        Some(Value::String(kind)) => match known(kind) {
-            Some(kind) => return keep_to(schema, kind),
-            None => return keep_to(schema, &kind.clone()),
+        Some(Value::String(kind)) => match known_type(kind) {
+            Some(kind) => return retain_type_keywords(schema, kind),
+            None => return retain_type_keywords(schema, &kind.clone()),
         },
         Some(Value::Array(names)) => names
             .iter()
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect(),
-        _ if admits_all(schema) => return,
-        _ => inferred(schema, spot),
+        _ if has_no_assertions(schema) => return,
+        _ => infer_types(schema, spot),
     };
     let mut names: Vec<String> = named;
     if names.is_empty() {
@@ -69,11 +69,11 @@ fn single(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
     }
     if let [only] = names.as_slice() {
         let only = only.clone();
-        schema.put("type", json!(only));
-        return keep_to(schema, &only);
+        schema.set_keyword("type", json!(only));
+        return retain_type_keywords(schema, &only);
     }
-    let mut said = split(schema);
-    if let Some(kinds) = said.find_mut("type") {
+    let mut said = take_assertions(schema);
+    if let Some(kinds) = said.keyword_mut("type") {
         // Each branch gets its own.
         *kinds = Value::Null;
     }
@@ -81,19 +81,19 @@ fn single(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
         .iter()
         .filter_map(|name| {
             let mut branch = said.clone();
-            branch.put("type", json!(name));
-            keep_to(&mut branch, name);
+            branch.set_keyword("type", json!(name));
+            retain_type_keywords(&mut branch, name);
             let empty = branch
-                .find("enum")
+                .keyword("enum")
                 .and_then(Value::as_array)
                 .is_some_and(Vec::is_empty);
             (!empty).then_some(Value::Object(branch))
         })
         .collect();
-    put(schema, branches, spot);
+    set_branches(schema, branches, spot);
 }
 
-fn known(kind: &str) -> Option<&'static str> {
+fn known_type(kind: &str) -> Option<&'static str> {
     const TYPES: [&str; 7] = [
         "string", "integer", "number", "boolean", "array", "object", "null",
     ];
@@ -101,10 +101,10 @@ fn known(kind: &str) -> Option<&'static str> {
 }
 
 /// The types that keywords speak about, when none is named: those of other types are given up.
-fn inferred(schema: &Map<String, Value>, spot: &mut Spot<'_>) -> Vec<String> {
+fn infer_types(schema: &Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for keyword in schema.keys() {
-        for name in types(subject(keyword)) {
+        for name in type_names(applies_to(keyword)) {
             if !names.contains(name) {
                 names.push(name);
             }
@@ -113,32 +113,32 @@ fn inferred(schema: &Map<String, Value>, spot: &mut Spot<'_>) -> Vec<String> {
     if names.is_empty() {
         return Vec::new();
     }
-    spot.lose("type", Severity::Narrower, None);
+    spot.report_loss("type", Severity::Narrower, None);
     names.into_iter().map(str::to_owned).collect()
 }
 
 /// Removes what does not speak about values of this type.
-fn keep_to(schema: &mut Map<String, Value>, kind: &str) {
-    let speaks = |keyword: &str| match subject(keyword) {
-        Subject::Every | Subject::Nothing => true,
+fn retain_type_keywords(schema: &mut Map<String, Value>, kind: &str) {
+    let speaks = |keyword: &str| match applies_to(keyword) {
+        AppliesTo::AllTypes | AppliesTo::NoValue => true,
         // Of numbers it only informs.
-        Subject::Strings if keyword == "format" => matches!(kind, "string" | "integer" | "number"),
-        subject => types(subject).contains(&kind),
+        AppliesTo::Strings if keyword == "format" => matches!(kind, "string" | "integer" | "number"),
+        subject => type_names(subject).contains(&kind),
     };
     if !schema.keys().all(|keyword| speaks(keyword)) {
         schema.retain(|keyword, _| speaks(keyword));
     }
-    if let Some(Value::Array(values)) = schema.find_mut("enum")
-        && !values.iter().all(|value| is_a(value, kind))
+    if let Some(Value::Array(values)) = schema.keyword_mut("enum")
+        && !values.iter().all(|value| matches_type(value, kind))
     {
-        values.retain(|value| is_a(value, kind));
+        values.retain(|value| matches_type(value, kind));
     }
-    if kind == "array" && !schema.has("items") && !schema.has("prefixItems") {
-        schema.put("items", json!({}));
+    if kind == "array" && !schema.has_keyword("items") && !schema.has_keyword("prefixItems") {
+        schema.set_keyword("items", json!({}));
     }
 }
 
-fn is_a(value: &Value, kind: &str) -> bool {
+fn matches_type(value: &Value, kind: &str) -> bool {
     match value {
         Value::Null => kind == "null",
         Value::Bool(_) => kind == "boolean",
@@ -152,16 +152,16 @@ fn is_a(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn union(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
-    let Some(Value::Array(branches)) = schema.take_out("anyOf") else {
+fn normalise_union(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
+    let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
         return;
     };
-    let said = split(schema);
-    let vacuous = |branch: &Value| branch.as_object().is_none_or(admits_all);
+    let said = take_assertions(schema);
+    let vacuous = |branch: &Value| branch.as_object().is_none_or(has_no_assertions);
     if branches.iter().any(vacuous) || branches.is_empty() {
         // One alternative admits everything, and so does the whole.
         schema.extend(said);
-        return normal(schema, spot, opening);
+        return normalise_schema(schema, spot, opening);
     }
     let mut all = Vec::new();
     for branch in branches {
@@ -169,53 +169,53 @@ fn union(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Ope
             continue;
         };
         if !said.is_empty() {
-            let mut merge = opening.merge();
+            let mut merge = opening.merger();
             branch = merge.merge(branch, said.clone());
-            if is_nothing(&branch) {
+            if admits_nothing(&branch) {
                 continue;
             }
-            opening.within += 1;
-            deeply_normal(&mut branch, spot, opening);
-            opening.within -= 1;
-            report(merge.conflicts, &mut branch, spot);
+            opening.depth += 1;
+            normalise_deep(&mut branch, spot, opening);
+            opening.depth -= 1;
+            report_conflicts(merge.conflicts, &mut branch, spot);
         }
-        flatten(branch, &mut all);
+        flatten_branch(branch, &mut all);
     }
-    put(schema, all, spot);
+    set_branches(schema, all, spot);
 }
 
-impl<'d> Opening<'d> {
+impl<'d> RefExpansionBudget<'d> {
     /// A schema that contains itself is not opened in itself for ever.
-    fn merge(&mut self) -> Merge<'d> {
+    fn merger(&mut self) -> SchemaMerger<'d> {
         if self.definitions.is_null() {
-            return Merge::new(self.definitions);
+            return SchemaMerger::new(self.definitions);
         }
-        match self.left.checked_sub(1) {
-            Some(left) if self.within < MOST_OPENED.0 => {
-                self.left = left;
-                Merge::new(self.definitions)
+        match self.remaining.checked_sub(1) {
+            Some(left) if self.depth < MAX_REF_EXPANSIONS.0 => {
+                self.remaining = left;
+                SchemaMerger::new(self.definitions)
             }
-            _ => Merge::closed(self.definitions),
+            _ => SchemaMerger::without_refs(self.definitions),
         }
     }
 }
 
-fn report(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+fn report_conflicts(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     for Conflict { keyword, value } in conflicts {
-        match words(&keyword, &value) {
-            Some(words) => spot.spill(schema, &keyword, words),
-            None => spot.lose(&keyword, Severity::Wider, None),
+        match describe_keyword(&keyword, &value) {
+            Some(words) => spot.move_to_description(schema, &keyword, words),
+            None => spot.report_loss(&keyword, Severity::Wider, None),
         }
     }
 }
 
 /// Merging may have brought types together anywhere below.
-fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: &mut Opening<'_>) {
+fn normalise_deep(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
     let mut whole = Value::Object(std::mem::take(schema));
-    crate::lower::up(&mut whole, spot, &mut |part, spot| {
+    crate::lower::visit_bottom_up(&mut whole, spot, &mut |part, spot| {
         if let Value::Object(members) = part {
-            without_nothings(members, spot);
-            normal(members, spot, opening);
+            remove_unsatisfiable_properties(members, spot);
+            normalise_schema(members, spot, opening);
         }
     });
     if let Value::Object(members) = whole {
@@ -223,26 +223,26 @@ fn deeply_normal(schema: &mut Map<String, Value>, spot: &mut Spot<'_>, opening: 
     }
 }
 
-fn is_nothing(schema: &Map<String, Value>) -> bool {
-    schema.find("not").is_some_and(|not| *not == json!({}))
+fn admits_nothing(schema: &Map<String, Value>) -> bool {
+    schema.keyword("not").is_some_and(|not| *not == json!({}))
 }
 
 /// Takes out the properties that merging has made impossible to give.
-fn without_nothings(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let closed = schema.find("additionalProperties") == Some(&Value::Bool(false));
+fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
     let required = schema
-        .find("required")
+        .keyword("required")
         .and_then(Value::as_array)
         .cloned()
         .unwrap_or_default();
-    let Some(Value::Object(properties)) = schema.find_mut("properties") else {
+    let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
         return;
     };
     properties.retain(|name, part| {
-        let nothing = part.as_object().is_some_and(is_nothing);
+        let nothing = part.as_object().is_some_and(admits_nothing);
         if nothing && (!closed || required.iter().any(|other| other == name)) {
-            let mut spot = spot.below("properties", Part::Named(name));
-            spot.lose("not", Severity::Wider, None);
+            let mut spot = spot.child("properties", PathSegment::Name(name));
+            spot.report_loss("not", Severity::Wider, None);
             *part = json!({});
             return true;
         }
@@ -251,8 +251,8 @@ fn without_nothings(schema: &mut Map<String, Value>, spot: &mut Spot<'_>) {
 }
 
 /// Adds a branch, or the branches it consists of.
-fn flatten(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
-    match branch.take_out("anyOf") {
+fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
+    match branch.remove_keyword("anyOf") {
         Some(Value::Array(inner)) => {
             for part in inner {
                 let Value::Object(part) = part else { continue };
@@ -260,7 +260,7 @@ fn flatten(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
                     .clone()
                     .into_iter()
                     .filter(|(keyword, _)| !part.contains_key(keyword));
-                flatten(alone_unless_told(part.clone(), told.collect()), all);
+                flatten_branch(without_annotations_on_ref(part.clone(), told.collect()), all);
             }
         }
         _ => {
@@ -273,53 +273,53 @@ fn flatten(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
 }
 
 /// A branch that is a reference says nothing beside it: what was told there is told nowhere.
-fn alone_unless_told(part: Map<String, Value>, told: Map<String, Value>) -> Map<String, Value> {
-    if part.has("$ref") {
+fn without_annotations_on_ref(part: Map<String, Value>, told: Map<String, Value>) -> Map<String, Value> {
+    if part.has_keyword("$ref") {
         return part;
     }
-    alone(part, told)
+    with_annotations(part, told)
 }
 
 /// Whether a union stands beside other assertions, so that the two have to be joined.
-fn has_joined_union(value: &Value) -> bool {
+fn has_constrained_union(value: &Value) -> bool {
     match value {
-        Value::Array(elements) => elements.iter().any(has_joined_union),
+        Value::Array(elements) => elements.iter().any(has_constrained_union),
         Value::Object(members) => {
-            members.has("anyOf")
+            members.has_keyword("anyOf")
                 && members
                     .keys()
-                    .any(|keyword| keyword != "anyOf" && asserts(keyword))
-                || members.values().any(has_joined_union)
+                    .any(|keyword| keyword != "anyOf" && is_assertion(keyword))
+                || members.values().any(has_constrained_union)
         }
         _ => false,
     }
 }
 
 /// Takes the assertions out of a schema.
-fn split(schema: &mut Map<String, Value>) -> Map<String, Value> {
-    if admits_all(schema) {
+fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
+    if has_no_assertions(schema) {
         return Map::new();
     }
     let (said, told) = std::mem::take(schema)
         .into_iter()
-        .partition(|(keyword, _)| asserts(keyword));
+        .partition(|(keyword, _)| is_assertion(keyword));
     *schema = told;
     said
 }
 
 /// Makes a schema that tells something the union of these; one alone is no union.
-fn put(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut Spot<'_>) {
+fn set_branches(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut SchemaCursor<'_>) {
     match branches.len() {
         // There is no dialect in which a schema that admits nothing can be said.
-        0 => spot.lose("not", Severity::Wider, None),
+        0 => spot.report_loss("not", Severity::Wider, None),
         1 => {
             let told = std::mem::take(schema);
             if let Some(Value::Object(only)) = branches.pop() {
-                *schema = alone(only, told);
+                *schema = with_annotations(only, told);
             }
         }
         _ => {
-            schema.put("anyOf", Value::Array(branches));
+            schema.set_keyword("anyOf", Value::Array(branches));
         }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn mends(text: &str, meant: Value, notes: &[&str]) {
+fn assert_repairs(text: &str, meant: Value, notes: &[&str]) {
     let repaired =
-        repair(text, &Limits::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        repair(text, &InputLimits::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(
         serde_json::from_str::<Value>(&repaired.text).unwrap(),
         meant,
@@ -15,13 +15,13 @@ fn mends(text: &str, meant: Value, notes: &[&str]) {
     assert_eq!(repaired.notes, notes, "{text}");
 }
 
-fn refusal(text: &str) -> Unrepairable {
-    repair(text, &Limits::default()).expect_err(text)
+fn refusal(text: &str) -> RepairError {
+    repair(text, &InputLimits::default()).expect_err(text)
 }
 
 #[test]
 fn tidy_text_is_left_alone() {
-    mends(
+    assert_repairs(
         r#" {"a": [1, -2.5e3, "x,]}", true, null]} "#,
         json!({"a": [1, -2500.0, "x,]}", true, null]}),
         &[],
@@ -30,13 +30,13 @@ fn tidy_text_is_left_alone() {
 
 #[test]
 fn blank_text_is_an_empty_object() {
-    mends("", json!({}), &["blank read as {}"]);
-    mends(" \n", json!({}), &["blank read as {}"]);
+    assert_repairs("", json!({}), &["blank read as {}"]);
+    assert_repairs(" \n", json!({}), &["blank read as {}"]);
 }
 
 #[test]
 fn one_comma_too_many_is_dropped() {
-    mends(
+    assert_repairs(
         r#"{"a": [1, 2, ], }"#,
         json!({"a": [1, 2]}),
         &["trailing comma removed"],
@@ -45,12 +45,12 @@ fn one_comma_too_many_is_dropped() {
 
 #[test]
 fn single_quotes_become_double() {
-    mends(
+    assert_repairs(
         r#"{'a': 'say "hi"'}"#,
         json!({"a": "say \"hi\""}),
         &["single quotes replaced"],
     );
-    mends(
+    assert_repairs(
         r"{'a': 'it\'s, a \\ \n'}",
         json!({"a": "it's, a \\ \n"}),
         &["single quotes replaced"],
@@ -59,23 +59,23 @@ fn single_quotes_become_double() {
 
 #[test]
 fn code_fences_are_taken_off() {
-    mends(
+    assert_repairs(
         "```json\n{\"a\": 1}\n```",
         json!({"a": 1}),
         &["code fence removed"],
     );
-    mends(
+    assert_repairs(
         "```\n{\"a\": \"```\"}\n```",
         json!({"a": "```"}),
         &["code fence removed"],
     );
-    mends("```{\"a\": 1}```", json!({"a": 1}), &["code fence removed"]);
-    mends("```true```", json!(true), &["code fence removed"]);
+    assert_repairs("```{\"a\": 1}```", json!({"a": 1}), &["code fence removed"]);
+    assert_repairs("```true```", json!(true), &["code fence removed"]);
 }
 
 #[test]
 fn bare_keys_are_quoted() {
-    mends(
+    assert_repairs(
         "{city: \"Rome\", $zip_1: 5}",
         json!({"city": "Rome", "$zip_1": 5}),
         &["unquoted key quoted"],
@@ -84,22 +84,22 @@ fn bare_keys_are_quoted() {
 
 #[test]
 fn a_second_encoding_is_undone() {
-    mends(
+    assert_repairs(
         r#""{\"a\": 1}""#,
         json!({"a": 1}),
         &["doubled encoding undone"],
     );
-    mends(
+    assert_repairs(
         r#"'{"a": 1}'"#,
         json!({"a": 1}),
         &["single quotes replaced", "doubled encoding undone"],
     );
-    mends(r#""plain text""#, json!("plain text"), &[]);
+    assert_repairs(r#""plain text""#, json!("plain text"), &[]);
 }
 
 #[test]
 fn python_literals_are_translated() {
-    mends(
+    assert_repairs(
         r#"{"a": True, "b": [None, False], "c": "True"}"#,
         json!({"a": true, "b": [null, false], "c": "True"}),
         &["Python literal replaced"],
@@ -108,25 +108,25 @@ fn python_literals_are_translated() {
 
 #[test]
 fn typographic_quotes_are_replaced_where_they_are_clear() {
-    mends(
+    assert_repairs(
         "{“a”: “b, c”}",
         json!({"a": "b, c"}),
         &["typographic quotes replaced"],
     );
-    mends(
+    assert_repairs(
         "{\"a\": \"“b”\",}",
         json!({"a": "“b”"}),
         &["trailing comma removed"],
     );
     assert!(matches!(
         refusal("{“a”: “say “hi””}"),
-        Unrepairable::Ambiguous { .. }
+        RepairError::Ambiguous { .. }
     ));
 }
 
 #[test]
 fn a_byte_order_mark_is_dropped() {
-    mends("\u{feff}{}", json!({}), &["byte order mark removed"]);
+    assert_repairs("\u{feff}{}", json!({}), &["byte order mark removed"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn cut_off_text_is_never_mended() {
         "\"abc",
         "{'a': 'b'",
     ] {
-        assert_eq!(refusal(text), Unrepairable::Truncated, "{text}");
+        assert_eq!(refusal(text), RepairError::Truncated, "{text}");
     }
 }
 
@@ -153,7 +153,7 @@ fn cut_off_text_is_never_mended() {
 fn what_could_mean_two_things_is_refused_with_its_place() {
     assert_eq!(
         refusal("{'a': 'it's'}"),
-        Unrepairable::Ambiguous {
+        RepairError::Ambiguous {
             at: 10,
             message: "a quote inside a string in the same quotes".to_owned()
         }
@@ -173,7 +173,7 @@ fn what_could_mean_two_things_is_refused_with_its_place() {
         "{\"a\": \"\\x\"}",
     ] {
         assert!(
-            matches!(refusal(text), Unrepairable::Ambiguous { .. }),
+            matches!(refusal(text), RepairError::Ambiguous { .. }),
             "{text}: {:?}",
             refusal(text)
         );
@@ -184,18 +184,18 @@ fn what_could_mean_two_things_is_refused_with_its_place() {
 fn limits_and_doubled_keys_hold_for_mended_text_too() {
     assert!(matches!(
         refusal("{a: 1, 'a': 2}"),
-        Unrepairable::Refused(ParseError::DuplicateKey { .. })
+        RepairError::Rejected(ParseError::DuplicateKey { .. })
     ));
     assert!(matches!(
         refusal(&"[".repeat(100_000)),
-        Unrepairable::Refused(ParseError::TooDeep { .. })
+        RepairError::Rejected(ParseError::TooDeep { .. })
     ));
     assert!(matches!(
         refusal(&format!("[None,{}", "[".repeat(100_000))),
-        Unrepairable::Refused(ParseError::TooDeep { .. })
+        RepairError::Rejected(ParseError::TooDeep { .. })
     ));
     assert!(matches!(
         refusal(&" ".repeat(2 << 20)),
-        Unrepairable::Refused(ParseError::TooLong { .. })
+        RepairError::Rejected(ParseError::TooLong { .. })
     ));
 }

@@ -3,108 +3,108 @@
 use serde_json::Value;
 
 use super::{
-    dice::{Dice, Spot},
-    draw::{Draw, MANY},
-    rules::Rules,
+    rng::{Rng, ValueLocation},
+    generator::{Generator, MAX_CONTAINER_LENGTH},
+    constraints::ValueConstraints,
 };
 
 /// How often an element that must be unlike the others is drawn anew.
-const TRIES: usize = 24;
+const MAX_UNIQUE_ATTEMPTS: usize = 24;
 
-impl<'s> Draw<'_, 's> {
+impl<'s> Generator<'_, 's> {
     pub(super) fn array(
         &mut self,
-        rules: &Rules<'s>,
-        spot: Spot,
-        dice: &mut Dice,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> Option<Value> {
-        let shape = Shape::of(rules);
-        let count = self.count(&shape, spot, dice)?;
-        self.spend(count)?;
-        let first_contained = dice.below(count.saturating_sub(shape.contained) + 1);
+        let shape = ArrayShape::of(rules);
+        let count = self.array_length(&shape, spot, dice)?;
+        self.use_work(count)?;
+        let first_contained = dice.below(count.saturating_sub(shape.min_contains) + 1);
         let mut elements: Vec<Value> = Vec::new();
         for at in 0..count {
-            let mut schemas = element(rules, at);
-            if (first_contained..first_contained + shape.contained).contains(&at) {
-                schemas.extend(rules.each("contains"));
+            let mut schemas = element_schemas(rules, at);
+            if (first_contained..first_contained + shape.min_contains).contains(&at) {
+                schemas.extend(rules.keyword_values("contains"));
             }
-            match self.element(&schemas, &elements, shape.unique, at, spot) {
+            match self.array_element(&schemas, &elements, shape.unique, at, spot) {
                 Some(element) => elements.push(element),
-                None if at >= shape.least => break,
+                None if at >= shape.min_length => break,
                 None => return None,
             }
         }
         Some(Value::Array(elements))
     }
 
-    fn count(&self, shape: &Shape, spot: Spot, dice: &mut Dice) -> Option<usize> {
-        let Shape { least, most, .. } = *shape;
-        if least > most.min(MANY) {
+    fn array_length(&self, shape: &ArrayShape, spot: ValueLocation, dice: &mut Rng) -> Option<usize> {
+        let ArrayShape { min_length: least, max_length: most, .. } = *shape;
+        if least > most.min(MAX_CONTAINER_LENGTH) {
             return None;
         }
-        if !self.is_roomy(spot) {
+        if !self.allows_optional(spot) {
             return Some(least);
         }
         if self.is_natural(spot) {
-            return Some(shape.prefix.max(1).clamp(least, most));
+            return Some(shape.prefix_length.max(1).clamp(least, most));
         }
-        if self.is_odd(dice) {
+        if self.wants_edge_case(dice) {
             return Some(match dice.below(3) {
                 0 => least,
                 1 => most.min(least.saturating_add(8)),
                 _ => most.min(least.saturating_add(1)),
             });
         }
-        let usual = shape.prefix.max(least).saturating_add(dice.below(4));
-        let short = shape.prefix > 0 && dice.one_in(4);
+        let usual = shape.prefix_length.max(least).saturating_add(dice.below(4));
+        let short = shape.prefix_length > 0 && dice.chance_one_in(4);
         let usual = if short {
-            dice.below(shape.prefix)
+            dice.below(shape.prefix_length)
         } else {
             usual
         };
         Some(usual.clamp(least, most))
     }
 
-    fn element(
+    fn array_element(
         &mut self,
         schemas: &[&'s Value],
         others: &[Value],
         unique: bool,
         at: usize,
-        spot: Spot,
+        spot: ValueLocation,
     ) -> Option<Value> {
         let step = at.to_string();
-        for turn in 0..TRIES {
+        for turn in 0..MAX_UNIQUE_ATTEMPTS {
             let value = self.value(schemas, spot.child(&step, turn))?;
             if !unique || !others.contains(&value) {
                 return Some(value);
             }
-            self.spend(others.len() / 16)?;
+            self.use_work(others.len() / 16)?;
         }
         None
     }
 }
 
 /// What the schemas say of the length.
-pub(super) struct Shape {
-    pub(super) least: usize,
-    pub(super) most: usize,
+pub(super) struct ArrayShape {
+    pub(super) min_length: usize,
+    pub(super) max_length: usize,
     pub(super) unique: bool,
     /// How many elements have a schema of their own.
-    prefix: usize,
+    prefix_length: usize,
     /// How many elements must be such as `contains` wants.
-    contained: usize,
+    min_contains: usize,
 }
 
-impl Shape {
-    pub(super) fn of(rules: &Rules<'_>) -> Self {
-        let contained = match rules.each("contains").next() {
-            Some(_) => rules.most("minContains").unwrap_or(1),
+impl ArrayShape {
+    pub(super) fn of(rules: &ValueConstraints<'_>) -> Self {
+        let contained = match rules.keyword_values("contains").next() {
+            Some(_) => rules.max_limit("minContains").unwrap_or(1),
             None => 0,
         };
-        let mut most = rules.most("maxItems").unwrap_or(usize::MAX);
+        let mut most = rules.max_limit("maxItems").unwrap_or(usize::MAX);
         let mut prefix = 0;
-        for part in &rules.parts {
+        for part in &rules.schemas {
             let own = match (part.get("prefixItems"), part.get("items")) {
                 (Some(Value::Array(own)), _) | (None, Some(Value::Array(own))) => own.as_slice(),
                 _ => &[],
@@ -121,19 +121,19 @@ impl Shape {
             }
         }
         Self {
-            least: rules.least("minItems").max(contained),
-            most,
-            unique: rules.each("uniqueItems").any(|it| it == &Value::Bool(true)),
-            prefix,
-            contained,
+            min_length: rules.min_limit("minItems").max(contained),
+            max_length: most,
+            unique: rules.keyword_values("uniqueItems").any(|it| it == &Value::Bool(true)),
+            prefix_length: prefix,
+            min_contains: contained,
         }
     }
 }
 
 /// The schemas for one element.
-fn element<'s>(rules: &Rules<'s>, at: usize) -> Vec<&'s Value> {
+fn element_schemas<'s>(rules: &ValueConstraints<'s>, at: usize) -> Vec<&'s Value> {
     let mut schemas: Vec<&Value> = Vec::new();
-    for part in &rules.parts {
+    for part in &rules.schemas {
         // Before 2020-12 a list of `items` is what `prefixItems` is now, and `additionalItems` is what `items` is.
         let (prefix, rest) = match (part.get("prefixItems"), part.get("items")) {
             (None, Some(Value::Array(prefix))) => (prefix.as_slice(), part.get("additionalItems")),

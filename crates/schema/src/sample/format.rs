@@ -1,40 +1,40 @@
 //! The name of a format in, a text of that format out.
 
-use super::dice::Dice;
+use super::rng::Rng;
 
 /// A text of the format; `None` if it is not known.
-pub(super) fn draw(format: &str, dice: &mut Dice) -> Option<String> {
+pub(super) fn generate(format: &str, dice: &mut Rng) -> Option<String> {
     Some(match format {
         "date" => date(dice),
         "time" => time(dice),
         "date-time" => format!("{}T{}", date(dice), time(dice)),
         "duration" => duration(dice),
-        "email" | "idn-email" => format!("{}@{}", dice.word(&PEOPLE), host(dice)),
-        "hostname" | "idn-hostname" => host(dice),
+        "email" | "idn-email" => format!("{}@{}", dice.pick_str(&EMAIL_USERS), hostname(dice)),
+        "hostname" | "idn-hostname" => hostname(dice),
         "ipv4" => format!("192.0.2.{}", dice.below(256)),
         "ipv6" => format!("2001:db8::{:x}", 1 + dice.below(0xffff)),
-        "uri" | "iri" | "url" => format!("https://{}{}", host(dice), path(dice)),
+        "uri" | "iri" | "url" => format!("https://{}{}", hostname(dice), url_path(dice)),
         "uri-reference" | "iri-reference" => match dice.below(3) {
-            0 => path(dice),
+            0 => url_path(dice),
             1 => format!("?page={}", dice.below(10)),
-            _ => format!("https://{}{}", host(dice), path(dice)),
+            _ => format!("https://{}{}", hostname(dice), url_path(dice)),
         },
-        "uri-template" => format!("https://{}/{{id}}", host(dice)),
+        "uri-template" => format!("https://{}/{{id}}", hostname(dice)),
         "uuid" => uuid(dice),
-        "json-pointer" => dice.word(&["", "/a", "/a/0", "/a~1b/c~0d"]).to_owned(),
-        "relative-json-pointer" => dice.word(&["0", "1/a", "0#"]).to_owned(),
-        "regex" => dice.word(&["^a+$", "[0-9]{3}", "a|b"]).to_owned(),
-        "base64" | "byte" => dice.word(&["aGVsbG8=", "", "AAEC"]).to_owned(),
+        "json-pointer" => dice.pick_str(&["", "/a", "/a/0", "/a~1b/c~0d"]).to_owned(),
+        "relative-json-pointer" => dice.pick_str(&["0", "1/a", "0#"]).to_owned(),
+        "regex" => dice.pick_str(&["^a+$", "[0-9]{3}", "a|b"]).to_owned(),
+        "base64" | "byte" => dice.pick_str(&["aGVsbG8=", "", "AAEC"]).to_owned(),
         _ => return None,
     })
 }
 
-const PEOPLE: [&str; 5] = ["ada", "grace", "alan.t", "emmy+list", "linus"];
+const EMAIL_USERS: [&str; 5] = ["ada", "grace", "alan.t", "emmy+list", "linus"];
 
-fn date(dice: &mut Dice) -> String {
-    if dice.one_in(8) {
+fn date(dice: &mut Rng) -> String {
+    if dice.chance_one_in(8) {
         return dice
-            .word(&["2024-02-29", "1970-01-01", "1999-12-31", "9999-12-31"])
+            .pick_str(&["2024-02-29", "1970-01-01", "1999-12-31", "9999-12-31"])
             .to_owned();
     }
     let (year, month, day) = (
@@ -45,14 +45,14 @@ fn date(dice: &mut Dice) -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-fn time(dice: &mut Dice) -> String {
+fn time(dice: &mut Rng) -> String {
     let (hour, minute, second) = (dice.below(24), dice.below(60), dice.below(60));
-    let part = dice.word(&["", "", "", ".5", ".123456"]);
-    let zone = dice.word(&["Z", "Z", "Z", "+02:00", "-05:30"]);
+    let part = dice.pick_str(&["", "", "", ".5", ".123456"]);
+    let zone = dice.pick_str(&["Z", "Z", "Z", "+02:00", "-05:30"]);
     format!("{hour:02}:{minute:02}:{second:02}{part}{zone}")
 }
 
-fn duration(dice: &mut Dice) -> String {
+fn duration(dice: &mut Rng) -> String {
     let (many, few) = (1 + dice.below(30), 1 + dice.below(12));
     match dice.below(5) {
         0 => format!("P{many}D"),
@@ -63,8 +63,8 @@ fn duration(dice: &mut Dice) -> String {
     }
 }
 
-fn host(dice: &mut Dice) -> String {
-    dice.word(&[
+fn hostname(dice: &mut Rng) -> String {
+    dice.pick_str(&[
         "example.com",
         "example.org",
         "www.example.net",
@@ -73,7 +73,7 @@ fn host(dice: &mut Dice) -> String {
     .to_owned()
 }
 
-fn path(dice: &mut Dice) -> String {
+fn url_path(dice: &mut Rng) -> String {
     let page = dice.below(100);
     match dice.below(4) {
         0 => "/".to_owned(),
@@ -83,8 +83,8 @@ fn path(dice: &mut Dice) -> String {
     }
 }
 
-fn uuid(dice: &mut Dice) -> String {
-    let (high, low) = (dice.roll(), dice.roll());
+fn uuid(dice: &mut Rng) -> String {
+    let (high, low) = (dice.next_u64(), dice.next_u64());
     format!(
         "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
         high >> 32,

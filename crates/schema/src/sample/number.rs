@@ -5,15 +5,15 @@ mod grid;
 use serde_json::Value;
 
 use super::{
-    dice::{Dice, Spot},
-    draw::{Draw, Style},
-    kinds::Kinds,
-    rules::Rules,
+    rng::{Rng, ValueLocation},
+    generator::{Generator, ValueStyle},
+    type_set::TypeSet,
+    constraints::ValueConstraints,
 };
-use grid::{Decimal, Grid};
+use grid::{Decimal, DecimalGrid};
 
 /// Numbers that programs get wrong, for where nothing forbids them.
-const ODD: [f64; 7] = [
+const EDGE_CASES: [f64; 7] = [
     0.1,
     -0.5,
     5.0,
@@ -23,123 +23,123 @@ const ODD: [f64; 7] = [
     -1.797_693_134_862_315_7e308,
 ];
 
-impl<'s> Draw<'_, 's> {
+impl<'s> Generator<'_, 's> {
     pub(super) fn number(
         &mut self,
-        rules: &Rules<'s>,
-        spot: Spot,
-        dice: &mut Dice,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> Option<Value> {
         let style = self.style(spot, dice);
-        let bounds = Bounds::of(rules);
-        let steps: Vec<Decimal> = rules.each("multipleOf").filter_map(Decimal::read).collect();
-        if !rules.kinds.has(Kinds::FRACTION) {
-            return bounds.whole(rules, &steps, dice, style);
+        let bounds = NumberRange::of(rules);
+        let steps: Vec<Decimal> = rules.keyword_values("multipleOf").filter_map(Decimal::from_json).collect();
+        if !rules.types.intersects(TypeSet::FRACTION) {
+            return bounds.pick_integer(rules, &steps, dice, style);
         }
-        if rules.kinds.has(Kinds::WHOLE)
-            && dice.one_in(2)
-            && let Some(whole) = bounds.whole(rules, &steps, dice, style)
+        if rules.types.intersects(TypeSet::INTEGER)
+            && dice.chance_one_in(2)
+            && let Some(whole) = bounds.pick_integer(rules, &steps, dice, style)
         {
             return Some(whole);
         }
-        let single = rules.each("format").any(|format| format == "float");
+        let single = rules.keyword_values("format").any(|format| format == "float");
         let free = steps.is_empty() && bounds.low.is_none() && bounds.high.is_none();
-        if style == Style::Odd && free && !single {
-            return dice.pick(&ODD).copied().map(Value::from);
+        if style == ValueStyle::EdgeCase && free && !single {
+            return dice.pick(&EDGE_CASES).copied().map(Value::from);
         }
-        bounds.fraction(&steps, dice, style)
+        bounds.pick_fraction(&steps, dice, style)
     }
 }
 
 /// One end of a range; an open end does not belong to it.
 #[derive(Clone, Copy)]
-pub(super) struct End<'s> {
-    pub(super) at: &'s Value,
-    pub(super) open: bool,
+pub(super) struct RangeEnd<'s> {
+    pub(super) value: &'s Value,
+    pub(super) exclusive: bool,
 }
 
-impl End<'_> {
-    pub(super) fn float(self) -> f64 {
-        self.at.as_f64().unwrap_or_default()
+impl RangeEnd<'_> {
+    pub(super) fn as_f64(self) -> f64 {
+        self.value.as_f64().unwrap_or_default()
     }
 }
 
 /// The range of numbers that the schemas allow.
-pub(super) struct Bounds<'s> {
-    pub(super) low: Option<End<'s>>,
-    pub(super) high: Option<End<'s>>,
+pub(super) struct NumberRange<'s> {
+    pub(super) low: Option<RangeEnd<'s>>,
+    pub(super) high: Option<RangeEnd<'s>>,
 }
 
-impl<'s> Bounds<'s> {
-    pub(super) fn of(rules: &Rules<'s>) -> Self {
+impl<'s> NumberRange<'s> {
+    pub(super) fn of(rules: &ValueConstraints<'s>) -> Self {
         Self {
-            low: tightest(rules, "minimum", "exclusiveMinimum", |new, old| new > old),
-            high: tightest(rules, "maximum", "exclusiveMaximum", |new, old| new < old),
+            low: tightest_bound(rules, "minimum", "exclusiveMinimum", |new, old| new > old),
+            high: tightest_bound(rules, "maximum", "exclusiveMaximum", |new, old| new < old),
         }
     }
 
-    fn whole(
+    fn pick_integer(
         &self,
-        rules: &Rules<'s>,
+        rules: &ValueConstraints<'s>,
         steps: &[Decimal],
-        dice: &mut Dice,
-        style: Style,
+        dice: &mut Rng,
+        style: ValueStyle,
     ) -> Option<Value> {
         let range = rules
-            .each("format")
-            .filter_map(|format| width(format.as_str()?))
+            .keyword_values("format")
+            .filter_map(|format| integer_format_range(format.as_str()?))
             .fold((i64::MIN.into(), u64::MAX.into()), |(low, high), (l, h)| {
                 (l.max(low), h.min(high))
             });
         let mut steps = steps.to_vec();
         steps.push(Decimal::ONE);
-        let grid = Grid::new(&steps)?.within(self.low, self.high, range);
-        match grid.and_then(|grid| grid.draw(dice, style)) {
-            Some(drawn) => drawn.whole().map(Value::Number),
-            None => self.edge(),
+        let grid = DecimalGrid::new(&steps)?.within(self.low, self.high, range);
+        match grid.and_then(|grid| grid.pick(dice, style)) {
+            Some(drawn) => drawn.to_integer().map(Value::Number),
+            None => self.nearest_bound(),
         }
     }
 
-    fn fraction(&self, steps: &[Decimal], dice: &mut Dice, style: Style) -> Option<Value> {
+    fn pick_fraction(&self, steps: &[Decimal], dice: &mut Rng, style: ValueStyle) -> Option<Value> {
         /// Where floats still tell hundredths apart.
         const WIDE: i128 = 1_000_000_000_000;
-        let some = [Decimal::small(1 + dice.below(2) as u32)];
-        let grid = Grid::new(if steps.is_empty() { &some } else { steps })?;
+        let some = [Decimal::unit(1 + dice.below(2) as u32)];
+        let grid = DecimalGrid::new(if steps.is_empty() { &some } else { steps })?;
         let drawn = grid
             .within(self.low, self.high, (-WIDE, WIDE))
-            .and_then(|grid| grid.draw(dice, style));
+            .and_then(|grid| grid.pick(dice, style));
         match (drawn, self.low, self.high) {
-            (Some(drawn), ..) => drawn.float().map(Value::from),
+            (Some(drawn), ..) => drawn.to_f64().map(Value::from),
             _ if !steps.is_empty() => None,
-            (None, Some(low), Some(high)) => Some(Value::from(low.float().midpoint(high.float()))),
-            (None, ..) => self.edge(),
+            (None, Some(low), Some(high)) => Some(Value::from(low.as_f64().midpoint(high.as_f64()))),
+            (None, ..) => self.nearest_bound(),
         }
     }
 
     /// The best guess where bounds are so far out that nothing could be drawn.
-    fn edge(&self) -> Option<Value> {
-        let end = self.low.or(self.high).filter(|end| !end.open);
-        end.map(|end| end.at.clone())
+    fn nearest_bound(&self) -> Option<Value> {
+        let end = self.low.or(self.high).filter(|end| !end.exclusive);
+        end.map(|end| end.value.clone())
     }
 }
 
-fn tightest<'s>(
-    rules: &Rules<'s>,
+fn tightest_bound<'s>(
+    rules: &ValueConstraints<'s>,
     closed: &str,
     open: &str,
     tighter: impl Fn(f64, f64) -> bool,
-) -> Option<End<'s>> {
-    let mut found: Option<End<'s>> = None;
-    for part in &rules.parts {
+) -> Option<RangeEnd<'s>> {
+    let mut found: Option<RangeEnd<'s>> = None;
+    for part in &rules.schemas {
         // Draft 4 says with a boolean that the other keyword's bound is open.
         let says_open = part.get(open) == Some(&Value::Bool(true));
         for (keyword, open) in [(closed, says_open), (open, true)] {
             let Some(at @ Value::Number(_)) = part.get(keyword) else {
                 continue;
             };
-            let new = End { at, open };
+            let new = RangeEnd { value: at, exclusive: open };
             let replaces = found.is_none_or(|old| {
-                tighter(new.float(), old.float()) || new.float() == old.float() && open
+                tighter(new.as_f64(), old.as_f64()) || new.as_f64() == old.as_f64() && open
             });
             if replaces {
                 found = Some(new);
@@ -150,7 +150,7 @@ fn tightest<'s>(
 }
 
 /// The range of Rust's integers, which schemas made from Rust types name as a format.
-fn width(format: &str) -> Option<(i128, i128)> {
+fn integer_format_range(format: &str) -> Option<(i128, i128)> {
     let (signed, bits) = match format.strip_prefix("uint") {
         Some(bits) => (false, bits),
         None => (true, format.strip_prefix("int")?),

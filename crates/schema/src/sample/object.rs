@@ -8,36 +8,36 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{
-    dice::{Dice, Spot},
-    draw::{Draw, MANY, any_text},
+    rng::{Rng, ValueLocation},
+    generator::{Generator, MAX_CONTAINER_LENGTH, any_string_schema},
     pattern::Pattern,
-    rules::Rules,
+    constraints::ValueConstraints,
 };
 use members::is_closed;
 
 /// How many names are tried for each property that no schema names.
-const TRIES: usize = 8;
+const MAX_NAME_ATTEMPTS: usize = 8;
 
-impl<'s> Draw<'_, 's> {
+impl<'s> Generator<'_, 's> {
     pub(super) fn object(
         &mut self,
-        rules: &Rules<'s>,
-        spot: Spot,
-        dice: &mut Dice,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> Option<Value> {
-        let least = rules.least("minProperties");
-        if least > MANY {
+        let least = rules.min_limit("minProperties");
+        if least > MAX_CONTAINER_LENGTH {
             return None;
         }
-        let most = rules.most("maxProperties").unwrap_or(usize::MAX);
+        let most = rules.max_limit("maxProperties").unwrap_or(usize::MAX);
         let required: HashSet<&str> = rules
-            .listed("required")
-            .chain(rules.needed.iter().copied())
+            .keyword_strings("required")
+            .chain(rules.extra_required.iter().copied())
             .collect();
-        let names = self.names(rules, &required, spot, dice)?;
+        let names = self.property_names(rules, &required, spot, dice)?;
         let mut members = Map::new();
         for name in names {
-            let schemas = self.schemas_of(rules, name)?;
+            let schemas = self.property_schemas(rules, name)?;
             match self.value(&schemas, spot.child(name, 0)) {
                 Some(value) => {
                     members.insert(name.to_owned(), value);
@@ -48,17 +48,17 @@ impl<'s> Draw<'_, 's> {
         }
         if !is_closed(rules) {
             let wanted = self
-                .extras(rules, spot, dice)
+                .extra_property_count(rules, spot, dice)
                 .max(least.saturating_sub(members.len()));
             let wanted = wanted.min(most.saturating_sub(members.len()));
-            self.more(rules, wanted, spot, dice, &mut members)?;
+            self.add_extra_properties(rules, wanted, spot, dice, &mut members)?;
         }
         (members.len() >= least).then_some(Value::Object(members))
     }
 
     /// How many properties to make up.
-    fn extras(&self, rules: &Rules<'s>, spot: Spot, dice: &mut Dice) -> usize {
-        if !self.is_roomy(spot) {
+    fn extra_property_count(&self, rules: &ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> usize {
+        if !self.allows_optional(spot) {
             return 0;
         }
         let told = [
@@ -67,40 +67,40 @@ impl<'s> Draw<'_, 's> {
             "unevaluatedProperties",
         ]
         .iter()
-        .any(|keyword| rules.each(keyword).any(Value::is_object));
-        let is_map = rules.each("properties").next().is_none();
+        .any(|keyword| rules.keyword_values(keyword).any(Value::is_object));
+        let is_map = rules.keyword_values("properties").next().is_none();
         match (is_map, told) {
             (true, true) if self.is_natural(spot) => 1,
             _ if self.is_natural(spot) => 0,
             (true, _) => dice.below(4),
-            (false, true) if dice.one_in(2) => 1 + dice.below(2),
+            (false, true) if dice.chance_one_in(2) => 1 + dice.below(2),
             // Nobody expects a property that is tolerated only because the schema does not speak of it.
-            (false, false) if self.is_odd(dice) && dice.one_in(2) => 1,
+            (false, false) if self.wants_edge_case(dice) && dice.chance_one_in(2) => 1,
             _ => 0,
         }
     }
 
     /// Adds `wanted` properties under names that are made up.
-    fn more(
+    fn add_extra_properties(
         &mut self,
-        rules: &Rules<'s>,
+        rules: &ValueConstraints<'s>,
         wanted: usize,
-        spot: Spot,
-        dice: &mut Dice,
+        spot: ValueLocation,
+        dice: &mut Rng,
         members: &mut Map<String, Value>,
     ) -> Option<()> {
         let goal = members.len().saturating_add(wanted);
         let mut turn = 0;
-        while members.len() < goal && turn < TRIES.saturating_mul(wanted) {
-            self.spend(1)?;
+        while members.len() < goal && turn < MAX_NAME_ATTEMPTS.saturating_mul(wanted) {
+            self.use_work(1)?;
             turn += 1;
-            let Some(name) = self.made_up_name(rules, turn, spot, dice) else {
+            let Some(name) = self.generate_name(rules, turn, spot, dice) else {
                 continue;
             };
-            if members.contains_key(&name) || rules.avoided.contains(&name.as_str()) {
+            if members.contains_key(&name) || rules.avoided_properties.contains(&name.as_str()) {
                 continue;
             }
-            let schemas = self.schemas_of(rules, &name)?;
+            let schemas = self.property_schemas(rules, &name)?;
             if schemas.contains(&&Value::Bool(false)) {
                 continue;
             }
@@ -111,33 +111,33 @@ impl<'s> Draw<'_, 's> {
         Some(())
     }
 
-    fn made_up_name(
+    fn generate_name(
         &mut self,
-        rules: &Rules<'s>,
+        rules: &ValueConstraints<'s>,
         turn: usize,
-        spot: Spot,
-        dice: &mut Dice,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> Option<String> {
         let patterns: Vec<&str> = rules
-            .members("patternProperties")
+            .keyword_members("patternProperties")
             .map(|(pattern, _)| pattern)
             .collect();
-        self.spend(patterns.len() / 16)?;
+        self.use_work(patterns.len() / 16)?;
         let rest_is_open = !rules
-            .each("additionalProperties")
+            .keyword_values("additionalProperties")
             .any(|rest| rest == &Value::Bool(false));
-        if !patterns.is_empty() && (!rest_is_open || dice.one_in(2)) {
-            return Pattern::parse(dice.pick(&patterns)?)?.write(dice, 3);
+        if !patterns.is_empty() && (!rest_is_open || dice.chance_one_in(2)) {
+            return Pattern::parse(dice.pick(&patterns)?)?.generate(dice, 3);
         }
-        let mut schemas: Vec<&Value> = rules.each("propertyNames").collect();
+        let mut schemas: Vec<&Value> = rules.keyword_values("propertyNames").collect();
         if schemas.is_empty() {
-            let mut name = self.name(dice);
+            let mut name = self.property_name(dice);
             if turn > 4 {
                 name.push_str(&turn.to_string());
             }
             return Some(name);
         }
-        schemas.push(any_text());
+        schemas.push(any_string_schema());
         // The step is none that a pointer of this value can have, because a name is drawn and not a member.
         match self.value(&schemas, spot.child("\u{0}name", turn))? {
             Value::String(name) => Some(name),

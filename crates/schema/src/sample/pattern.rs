@@ -5,19 +5,19 @@
 
 mod parse;
 
-use super::dice::Dice;
+use super::rng::Rng;
 
 /// How many pieces are written at most.
-const LONGEST: usize = 20_000;
+const MAX_PIECES: usize = 20_000;
 
 /// What classes that exclude characters are filled from, letters first because they read best.
-const COMMON: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;!?/@#$%&*()[]{}<>=+'\"~|\\^`\té€🦀";
+const FILLER_CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;!?/@#$%&*()[]{}<>=+'\"~|\\^`\té€🦀";
 
 /// A regular expression that could be parsed.
 pub(super) struct Pattern {
     alternatives: Vec<Sequence>,
     /// Whether something was skipped.
-    unsure: bool,
+    approximate: bool,
     /// Whether anything may come before the match.
     pub(super) open_start: bool,
     /// Whether anything may come after the match.
@@ -29,23 +29,23 @@ type Sequence = Vec<Repeated>;
 /// A piece and how often it comes.
 struct Repeated {
     piece: Piece,
-    least: usize,
-    most: usize,
+    min: usize,
+    max: usize,
 }
 
 enum Piece {
     Character(char),
-    Class(Class),
+    Class(CharClass),
     Group(Vec<Sequence>),
     /// An anchor, or something that looks around.
-    Nothing,
+    Empty,
 }
 
 /// A set of characters.
 #[derive(Clone, Default)]
-struct Class {
+struct CharClass {
     ranges: Vec<(char, char)>,
-    excludes: bool,
+    negated: bool,
 }
 
 impl Pattern {
@@ -55,43 +55,43 @@ impl Pattern {
     }
 
     /// Whether every text that is written matches.
-    pub(super) fn is_sure(&self) -> bool {
-        !self.unsure
+    pub(super) fn is_exact(&self) -> bool {
+        !self.approximate
     }
 
     /// Writes a text; `appetite` is how often a piece is repeated beyond need. `None` if it gets too long.
-    pub(super) fn write(&self, dice: &mut Dice, appetite: usize) -> Option<String> {
-        let mut writer = Writer {
+    pub(super) fn generate(&self, dice: &mut Rng, appetite: usize) -> Option<String> {
+        let mut writer = PatternWriter {
             dice,
-            appetite,
-            left: LONGEST,
+            extra_repeats: appetite,
+            remaining_pieces: MAX_PIECES,
             text: String::new(),
         };
-        writer.one_of(&self.alternatives)?;
+        writer.write_alternative(&self.alternatives)?;
         Some(writer.text)
     }
 }
 
-struct Writer<'w> {
-    dice: &'w mut Dice,
-    appetite: usize,
+struct PatternWriter<'w> {
+    dice: &'w mut Rng,
+    extra_repeats: usize,
     /// Pieces that may still be written; some of them are empty.
-    left: usize,
+    remaining_pieces: usize,
     text: String,
 }
 
-impl Writer<'_> {
-    fn one_of(&mut self, alternatives: &[Sequence]) -> Option<()> {
+impl PatternWriter<'_> {
+    fn write_alternative(&mut self, alternatives: &[Sequence]) -> Option<()> {
         for repeated in self.dice.pick(alternatives)? {
-            let Repeated { piece, least, most } = repeated;
-            let most = least.saturating_add(self.appetite).min(*most);
+            let Repeated { piece, min: least, max: most } = repeated;
+            let most = least.saturating_add(self.extra_repeats).min(*most);
             for _ in 0..self.dice.between(*least as i128, most as i128) {
-                self.left = self.left.checked_sub(1)?;
+                self.remaining_pieces = self.remaining_pieces.checked_sub(1)?;
                 match piece {
                     Piece::Character(character) => self.text.push(*character),
-                    Piece::Class(class) => self.text.push(class.draw(self.dice)?),
-                    Piece::Group(inner) => self.one_of(inner)?,
-                    Piece::Nothing => {}
+                    Piece::Class(class) => self.text.push(class.pick(self.dice)?),
+                    Piece::Group(inner) => self.write_alternative(inner)?,
+                    Piece::Empty => {}
                 }
             }
         }
@@ -99,17 +99,17 @@ impl Writer<'_> {
     }
 }
 
-impl Class {
-    fn holds(&self, character: char) -> bool {
+impl CharClass {
+    fn contains(&self, character: char) -> bool {
         let within = |(low, high): &(char, char)| (*low..=*high).contains(&character);
-        self.ranges.iter().any(within) != self.excludes
+        self.ranges.iter().any(within) != self.negated
     }
 
-    fn draw(&self, dice: &mut Dice) -> Option<char> {
-        if self.excludes {
-            let free: Vec<char> = COMMON.chars().filter(|it| self.holds(*it)).collect();
+    fn pick(&self, dice: &mut Rng) -> Option<char> {
+        if self.negated {
+            let free: Vec<char> = FILLER_CHARACTERS.chars().filter(|it| self.contains(*it)).collect();
             // Mostly letters, as a person would write.
-            let end = if dice.one_in(4) {
+            let end = if dice.chance_one_in(4) {
                 free.len()
             } else {
                 free.len().min(26)

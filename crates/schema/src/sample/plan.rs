@@ -2,28 +2,28 @@
 
 use std::collections::HashMap;
 
-use super::dice::{ROOT, below};
+use super::rng::{ROOT_PATH, child_path};
 use crate::Violation;
 
 /// Values are natural or varied for this many attempts, then more and more of them are as plain as can be.
-const PATIENCE: u32 = 8;
+const NATURAL_ATTEMPTS: u32 = 8;
 
 /// How one value is drawn.
-pub(super) struct Plan {
+pub(super) struct SamplePlan {
     seed: u64,
-    natural: bool,
+    prefer_natural: bool,
     attempt: u32,
     /// How often the choices of a spot were made anew.
-    salts: HashMap<u64, u64>,
+    retry_counts: HashMap<u64, u64>,
 }
 
-impl Plan {
+impl SamplePlan {
     pub(super) fn new(seed: u64, natural: bool) -> Self {
         Self {
             seed,
-            natural,
+            prefer_natural: natural,
             attempt: 0,
-            salts: HashMap::new(),
+            retry_counts: HashMap::new(),
         }
     }
 
@@ -32,54 +32,54 @@ impl Plan {
     }
 
     /// Whether the value a person would expect is wanted.
-    pub(super) fn natural(&self) -> bool {
-        self.natural && self.attempt < PATIENCE
+    pub(super) fn is_natural(&self) -> bool {
+        self.prefer_natural && self.attempt < NATURAL_ATTEMPTS
     }
 
     /// Whether only what is required should be there.
-    pub(super) fn plain(&self) -> bool {
-        self.attempt >= PATIENCE && !self.attempt.is_multiple_of(3)
+    pub(super) fn required_only(&self) -> bool {
+        self.attempt >= NATURAL_ATTEMPTS && !self.attempt.is_multiple_of(3)
     }
 
     /// Whether the kinds that a schema has in mind did not work out, so that all it allows are tried.
-    pub(super) fn desperate(&self) -> bool {
-        self.attempt >= 2 * PATIENCE
+    pub(super) fn tries_all_types(&self) -> bool {
+        self.attempt >= 2 * NATURAL_ATTEMPTS
     }
 
-    pub(super) fn salt(&self, path: u64) -> u64 {
-        if self.salts.is_empty() {
+    pub(super) fn retry_count(&self, path: u64) -> u64 {
+        if self.retry_counts.is_empty() {
             return 0;
         }
-        self.salts.get(&path).copied().unwrap_or(0)
+        self.retry_counts.get(&path).copied().unwrap_or(0)
     }
 
-    pub(super) fn again(&mut self) {
+    pub(super) fn next_attempt(&mut self) {
         self.attempt += 1;
     }
 
     /// Makes the choices anew that led to these violations.
-    pub(super) fn blame(&mut self, violations: &[Violation], spots: &[u64]) {
+    pub(super) fn retry_violations(&mut self, violations: &[Violation], spots: &[u64]) {
         for violation in violations {
-            let mut trail = vec![ROOT];
-            let mut path = ROOT;
+            let mut trail = vec![ROOT_PATH];
+            let mut path = ROOT_PATH;
             for step in violation.pointer.split('/').skip(1) {
-                path = below(path, &step.replace("~1", "/").replace("~0", "~"));
+                path = child_path(path, &step.replace("~1", "/").replace("~0", "~"));
                 // What lies below was copied as a whole, or is missing.
                 if !spots.contains(&path) {
                     break;
                 }
                 trail.push(path);
             }
-            self.blame_spot(&trail);
+            self.retry_location(&trail);
         }
     }
 
     /// Makes the choices at the end of a trail anew, and now and then those further up.
     ///
     /// Half of the attempts blame the spot itself, a quarter its parent, and so on: the choice that was wrong may be any.
-    pub(super) fn blame_spot(&mut self, trail: &[u64]) {
+    pub(super) fn retry_location(&mut self, trail: &[u64]) {
         let up = (self.attempt + 1).trailing_zeros() as usize;
         let path = trail.iter().rev().nth(up).or(trail.first());
-        *self.salts.entry(path.copied().unwrap_or(ROOT)).or_default() += 1;
+        *self.retry_counts.entry(path.copied().unwrap_or(ROOT_PATH)).or_default() += 1;
     }
 }

@@ -4,29 +4,29 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::violation::target;
+use crate::violation::resolve_local_ref;
 
 /// The subschemas that references of one schema can name.
-pub(super) struct Refs<'s> {
+pub(super) struct RefResolver<'s> {
     root: &'s Value,
     /// `$anchor`, `$dynamicAnchor` and `$id` of subschemas, looked for when first needed.
-    named: Option<HashMap<&'s str, &'s Value>>,
+    anchors: Option<HashMap<&'s str, &'s Value>>,
 }
 
-impl<'s> Refs<'s> {
+impl<'s> RefResolver<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
-        Self { root, named: None }
+        Self { root, anchors: None }
     }
 
-    pub(super) fn find(&mut self, reference: &'s Value) -> Option<&'s Value> {
-        if let Some(found) = target(self.root, reference) {
+    pub(super) fn resolve(&mut self, reference: &'s Value) -> Option<&'s Value> {
+        if let Some(found) = resolve_local_ref(self.root, reference) {
             return Some(found);
         }
         let text = reference.as_str()?;
         let (document, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let named = self.named.get_or_insert_with(|| {
+        let named = self.anchors.get_or_insert_with(|| {
             let mut named = HashMap::new();
-            collect(self.root, &mut named);
+            collect_anchors(self.root, &mut named);
             named
         });
         let document = match document {
@@ -35,14 +35,14 @@ impl<'s> Refs<'s> {
         };
         match fragment {
             "" => Some(document),
-            pointer if pointer.starts_with('/') => document.pointer(&decoded(pointer)),
+            pointer if pointer.starts_with('/') => document.pointer(&percent_decode(pointer)),
             anchor => named.get(anchor).copied(),
         }
     }
 }
 
 /// Walks the whole schema; `Schema` keeps its depth bounded.
-fn collect<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value>) {
+fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value>) {
     match schema {
         Value::Object(object) => {
             for (keyword, value) in object {
@@ -51,17 +51,17 @@ fn collect<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value>) {
                         named.entry(name.trim_end_matches('#')).or_insert(schema);
                     }
                     ("const" | "enum" | "default" | "examples", _) => {}
-                    _ => collect(value, named),
+                    _ => collect_anchors(value, named),
                 }
             }
         }
-        Value::Array(elements) => elements.iter().for_each(|element| collect(element, named)),
+        Value::Array(elements) => elements.iter().for_each(|element| collect_anchors(element, named)),
         _ => {}
     }
 }
 
 /// Undoes percent encoding; what is not encoded properly stays.
-fn decoded(fragment: &str) -> String {
+fn percent_decode(fragment: &str) -> String {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
     while let [first, after @ ..] = rest {

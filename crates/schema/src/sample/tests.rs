@@ -1,8 +1,8 @@
 //! What is drawn is admitted, varied, and the same again.
 
-mod hostile;
+mod adversarial;
 mod random;
-mod table;
+mod schema_table;
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use table::{Order, schemas};
+use schema_table::{Order, schemas};
 
 fn schema(value: Value) -> Schema {
     Schema::check(value).unwrap()
 }
 
 /// The first valid value of each of many seeds.
-fn drawn(schema: &Schema, seeds: u64) -> Vec<Value> {
+fn samples(schema: &Schema, seeds: u64) -> Vec<Value> {
     (0..seeds)
         .map(|seed| match Sampler::new(schema, seed).valid() {
             Some(value) => value,
@@ -28,7 +28,7 @@ fn drawn(schema: &Schema, seeds: u64) -> Vec<Value> {
 }
 
 fn admits(schema: &Schema, value: &Value) -> bool {
-    schema.is_valid(Tape::of(value).root())
+    schema.is_valid(Tape::from_value(value).root())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn the_same_seed_gives_the_same_values() {
         let (mut one, mut other) = (Sampler::new(&schema, 3), Sampler::new(&schema, 3));
         for _ in 0..5 {
             assert_eq!(one.valid(), other.valid());
-            assert_eq!(one.nearly(), other.nearly());
+            assert_eq!(one.near_miss(), other.near_miss());
         }
     }
 }
@@ -47,7 +47,7 @@ fn the_same_seed_gives_the_same_values() {
 fn what_is_called_valid_is_valid() {
     for value in schemas() {
         let schema = schema(value);
-        for value in drawn(&schema, 100) {
+        for value in samples(&schema, 100) {
             assert!(admits(&schema, &value), "{value} by {schema:?}");
         }
     }
@@ -59,7 +59,7 @@ fn nearly_valid_values_are_mostly_refused() {
     for value in schemas() {
         let schema = schema(value);
         let nearly: Vec<Value> = (0..50)
-            .filter_map(|seed| Sampler::new(&schema, seed).nearly())
+            .filter_map(|seed| Sampler::new(&schema, seed).near_miss())
             .collect();
         let bad = nearly
             .iter()
@@ -84,7 +84,7 @@ fn mistakes_are_of_every_sort() {
         "additionalProperties": false
     }));
     let keywords: HashSet<String> = (0..200)
-        .filter_map(|seed| Sampler::new(&schema, seed).nearly())
+        .filter_map(|seed| Sampler::new(&schema, seed).near_miss())
         .flat_map(|value| schema.violations(&value))
         .map(|violation| violation.keyword)
         .collect();
@@ -108,7 +108,7 @@ fn every_branch_of_a_union_turns_up() {
     let union = schema(
         json!({"anyOf": [{"type": "null"}, {"type": "string"}, {"oneOf": [{"const": 1}, {"const": 2}]}, {"type": "array", "maxItems": 0}]}),
     );
-    let values: HashSet<String> = drawn(&union, 200)
+    let values: HashSet<String> = samples(&union, 200)
         .iter()
         .map(|value| {
             if value.is_string() {
@@ -122,7 +122,7 @@ fn every_branch_of_a_union_turns_up() {
 
     let several =
         schema(json!({"type": ["string", "null", "boolean", "number", "object", "array"]}));
-    let kinds: HashSet<_> = drawn(&several, 200)
+    let kinds: HashSet<_> = samples(&several, 200)
         .iter()
         .map(std::mem::discriminant)
         .collect();
@@ -134,7 +134,7 @@ fn optional_properties_come_and_go() {
     let closed = schema(
         json!({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}}, "required": ["b"], "additionalProperties": false}),
     );
-    let values: HashSet<String> = drawn(&closed, 200)
+    let values: HashSet<String> = samples(&closed, 200)
         .iter()
         .map(ToString::to_string)
         .collect();
@@ -142,23 +142,23 @@ fn optional_properties_come_and_go() {
 
     let open = schema(json!({"type": "object", "properties": {"a": {"const": 1}}}));
     let names = |value: &Value| value.as_object().unwrap().keys().any(|name| name != "a");
-    assert!(drawn(&open, 200).iter().any(names));
+    assert!(samples(&open, 200).iter().any(names));
 }
 
 #[test]
 fn edges_turn_up() {
     let whole = schema(json!({"type": "integer", "minimum": -1_000_000, "maximum": 1_000_000}));
-    let values = drawn(&whole, 200);
+    let values = samples(&whole, 200);
     assert!(values.contains(&json!(-1_000_000)) && values.contains(&json!(1_000_000)));
 
-    let values = drawn(&schema(json!({"type": "integer"})), 200);
+    let values = samples(&schema(json!({"type": "integer"})), 200);
     assert!(
         values
             .iter()
             .any(|value| value.as_i64().is_none_or(|it| it.unsigned_abs() > 1 << 53))
     );
 
-    let values = drawn(&schema(json!({"type": "string"})), 200);
+    let values = samples(&schema(json!({"type": "string"})), 200);
     assert!(values.contains(&json!("")));
     assert!(
         values
@@ -166,7 +166,7 @@ fn edges_turn_up() {
             .any(|value| !value.as_str().unwrap().is_ascii())
     );
 
-    let values = drawn(
+    let values = samples(
         &schema(json!({"type": "array", "items": {"type": "null"}})),
         50,
     );
@@ -203,7 +203,7 @@ fn a_default_that_the_schema_refuses_is_not_used() {
 #[test]
 fn values_for_a_type_can_be_read_as_that_type() {
     let schema = Schema::trusted(schema_for!(Order).to_value());
-    for value in drawn(&schema, 200) {
+    for value in samples(&schema, 200) {
         assert!(Order::deserialize(&value).is_ok(), "{value}");
     }
 }
@@ -231,7 +231,7 @@ fn texts_have_their_format() {
     ];
     for format in formats {
         let schema = schema(json!({"type": "string", "format": format}));
-        let values: HashSet<Value> = drawn(&schema, 50).into_iter().collect();
+        let values: HashSet<Value> = samples(&schema, 50).into_iter().collect();
         assert!(values.len() > 1, "always the same {format}");
         assert!(
             !admits(&schema, &json!("\u{0} %(")),
@@ -265,8 +265,8 @@ fn texts_match_their_pattern() {
     ];
     for pattern in patterns {
         let schema = schema(json!({"type": "string", "pattern": pattern}));
-        drawn(&schema, 50);
+        samples(&schema, 50);
     }
     let long = json!({"type": "string", "pattern": "^[a-z]+$", "minLength": 30, "maxLength": 32});
-    drawn(&schema(long), 20);
+    samples(&schema(long), 20);
 }

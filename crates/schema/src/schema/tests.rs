@@ -11,7 +11,7 @@ fn refusal(schema: Value) -> String {
 fn admits(schema: &Value, value: Value) -> bool {
     Schema::check(schema.clone())
         .unwrap()
-        .is_valid(Tape::of(&value).root())
+        .is_valid(Tape::from_value(&value).root())
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn an_older_draft_is_read_by_its_own_rules() {
 #[test]
 fn a_broken_trusted_schema_refuses_everything_and_says_so() {
     let schema = Schema::trusted(json!({"$ref": "#/$defs/none"}));
-    assert!(!schema.is_valid(Tape::of(&json!({})).root()));
+    assert!(!schema.is_valid(Tape::from_value(&json!({})).root()));
     let told = schema.violations(&json!({}));
     assert_eq!(told.len(), 1);
     assert!(

@@ -9,22 +9,22 @@ use super::{Children, Members, Node, ReadError};
 
 /// The elements of an array, each error told where it happened.
 pub(super) struct Elements<'t> {
-    left: Children<'t>,
-    taken: usize,
+    remaining: Children<'t>,
+    next_index: usize,
 }
 
 impl<'t> Elements<'t> {
     pub(super) fn new(left: Children<'t>) -> Self {
-        Self { left, taken: 0 }
+        Self { remaining: left, next_index: 0 }
     }
 
     /// Refuses what the reader left over.
-    pub(super) fn end(mut self) -> Result<(), ReadError> {
-        match self.left.next() {
+    pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
+        match self.remaining.next() {
             None => Ok(()),
             Some(_) => Err(ReadError::custom(format_args!(
                 "expected at most {} elements",
-                self.taken
+                self.next_index
             ))),
         }
     }
@@ -37,42 +37,42 @@ impl<'t> SeqAccess<'t> for Elements<'t> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, ReadError> {
-        let Some(node) = self.left.next() else {
+        let Some(node) = self.remaining.next() else {
             return Ok(None);
         };
-        let at = self.taken;
-        self.taken += 1;
+        let at = self.next_index;
+        self.next_index += 1;
         seed.deserialize(node)
             .map(Some)
-            .map_err(|error| error.below(at))
+            .map_err(|error| error.prefix_pointer(at))
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.left.left as usize)
+        Some(self.remaining.remaining as usize)
     }
 }
 
 /// The members of an object, each error told where it happened.
 pub(super) struct Fields<'t> {
-    left: Members<'t>,
-    value: Option<(&'t str, Node<'t>)>,
-    guarded: bool,
+    remaining: Members<'t>,
+    pending_value: Option<(&'t str, Node<'t>)>,
+    deny_unknown: bool,
 }
 
 impl<'t> Fields<'t> {
     pub(super) fn new(left: Members<'t>, guarded: bool) -> Self {
         Self {
-            left,
-            value: None,
-            guarded,
+            remaining: left,
+            pending_value: None,
+            deny_unknown: guarded,
         }
     }
 
     /// Refuses what the reader left over.
-    pub(super) fn end(mut self) -> Result<(), ReadError> {
-        match self.left.next() {
+    pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
+        match self.remaining.next() {
             None => Ok(()),
-            Some((key, _)) => Err(ReadError::custom("unknown argument").below(key)),
+            Some((key, _)) => Err(ReadError::custom("unknown argument").prefix_pointer(key)),
         }
     }
 }
@@ -84,34 +84,34 @@ impl<'t> MapAccess<'t> for Fields<'t> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        self.value = self.left.next();
-        let Some((name, _)) = self.value else {
+        self.pending_value = self.remaining.next();
+        let Some((name, _)) = self.pending_value else {
             return Ok(None);
         };
         seed.deserialize(Key {
             name,
-            guarded: self.guarded,
+            deny_unknown: self.deny_unknown,
         })
         .map(Some)
-        .map_err(|error| error.below(name))
+        .map_err(|error| error.prefix_pointer(name))
     }
 
     fn next_value_seed<V: DeserializeSeed<'t>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
-        let Some((name, node)) = self.value.take() else {
+        let Some((name, node)) = self.pending_value.take() else {
             return Err(ReadError::custom("a value was asked for before its key"));
         };
-        seed.deserialize(node).map_err(|error| error.below(name))
+        seed.deserialize(node).map_err(|error| error.prefix_pointer(name))
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.left.0.left as usize / 2)
+        Some(self.remaining.0.remaining as usize / 2)
     }
 }
 
 /// A member's name; also read as the number or flag it spells, for maps with such keys.
 struct Key<'t> {
     name: &'t str,
-    guarded: bool,
+    deny_unknown: bool,
 }
 
 macro_rules! spelled {
@@ -135,7 +135,7 @@ impl<'t> Deserializer<'t> for Key<'t> {
 
     fn deserialize_identifier<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         // A struct that flattens another asks for a map and then for field names, and forgets the names nobody knows.
-        if self.guarded {
+        if self.deny_unknown {
             return Err(ReadError::custom(
                 "a flattened struct cannot be read strictly",
             ));

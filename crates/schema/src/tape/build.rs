@@ -5,16 +5,16 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use super::{Item, Limits, Node, ParseError, spare};
+use super::{Item, InputLimits, Node, ParseError, buffer_pool};
 
 /// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
-const PAIRWISE: usize = 16;
+const MAX_PAIRWISE_KEYS: usize = 16;
 
 /// serde_json gives keys that begin so a meaning of their own when it reads a `Value`: what the validator saw would not be
 /// what the tool receives.
-const RESERVED: &str = "$serde_json::private::";
+const RESERVED_KEY_PREFIX: &str = "$serde_json::private::";
 
-pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'t>>, ParseError> {
+pub(super) fn from_text<'t>(text: &'t str, limits: &InputLimits) -> Result<Vec<Item<'t>>, ParseError> {
     let limit = limits.bytes.min(u32::MAX as usize);
     if text.len() > limit {
         return Err(ParseError::TooLong {
@@ -25,24 +25,24 @@ pub(super) fn from_text<'t>(text: &'t str, limits: &Limits) -> Result<Vec<Item<'
     // serde_json itself gives up at the next level, without saying so.
     let depth = limits.depth.min(126);
     let mut builder = Builder {
-        items: spare::take(),
-        left: depth,
-        fault: None,
+        items: buffer_pool::acquire(),
+        remaining_depth: depth,
+        rejection: None,
     };
     let mut source = serde_json::Deserializer::from_str(text);
-    let read = Push(&mut builder).deserialize(&mut source);
+    let read = PushValue(&mut builder).deserialize(&mut source);
     match read.and_then(|()| source.end()) {
         Ok(()) => Ok(builder.items),
-        Err(error) => Err(match builder.fault {
-            Some(Fault::Deep) => ParseError::TooDeep { limit: depth },
-            Some(Fault::Twice(key)) => ParseError::DuplicateKey { key },
-            Some(Fault::Reserved(key)) => ParseError::ReservedKey { key },
-            None => syntax(&error),
+        Err(error) => Err(match builder.rejection {
+            Some(Rejection::TooDeep) => ParseError::TooDeep { limit: depth },
+            Some(Rejection::DuplicateKey(key)) => ParseError::DuplicateKey { key },
+            Some(Rejection::ReservedKey(key)) => ParseError::ReservedKey { key },
+            None => syntax_error(&error),
         }),
     }
 }
 
-fn syntax(error: &serde_json::Error) -> ParseError {
+fn syntax_error(error: &serde_json::Error) -> ParseError {
     let (line, column) = (error.line(), error.column());
     let whole = error.to_string();
     let message = whole
@@ -59,15 +59,15 @@ fn syntax(error: &serde_json::Error) -> ParseError {
 
 struct Builder<'t> {
     items: Vec<Item<'t>>,
-    left: usize,
+    remaining_depth: usize,
     /// What we refused ourselves: serde_json's error can only carry text.
-    fault: Option<Fault>,
+    rejection: Option<Rejection>,
 }
 
-enum Fault {
-    Deep,
-    Twice(String),
-    Reserved(String),
+enum Rejection {
+    TooDeep,
+    DuplicateKey(String),
+    ReservedKey(String),
 }
 
 impl<'t> Builder<'t> {
@@ -78,40 +78,40 @@ impl<'t> Builder<'t> {
 
     /// Adds a key, and returns its mark.
     fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<u64, E> {
-        if key.starts_with(RESERVED) {
-            return Err(self.refuse(Fault::Reserved(key.into_owned())));
+        if key.starts_with(RESERVED_KEY_PREFIX) {
+            return Err(self.reject(Rejection::ReservedKey(key.into_owned())));
         }
-        let mark = mark(&key);
+        let mark = key_bit(&key);
         self.items.push(Item::Text(key));
         Ok(mark)
     }
 
-    fn open<E: Error>(&mut self) -> Result<usize, E> {
-        match self.left.checked_sub(1) {
-            Some(left) => self.left = left,
-            None => return Err(self.refuse(Fault::Deep)),
+    fn open_container<E: Error>(&mut self) -> Result<usize, E> {
+        match self.remaining_depth.checked_sub(1) {
+            Some(left) => self.remaining_depth = left,
+            None => return Err(self.reject(Rejection::TooDeep)),
         }
         let at = self.items.len();
         self.items.push(Item::Null);
         Ok(at)
     }
 
-    fn close(&mut self, at: usize, item: Item<'t>) {
-        self.left += 1;
+    fn close_container(&mut self, at: usize, item: Item<'t>) {
+        self.remaining_depth += 1;
         if let Some(slot) = self.items.get_mut(at) {
             *slot = item;
         }
     }
 
-    fn refuse<E: Error>(&mut self, fault: Fault) -> E {
-        self.fault = Some(fault);
+    fn reject<E: Error>(&mut self, fault: Rejection) -> E {
+        self.rejection = Some(fault);
         E::custom("refused")
     }
 }
 
-struct Push<'b, 't>(&'b mut Builder<'t>);
+struct PushValue<'b, 't>(&'b mut Builder<'t>);
 
-impl<'t> DeserializeSeed<'t> for Push<'_, 't> {
+impl<'t> DeserializeSeed<'t> for PushValue<'_, 't> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'t>>(self, source: D) -> Result<(), D::Error> {
@@ -145,7 +145,7 @@ impl<'t> Visitor<'t> for PushKey<'_, 't> {
     }
 }
 
-impl<'t> Visitor<'t> for Push<'_, 't> {
+impl<'t> Visitor<'t> for PushValue<'_, 't> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -182,41 +182,41 @@ impl<'t> Visitor<'t> for Push<'_, 't> {
     }
 
     fn visit_seq<A: SeqAccess<'t>>(self, mut elements: A) -> Result<(), A::Error> {
-        let at = self.0.open()?;
+        let at = self.0.open_container()?;
         let mut len = 0;
-        while elements.next_element_seed(Push(self.0))?.is_some() {
+        while elements.next_element_seed(PushValue(self.0))?.is_some() {
             len += 1;
         }
         let end = self.0.items.len() as u32;
-        self.0.close(at, Item::Array { len, end });
+        self.0.close_container(at, Item::Array { len, end });
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
-        let at = self.0.open()?;
+        let at = self.0.open_container()?;
         let (mut len, mut marks, mut suspect) = (0, 0, false);
         while let Some(mark) = members.next_key_seed(PushKey(self.0))? {
-            members.next_value_seed(Push(self.0))?;
+            members.next_value_seed(PushValue(self.0))?;
             suspect |= marks & mark != 0;
             marks |= mark;
             len += 1;
         }
         let end = self.0.items.len() as u32;
-        self.0.close(at, Item::Object { len, end });
+        self.0.close_container(at, Item::Object { len, end });
         let object = Node {
             items: &self.0.items,
-            at: at as u32,
-            strict: true,
+            index: at as u32,
+            deny_unknown_fields: true,
         };
-        match suspect.then(|| repeated(object)).flatten() {
+        match suspect.then(|| duplicate_key(object)).flatten() {
             None => Ok(()),
-            Some(key) => Err(self.0.refuse(Fault::Twice(key))),
+            Some(key) => Err(self.0.reject(Rejection::DuplicateKey(key))),
         }
     }
 }
 
 /// One bit of 64: equal keys share theirs, different keys seldom do.
-fn mark(key: &str) -> u64 {
+fn key_bit(key: &str) -> u64 {
     match key.as_bytes() {
         [first, .., last] => {
             let spread =
@@ -228,9 +228,9 @@ fn mark(key: &str) -> u64 {
     }
 }
 
-fn repeated(object: Node<'_>) -> Option<String> {
+fn duplicate_key(object: Node<'_>) -> Option<String> {
     let keys = || object.members().map(|(key, _)| key);
-    let twice = if object.len() <= PAIRWISE {
+    let twice = if object.len() <= MAX_PAIRWISE_KEYS {
         let repeats = |(count, key): &(usize, &str)| keys().take(*count).any(|other| other == *key);
         keys().enumerate().find(repeats).map(|(_, key)| key)
     } else {
@@ -242,11 +242,11 @@ fn repeated(object: Node<'_>) -> Option<String> {
 
 pub(super) fn from_value(value: &Value) -> Vec<Item<'_>> {
     let mut items = Vec::new();
-    lay(value, &mut items);
+    push_value(value, &mut items);
     items
 }
 
-fn lay<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
+fn push_value<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
     match value {
         Value::Null => items.push(Item::Null),
         Value::Bool(flag) => items.push(Item::Bool(*flag)),
@@ -255,7 +255,7 @@ fn lay<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
         Value::Array(elements) => {
             let at = items.len();
             items.push(Item::Null);
-            elements.iter().for_each(|element| lay(element, items));
+            elements.iter().for_each(|element| push_value(element, items));
             let (len, end) = (elements.len() as u32, items.len() as u32);
             items
                 .get_mut(at)
@@ -267,7 +267,7 @@ fn lay<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
             items.push(Item::Null);
             for (key, member) in members {
                 items.push(Item::Text(Cow::Borrowed(key)));
-                lay(member, items);
+                push_value(member, items);
             }
             let (len, end) = (members.len() as u32, items.len() as u32);
             items

@@ -22,7 +22,7 @@ macro_rules! forward_to_any {
 }
 
 impl<'t> Node<'t> {
-    fn any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
+    fn deserialize_item<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.item() {
             Item::Null => visitor.visit_unit(),
             Item::Bool(flag) => visitor.visit_bool(*flag),
@@ -36,20 +36,20 @@ impl<'t> Node<'t> {
             Item::Array { .. } => {
                 let mut elements = Elements::new(self.children());
                 let value = visitor.visit_seq(&mut elements)?;
-                elements.end()?;
+                elements.expect_end()?;
                 Ok(value)
             }
-            Item::Object { .. } => self.map(visitor, false),
+            Item::Object { .. } => self.deserialize_members(visitor, false),
         }
     }
 
-    fn map<V: Visitor<'t>>(self, visitor: V, guarded: bool) -> Result<V::Value, ReadError> {
+    fn deserialize_members<V: Visitor<'t>>(self, visitor: V, guarded: bool) -> Result<V::Value, ReadError> {
         let Item::Object { .. } = self.item() else {
             return Err(ReadError::custom("expected an object"));
         };
         let mut fields = Fields::new(self.members(), guarded);
         let value = visitor.visit_map(&mut fields)?;
-        fields.end()?;
+        fields.expect_end()?;
         Ok(value)
     }
 }
@@ -59,12 +59,12 @@ impl<'t> Deserializer<'t> for Node<'t> {
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         // Untagged and internally tagged enums copy the object and read the copy, out of our sight.
-        if self.strict && matches!(self.item(), Item::Object { .. }) {
+        if self.deny_unknown_fields && matches!(self.item(), Item::Object { .. }) {
             return Err(ReadError::custom(
                 "an object of any shape cannot be read strictly",
             ));
         }
-        self.any(visitor)
+        self.deserialize_item(visitor)
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -88,11 +88,11 @@ impl<'t> Deserializer<'t> for Node<'t> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.map(visitor, false)
+        self.deserialize_members(visitor, false)
     }
 
     fn deserialize_map<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        self.map(visitor, self.strict)
+        self.deserialize_members(visitor, self.deny_unknown_fields)
     }
 
     fn deserialize_enum<V: Visitor<'t>>(
@@ -112,7 +112,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
 
     fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         // serde's derive asks for this exactly when a struct meets a field it does not know.
-        if self.strict {
+        if self.deny_unknown_fields {
             Err(ReadError::custom("unknown argument"))
         } else {
             visitor.visit_unit()
@@ -131,7 +131,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
         _: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.any(visitor)
+        self.deserialize_item(visitor)
     }
 
     fn deserialize_tuple<V: Visitor<'t>>(
@@ -139,7 +139,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
         _: usize,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.any(visitor)
+        self.deserialize_item(visitor)
     }
 
     fn deserialize_tuple_struct<V: Visitor<'t>>(
@@ -148,37 +148,37 @@ impl<'t> Deserializer<'t> for Node<'t> {
         _: usize,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.any(visitor)
+        self.deserialize_item(visitor)
     }
 }
 
 /// An object with one key, read as that variant.
 impl<'t> EnumAccess<'t> for Node<'t> {
     type Error = ReadError;
-    type Variant = Payload<'t>;
+    type Variant = VariantPayload<'t>;
 
     fn variant_seed<V: DeserializeSeed<'t>>(
         self,
         seed: V,
-    ) -> Result<(V::Value, Payload<'t>), ReadError> {
-        let key = self.moved(self.at + 1);
+    ) -> Result<(V::Value, VariantPayload<'t>), ReadError> {
+        let key = self.at_index(self.index + 1);
         Ok((
             seed.deserialize(key)?,
-            Payload {
+            VariantPayload {
                 name: key.text(),
-                node: key.moved(key.after()),
+                node: key.at_index(key.end_index()),
             },
         ))
     }
 }
 
 /// What a variant carries.
-pub struct Payload<'t> {
+pub struct VariantPayload<'t> {
     name: &'t str,
     node: Node<'t>,
 }
 
-impl<'t> VariantAccess<'t> for Payload<'t> {
+impl<'t> VariantAccess<'t> for VariantPayload<'t> {
     type Error = ReadError;
 
     fn unit_variant(self) -> Result<(), ReadError> {
@@ -187,13 +187,13 @@ impl<'t> VariantAccess<'t> for Payload<'t> {
 
     fn newtype_variant_seed<T: DeserializeSeed<'t>>(self, seed: T) -> Result<T::Value, ReadError> {
         seed.deserialize(self.node)
-            .map_err(|error| error.below(self.name))
+            .map_err(|error| error.prefix_pointer(self.name))
     }
 
     fn tuple_variant<V: Visitor<'t>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
         self.node
-            .any(visitor)
-            .map_err(|error| error.below(self.name))
+            .deserialize_item(visitor)
+            .map_err(|error| error.prefix_pointer(self.name))
     }
 
     fn struct_variant<V: Visitor<'t>>(
@@ -202,7 +202,7 @@ impl<'t> VariantAccess<'t> for Payload<'t> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.node
-            .map(visitor, false)
-            .map_err(|error| error.below(self.name))
+            .deserialize_members(visitor, false)
+            .map_err(|error| error.prefix_pointer(self.name))
     }
 }

@@ -93,7 +93,7 @@ impl ReadError {
     }
 
     /// Paths grow from the inside out, on the way back: a read that succeeds never pays for one.
-    pub(super) fn below(mut self, step: impl fmt::Display) -> Self {
+    pub(super) fn prefix_pointer(mut self, step: impl fmt::Display) -> Self {
         let step = step.to_string().replace('~', "~0").replace('/', "~1");
         self.0.pointer.insert_str(0, &step);
         self.0.pointer.insert(0, '/');

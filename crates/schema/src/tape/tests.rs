@@ -8,17 +8,17 @@ use serde_json::json;
 use super::*;
 
 fn parse(text: &str) -> Result<Value, ParseError> {
-    Tape::parse(text, &Limits::default()).map(|tape| tape.to_value())
+    Tape::parse(text, &InputLimits::default()).map(|tape| tape.to_value())
 }
 
 fn strict<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    T::deserialize(Tape::parse(text, &Limits::default()).unwrap().root())
+    T::deserialize(Tape::parse(text, &InputLimits::default()).unwrap().root())
         .map_err(|error| error.to_string())
 }
 
 fn lenient<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     T::deserialize(
-        Tape::parse(text, &Limits::default())
+        Tape::parse(text, &InputLimits::default())
             .unwrap()
             .root_lenient(),
     )
@@ -30,18 +30,18 @@ fn text_comes_back_as_the_value_it_spells() {
     let text = r#"{"a":[1,-2,2.5,"x\n",true,null,{}],"b":{"c":[]}}"#;
     assert_eq!(parse(text).unwrap().to_string(), text);
     let value = json!({"a": [1, {"b": "c"}], "d": null});
-    assert_eq!(Tape::of(&value).to_value(), value);
+    assert_eq!(Tape::from_value(&value).to_value(), value);
 }
 
 #[test]
 fn long_text_is_refused_unread() {
-    let error = Tape::parse("not json", &Limits { bytes: 3, depth: 1 }).unwrap_err();
+    let error = Tape::parse("not json", &InputLimits { bytes: 3, depth: 1 }).unwrap_err();
     assert_eq!(error, ParseError::TooLong { bytes: 8, limit: 3 });
 }
 
 #[test]
 fn depth_counts_arrays_and_objects() {
-    let limits = Limits {
+    let limits = InputLimits {
         bytes: 1 << 20,
         depth: 2,
     };
@@ -50,13 +50,13 @@ fn depth_counts_arrays_and_objects() {
         Tape::parse("[[[]]]", &limits).unwrap_err(),
         ParseError::TooDeep { limit: 2 }
     );
-    assert!(Tape::parse("1", &Limits { bytes: 9, depth: 0 }).is_ok());
+    assert!(Tape::parse("1", &InputLimits { bytes: 9, depth: 0 }).is_ok());
     let bottomless = "[".repeat(500_000);
     assert!(matches!(
         parse(&bottomless),
         Err(ParseError::TooDeep { .. })
     ));
-    let vast = Limits {
+    let vast = InputLimits {
         bytes: 1 << 20,
         depth: usize::MAX,
     };
@@ -142,7 +142,7 @@ enum Mode {
 fn structs_borrow_from_the_text() {
     let tape = Tape::parse(
         r#"{"to":"Rome","days":null,"stops":[{"at":"Pisa"}]}"#,
-        &Limits::default(),
+        &InputLimits::default(),
     )
     .unwrap();
     let trip = Trip::deserialize(tape.root()).unwrap();
@@ -160,7 +160,7 @@ fn structs_borrow_from_the_text() {
 fn errors_say_where_and_never_what() {
     let tape = Tape::parse(
         r#"{"to":"Rome","stops":[{"at":"a"},{"at":7}]}"#,
-        &Limits::default(),
+        &InputLimits::default(),
     )
     .unwrap();
     let error = Trip::deserialize(tape.root()).unwrap_err();

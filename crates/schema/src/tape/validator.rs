@@ -11,9 +11,9 @@ use serde_json::{Number, Value};
 use super::{Children, Item, Members, Node};
 
 /// Names our representation to the validator.
-pub(crate) struct Borrowed;
+pub(crate) struct TapeJson;
 
-impl json::Json for Borrowed {
+impl json::Json for TapeJson {
     type Node<'a> = Node<'a>;
     type PreparedKey = Box<str>;
     type StringBuffer = ();
@@ -29,13 +29,13 @@ impl json::Json for Borrowed {
         let items = [Item::Text(Cow::Borrowed(text))];
         with(Node {
             items: &items,
-            at: 0,
-            strict: false,
+            index: 0,
+            deny_unknown_fields: false,
         })
     }
 }
 
-impl<'a> json::Node<'a, Borrowed> for Node<'a> {
+impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     type Object = Self;
     type Array = Self;
     type Number = &'a Number;
@@ -104,12 +104,12 @@ impl<'a> json::Node<'a, Borrowed> for Node<'a> {
     fn identity(&self) -> Option<json::NodeIdentity> {
         Some(json::NodeIdentity::tagged(
             self.items.as_ptr() as usize,
-            self.at,
+            self.index,
         ))
     }
 }
 
-impl<'a> json::Object<'a, Borrowed> for Node<'a> {
+impl<'a> json::Object<'a, TapeJson> for Node<'a> {
     type Node = Self;
     type MemberName = &'a str;
     type MembersIter = Members<'a>;
@@ -129,7 +129,7 @@ impl<'a> json::Object<'a, Borrowed> for Node<'a> {
     }
 }
 
-impl<'a> json::Array<'a, Borrowed> for Node<'a> {
+impl<'a> json::Array<'a, TapeJson> for Node<'a> {
     type Node = Self;
     type ElementsIter = Children<'a>;
 

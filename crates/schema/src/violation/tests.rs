@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Schema;
 
-fn told(schema: Value, value: Value) -> Vec<String> {
+fn messages(schema: Value, value: Value) -> Vec<String> {
     Schema::check(schema)
         .unwrap()
         .violations(&value)
@@ -13,38 +13,38 @@ fn told(schema: Value, value: Value) -> Vec<String> {
         .collect()
 }
 
-fn tells(schema: Value, value: Value, sentences: &[&str]) {
-    assert_eq!(told(schema, value), sentences);
+fn assert_messages(schema: Value, value: Value, sentences: &[&str]) {
+    assert_eq!(messages(schema, value), sentences);
 }
 
-fn of(property: Value, value: Value) -> String {
-    told(json!({"properties": {"a": property}}), json!({"a": value})).join("\n")
+fn property_message(property: Value, value: Value) -> String {
+    messages(json!({"properties": {"a": property}}), json!({"a": value})).join("\n")
 }
 
 #[test]
 fn a_valid_value_has_no_violations() {
-    tells(json!({"type": "string"}), json!("a"), &[]);
+    assert_messages(json!({"type": "string"}), json!("a"), &[]);
 }
 
 #[test]
 fn a_wrong_kind_is_told_with_what_was_sent() {
     assert_eq!(
-        of(json!({"type": "number"}), json!("abc")),
+        property_message(json!({"type": "number"}), json!("abc")),
         "/a: expected a number, got \"abc\""
     );
     assert_eq!(
-        of(json!({"type": ["integer", "null"]}), json!(1.5)),
+        property_message(json!({"type": ["integer", "null"]}), json!(1.5)),
         "/a: expected an integer or null, got 1.5"
     );
     assert_eq!(
-        of(json!({"type": "string"}), json!({"b": 1})),
+        property_message(json!({"type": "string"}), json!({"b": 1})),
         "/a: expected a string, got an object"
     );
     assert_eq!(
-        of(json!({"type": "string"}), json!([1])),
+        property_message(json!({"type": "string"}), json!([1])),
         "/a: expected a string, got an array"
     );
-    tells(
+    assert_messages(
         json!({"type": "object"}),
         json!(5),
         &["expected an object, got 5"],
@@ -53,7 +53,7 @@ fn a_wrong_kind_is_told_with_what_was_sent() {
 
 #[test]
 fn long_values_are_cut() {
-    let message = of(json!({"type": "number"}), json!("ä".repeat(500)));
+    let message = property_message(json!({"type": "number"}), json!("ä".repeat(500)));
     assert_eq!(
         message,
         format!("/a: expected a number, got \"{}…\"", "ä".repeat(40))
@@ -71,7 +71,7 @@ fn a_missing_property_is_described() {
         "required": ["city", "unit"],
         "$defs": {"Unit": {"enum": ["C", "F"]}}
     });
-    tells(
+    assert_messages(
         schema,
         json!({}),
         &[
@@ -84,7 +84,7 @@ fn a_missing_property_is_described() {
 #[test]
 fn an_unknown_property_finds_the_nearest_known_one() {
     let schema = json!({"properties": {"city": {}, "unit": {}}, "additionalProperties": false});
-    tells(
+    assert_messages(
         schema,
         json!({"citty": 1, "zzz": 2}),
         &[
@@ -97,7 +97,7 @@ fn an_unknown_property_finds_the_nearest_known_one() {
 #[test]
 fn a_name_already_sent_is_not_suggested() {
     let schema = json!({"properties": {"city": {}}, "additionalProperties": false});
-    tells(
+    assert_messages(
         schema,
         json!({"city": 1, "citty": 2}),
         &["/citty: unknown argument"],
@@ -107,16 +107,16 @@ fn a_name_already_sent_is_not_suggested() {
 #[test]
 fn options_are_listed_with_the_nearest() {
     assert_eq!(
-        of(json!({"enum": ["C", "F"]}), json!("K")),
+        property_message(json!({"enum": ["C", "F"]}), json!("K")),
         "/a: expected one of \"C\", \"F\", got \"K\""
     );
     assert_eq!(
-        of(json!({"enum": ["celsius", "fahrenheit"]}), json!("celcius")),
+        property_message(json!({"enum": ["celsius", "fahrenheit"]}), json!("celcius")),
         "/a: expected one of \"celsius\", \"fahrenheit\", got \"celcius\"; did you mean \"celsius\"?"
     );
-    assert_eq!(of(json!({"const": 1}), json!(2)), "/a: expected 1, got 2");
+    assert_eq!(property_message(json!({"const": 1}), json!(2)), "/a: expected 1, got 2");
     assert_eq!(
-        of(json!({"type": "string", "enum": ["C"]}), json!(3)),
+        property_message(json!({"type": "string", "enum": ["C"]}), json!(3)),
         "/a: expected \"C\", got 3"
     );
 }
@@ -192,10 +192,10 @@ fn bounds_are_told_plainly() {
         ),
         (json!(false), json!("b"), "not allowed here"),
     ] {
-        assert_eq!(of(schema, value), format!("/a: {message}"));
+        assert_eq!(property_message(schema, value), format!("/a: {message}"));
     }
     assert_eq!(
-        of(json!({"propertyNames": {"maxLength": 1}}), json!({"bc": 1})),
+        property_message(json!({"propertyNames": {"maxLength": 1}}), json!({"bc": 1})),
         "/a/bc: not an allowed name: expected at most 1 character, got 2"
     );
 }
@@ -204,15 +204,15 @@ fn bounds_are_told_plainly() {
 fn an_option_speaks_of_what_is_inside() {
     let schema = json!({"anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}, {"type": "null"}]});
     assert_eq!(
-        of(schema.clone(), json!({"n": "x"})),
+        property_message(schema.clone(), json!({"n": "x"})),
         "/a/n: expected an integer, got \"x\""
     );
     assert_eq!(
-        of(schema.clone(), json!({})),
+        property_message(schema.clone(), json!({})),
         "/a/n: missing; expected an integer"
     );
     assert_eq!(
-        of(schema, json!(5)),
+        property_message(schema, json!(5)),
         "/a: expected an object or null, got 5"
     );
 }
@@ -222,7 +222,7 @@ fn a_tagged_union_speaks_of_the_tagged_branch() {
     let branch = |kind: &str, field: &str| json!({"type": "object", "properties": {"kind": {"const": kind}, field: {"type": "number"}}, "required": ["kind", field], "additionalProperties": false});
     let schema = json!({"oneOf": [branch("circle", "radius"), branch("square", "side")]});
     assert_eq!(
-        of(schema, json!({"kind": "square", "side": "x"})),
+        property_message(schema, json!({"kind": "square", "side": "x"})),
         "/a/side: expected a number, got \"x\""
     );
 }
@@ -231,11 +231,11 @@ fn a_tagged_union_speaks_of_the_tagged_branch() {
 fn described_constants_read_as_one_list() {
     let schema = json!({"oneOf": [{"const": "C", "type": "string"}, {"const": "F", "type": "string"}, {"type": "object"}]});
     assert_eq!(
-        of(schema.clone(), json!("f")),
+        property_message(schema.clone(), json!("f")),
         "/a: expected one of \"C\", \"F\", got \"f\"; did you mean \"F\"?"
     );
     assert_eq!(
-        of(schema, json!(3)),
+        property_message(schema, json!(3)),
         "/a: expected one of \"C\", \"F\" or an object, got 3"
     );
 }
@@ -248,12 +248,12 @@ fn a_failed_branch_does_not_make_its_properties_unknown() {
         "oneOf": [{"properties": {"kind": {"const": "a"}, "size": {"type": "integer"}}, "required": ["kind", "size"]}],
         "unevaluatedProperties": false
     });
-    tells(
+    assert_messages(
         schema.clone(),
         json!({"kind": "a", "size": "x"}),
         &["/size: expected an integer, got \"x\""],
     );
-    tells(
+    assert_messages(
         schema,
         json!({"kind": "a", "size": "x", "extra": 1}),
         &[
@@ -266,7 +266,7 @@ fn a_failed_branch_does_not_make_its_properties_unknown() {
 #[test]
 fn secrets_are_not_repeated() {
     let schema = json!({"properties": {"password": {"type": "integer"}, "note": {"type": "integer"}, "cfg": {"properties": {"token": {"maximum": 1}}}}});
-    tells(
+    assert_messages(
         schema,
         json!({"password": "hunter2", "note": "sk-abcdefgh12345678", "cfg": {"token": 12345}}),
         &[
@@ -276,7 +276,7 @@ fn secrets_are_not_repeated() {
         ],
     );
     let closed = json!({"properties": {}, "additionalProperties": false});
-    tells(
+    assert_messages(
         closed,
         json!({"sk-abcdefgh12345678": 1}),
         &["/***: unknown argument"],
@@ -286,11 +286,11 @@ fn secrets_are_not_repeated() {
 #[test]
 fn many_mistakes_are_counted_not_told() {
     let wrong: Vec<Value> = (0..50).map(|n| json!(n.to_string())).collect();
-    let told = told(json!({"items": {"type": "integer"}}), Value::Array(wrong));
+    let told = messages(json!({"items": {"type": "integer"}}), Value::Array(wrong));
     assert_eq!(told.len(), 21);
     assert_eq!(told[20], "… and 30 more");
     let keys: serde_json::Map<_, _> = (0..100_000).map(|n| (format!("k{n}"), json!(1))).collect();
-    let told = self::told(
+    let told = self::messages(
         json!({"properties": {"known": {}}, "additionalProperties": false}),
         Value::Object(keys),
     );

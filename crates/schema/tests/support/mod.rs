@@ -1,14 +1,14 @@
 //! Schemas as their dialects mean them, and their verdicts.
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, Limits, Lowered, Schema, Tape};
+use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape};
 
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {
     let text = value.to_string();
-    let limits = Limits {
+    let limits = InputLimits {
         depth: 120,
-        ..Limits::default()
+        ..InputLimits::default()
     };
     Tape::parse(&text, &limits).is_ok_and(|tape| schema.is_valid(tape.root()))
 }

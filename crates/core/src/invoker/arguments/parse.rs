@@ -1,14 +1,14 @@
 //! Text in, JSON out; what is whole but untidy is mended on the way.
 
 use serde_json::Value;
-use toolwright_schema::{Limits, ParseError, Tape, Unrepairable, repair};
+use toolwright_schema::{InputLimits, ParseError, Tape, RepairError, repair};
 
 use super::ArgumentError;
 
 /// Parses the text, and notes what was mended.
 pub(super) fn parse(
     text: &str,
-    limits: &Limits,
+    limits: &InputLimits,
     notes: &mut Vec<String>,
 ) -> Result<Value, ArgumentError> {
     let fault = match Tape::parse(text, limits) {
@@ -21,8 +21,8 @@ pub(super) fn parse(
         Err(error) => return Err(ArgumentError::Malformed(error.to_string())),
     };
     let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
-        Unrepairable::Truncated => ArgumentError::Malformed(format!("cut off, send them whole: {fault}")),
-        Unrepairable::Refused(error) => ArgumentError::Malformed(error.to_string()),
+        RepairError::Truncated => ArgumentError::Malformed(format!("cut off, send them whole: {fault}")),
+        RepairError::Rejected(error) => ArgumentError::Malformed(error.to_string()),
         _ => ArgumentError::Malformed(fault),
     })?;
     notes.extend(

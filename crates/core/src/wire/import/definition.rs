@@ -1,7 +1,7 @@
 //! One entry in, our definition of its tool out.
 
 use serde_json::{Map, Value};
-use toolwright_schema::{Note, Schema};
+use toolwright_schema::{SchemaFix, Schema};
 
 use super::{Shape, entry::EntryReader, hosted, schemas, error::EntryError};
 use crate::Hints;
@@ -31,7 +31,7 @@ pub struct ToolDefinition {
     /// The JSON pointer of its entry in the text, or in its line.
     pub pointer: String,
     /// Everything that was read otherwise than it was written; the pointers lead into the text.
-    pub notes: Vec<Note>,
+    pub notes: Vec<SchemaFix>,
 }
 
 /// Reads one entry; `declared` says that it stands among Gemini's declarations.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, value::RawValue};
-use toolwright_schema::{Limits, Note, Tape};
+use toolwright_schema::{InputLimits, SchemaFix, Tape};
 
 use super::{
     ToolDefinition, RejectedDefinition, ImportError, definition, hosted,
@@ -14,7 +14,7 @@ use super::{
 };
 
 /// A definition may be this large: twice what its schema may be.
-const ENTRY_LIMITS: Limits = Limits {
+const ENTRY_LIMITS: InputLimits = InputLimits {
     bytes: 2 << 20,
     depth: 126,
 };
@@ -169,7 +169,7 @@ impl DocumentReader {
     }
 
     fn with_location(&self, mut definition: ToolDefinition) -> ToolDefinition {
-        let placed = |note: Note| Note {
+        let placed = |note: SchemaFix| SchemaFix {
             pointer: format!("{}{}", self.pointer, note.pointer),
             ..note
         };

@@ -1,7 +1,7 @@
 //! One entry while it is read: what it still holds, where it stands, what was noted about it.
 
 use serde_json::{Map, Value};
-use toolwright_schema::Note;
+use toolwright_schema::SchemaFix;
 
 use super::{Shape, schemas::INPUT_SCHEMA_KEYS, error::EntryError};
 
@@ -54,7 +54,7 @@ pub(super) struct EntryReader {
     /// Where the body is in the entry: empty, or for example `/function`.
     wrapper_pointer: &'static str,
     shape: Shape,
-    notes: Vec<Note>,
+    notes: Vec<SchemaFix>,
 }
 
 impl EntryReader {
@@ -103,7 +103,7 @@ impl EntryReader {
                 self.remaining.insert(key, value);
                 message
             };
-            self.notes.push(Note {
+            self.notes.push(SchemaFix {
                 pointer: String::new(),
                 message,
             });
@@ -144,7 +144,7 @@ impl EntryReader {
     }
 
     pub(super) fn note(&mut self, key: &str, message: impl Into<String>) {
-        self.notes.push(Note {
+        self.notes.push(SchemaFix {
             pointer: self.pointer_to(key),
             message: message.into(),
         });
@@ -165,7 +165,7 @@ impl EntryReader {
     }
 
     /// Notes what was never read.
-    pub(super) fn finish(mut self) -> (Shape, Vec<Note>) {
+    pub(super) fn finish(mut self) -> (Shape, Vec<SchemaFix>) {
         let left: Vec<String> = self
             .unknown_keys()
             .map(|(key, _)| format!("`{key}` left out: no part of a definition"))

@@ -1,7 +1,7 @@
 //! The schema of a definition, wherever its API puts it.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Note, Schema, SchemaError, normalise};
+use toolwright_schema::{SchemaFix, Schema, SchemaError, normalise};
 
 use super::{entry::EntryReader, error::EntryError};
 
@@ -149,7 +149,7 @@ fn merge_required(entry: &mut EntryReader, schema: &mut Value) {
 
 fn normalise_schema(entry: &mut EntryReader, key: &str, schema: &mut Value) -> Result<(), EntryError> {
     let notes = normalise(schema).map_err(|error| schema_error(entry, key, &error))?;
-    for Note { pointer, message } in notes {
+    for SchemaFix { pointer, message } in notes {
         entry.note(&format!("{key}{pointer}"), message);
     }
     Ok(())

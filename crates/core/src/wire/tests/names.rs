@@ -34,14 +34,14 @@ fn a_call_goes_there_and_back() {
                 plan.wire_name("files.read"),
                 "{dialect}"
             );
-            assert!(dialect.tool_name().admits(wire.name.as_str()), "{dialect}");
+            assert!(dialect.tool_name().is_valid(wire.name.as_str()), "{dialect}");
             assert_eq!(wire.id.as_str(), "call_1");
 
             let back = plan.lift(wire);
             assert_eq!(back.name.as_str(), "files.read", "{dialect}");
             assert_eq!(back.id.as_str(), "call_1");
             assert_eq!(read(&back), arguments, "{dialect}");
-            assert!(tools[0].input.is_valid(Tape::of(&read(&back)).root()));
+            assert!(tools[0].input.is_valid(Tape::from_value(&read(&back)).root()));
         }
         for name in ["files_read", "dateien/löschen"] {
             let call = plan.lower(ToolCall::new(name, r#"{"a":"b"}"#));

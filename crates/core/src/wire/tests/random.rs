@@ -111,7 +111,7 @@ proptest! {
                 let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap();
                 if lowered.is_lossless() && lowered.is_closed() {
                     prop_assert!(
-                        tools[0].input.is_valid(Tape::of(&arguments).root()),
+                        tools[0].input.is_valid(Tape::from_value(&arguments).root()),
                         "{}: {} came back as {} from {}", dialect, sent, arguments, lowered.text()
                     );
                 }
@@ -135,7 +135,7 @@ proptest! {
                 let shown = wire.arguments.as_str();
                 // Where null and leaving out are the same, the latter comes back.
                 prop_assert!(
-                    tools[0].input.is_valid(Tape::of(&back).root()),
+                    tools[0].input.is_valid(Tape::from_value(&back).root()),
                     "{}: {} as {} came back as {}", dialect, arguments, shown, back
                 );
             }

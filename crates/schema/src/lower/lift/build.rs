@@ -4,125 +4,125 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::{Branch, LIFT, Lift, Member, Step};
-use crate::lower::Lookup;
+use super::{LiftBranch, LIFT_KEYWORD, LiftPlan, LiftProperty, LiftStep};
+use crate::lower::KeywordLookup;
 
 /// Builds the way for a whole schema.
-pub(super) fn lift(schema: &Value) -> Lift {
-    let named = schema.find("$defs").and_then(Value::as_object);
-    Lift {
-        root: step(schema),
-        named: named
+pub(super) fn build_plan(schema: &Value) -> LiftPlan {
+    let named = schema.keyword("$defs").and_then(Value::as_object);
+    LiftPlan {
+        root_step: build_step(schema),
+        definition_steps: named
             .into_iter()
             .flatten()
-            .map(|(name, part)| (name.clone(), step(part)))
+            .map(|(name, part)| (name.clone(), build_step(part)))
             .collect(),
     }
 }
 
 /// The schema of the values in an array of pairs.
-pub(super) fn value_of_pair(pairs: &Value) -> Option<&Value> {
+pub(super) fn pair_value_schema(pairs: &Value) -> Option<&Value> {
     pairs.pointer("/items/properties/value")
 }
 
 /// Builds the way for one schema.
-fn step(schema: &Value) -> Step {
+fn build_step(schema: &Value) -> LiftStep {
     let Value::Object(members) = schema else {
-        return Step::Nothing;
+        return LiftStep::Identity;
     };
     // Only recursive schemas keep references, and those are followed whatever they hold.
-    if let Some(name) = members.find("$ref").and_then(Value::as_str) {
+    if let Some(name) = members.keyword("$ref").and_then(Value::as_str) {
         let name = name.strip_prefix("#/$defs/").unwrap_or(name);
-        return Step::Named(name.to_owned());
+        return LiftStep::Definition(name.to_owned());
     }
-    if let Some(Value::Array(branches)) = members.find("anyOf") {
-        return any(branches);
+    if let Some(Value::Array(branches)) = members.keyword("anyOf") {
+        return build_any_of_step(branches);
     }
-    if let Some(marks) = members.find(LIFT) {
-        if marks.has("json") {
-            return Step::Json;
+    if let Some(marks) = members.keyword(LIFT_KEYWORD) {
+        if marks.has_keyword("json") {
+            return LiftStep::JsonText;
         }
         if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
-            (marks.find("texts"), members.find("enum"))
+            (marks.keyword("texts"), members.keyword("enum"))
         {
-            return Step::Texts(texts.iter().cloned().zip(values.iter().cloned()).collect());
+            return LiftStep::EnumAsText(texts.iter().cloned().zip(values.iter().cloned()).collect());
         }
-        if marks.has("pairs") {
-            let value = value_of_pair(schema);
-            return Step::Pairs(Box::new(value.map(step).unwrap_or_default()));
+        if marks.has_keyword("pairs") {
+            let value = pair_value_schema(schema);
+            return LiftStep::KeyValuePairs(Box::new(value.map(build_step).unwrap_or_default()));
         }
     }
     let rest = members
-        .find("additionalProperties")
-        .map(step)
+        .keyword("additionalProperties")
+        .map(build_step)
         .unwrap_or_default();
-    if let Some(Value::Object(properties)) = members.find("properties") {
-        return object(properties, rest);
+    if let Some(Value::Object(properties)) = members.keyword("properties") {
+        return build_object_step(properties, rest);
     }
-    if !matches!(rest, Step::Nothing) {
-        return Step::Object {
+    if !matches!(rest, LiftStep::Identity) {
+        return LiftStep::Object {
             members: Vec::new(),
             rest: Box::new(rest),
         };
     }
-    let first = members.find("prefixItems").and_then(Value::as_array);
-    let first: Vec<Step> = first.into_iter().flatten().map(step).collect();
-    let rest = members.find("items").map(step).unwrap_or_default();
+    let first = members.keyword("prefixItems").and_then(Value::as_array);
+    let first: Vec<LiftStep> = first.into_iter().flatten().map(build_step).collect();
+    let rest = members.keyword("items").map(build_step).unwrap_or_default();
     if first
         .iter()
         .chain([&rest])
-        .all(|step| matches!(step, Step::Nothing))
+        .all(|step| matches!(step, LiftStep::Identity))
     {
-        return Step::Nothing;
+        return LiftStep::Identity;
     }
-    Step::Array {
+    LiftStep::Array {
         first,
         rest: Box::new(rest),
     }
 }
 
-fn any(branches: &[Value]) -> Step {
+fn build_any_of_step(branches: &[Value]) -> LiftStep {
     if let [only] = branches {
-        return step(only);
+        return build_step(only);
     }
-    let steps: Vec<Step> = branches.iter().map(step).collect();
-    if steps.iter().all(|step| matches!(step, Step::Nothing)) {
-        return Step::Nothing;
+    let steps: Vec<LiftStep> = branches.iter().map(build_step).collect();
+    if steps.iter().all(|step| matches!(step, LiftStep::Identity)) {
+        return LiftStep::Identity;
     }
-    let branch = |step| Branch {
+    let branch = |step| LiftBranch {
         schema: OnceLock::new(),
         step,
     };
-    Step::Any(steps.into_iter().map(branch).collect())
+    LiftStep::AnyOf(steps.into_iter().map(branch).collect())
 }
 
-fn object(properties: &Map<String, Value>, rest: Step) -> Step {
-    let others = matches!(rest, Step::Nothing);
+fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftStep {
+    let others = matches!(rest, LiftStep::Identity);
     let mut members = Vec::new();
     for (wire, part) in properties {
-        let marks = part.find(LIFT);
+        let marks = part.keyword(LIFT_KEYWORD);
         let name = marks
-            .and_then(|marks| marks.find("name"))
+            .and_then(|marks| marks.keyword("name"))
             .and_then(Value::as_str);
-        let marked = |mark: &str| marks.is_some_and(|marks| marks.has(mark));
+        let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
-        let step = step(part);
+        let step = build_step(part);
         // Whatever is not listed is left alone, unless the rest is not.
-        if others && name.is_none() && !absent && !never_null && matches!(step, Step::Nothing) {
+        if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity) {
             continue;
         }
-        members.push(Member {
-            wire: wire.clone(),
-            renamed: name.map(str::to_owned),
-            absent,
-            never_null,
+        members.push(LiftProperty {
+            wire_name: wire.clone(),
+            canonical_name: name.map(str::to_owned),
+            null_means_absent: absent,
+            omit_null: never_null,
             step,
         });
     }
     if others && members.is_empty() {
-        return Step::Nothing;
+        return LiftStep::Identity;
     }
-    Step::Object {
+    LiftStep::Object {
         members,
         rest: Box::new(rest),
     }

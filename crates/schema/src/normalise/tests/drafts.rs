@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{becomes, property, refusal, stays};
+use super::{assert_normalises, assert_property_normalises, refusal, assert_unchanged};
 
 #[test]
 fn the_name_of_an_older_draft_is_dropped_and_that_of_ours_stays() {
@@ -16,18 +16,18 @@ fn the_name_of_an_older_draft_is_dropped_and_that_of_ours_stays() {
             "https://json-schema.org/draft/2019-09/sc…",
         ),
     ] {
-        becomes(
+        assert_normalises(
             json!({"$schema": name, "type": "object"}),
             json!({"type": "object"}),
             &[&format!("`$schema: \"{shown}\"` dropped: read as 2020-12")],
         );
     }
-    stays(json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}));
+    assert_unchanged(json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}));
 }
 
 #[test]
 fn a_list_of_items_becomes_prefix_items() {
-    property(
+    assert_property_normalises(
         json!({"type": "array", "items": [{"type": "string"}, {"type": "float"}], "additionalItems": false}),
         json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "items": false}),
         &[
@@ -36,7 +36,7 @@ fn a_list_of_items_becomes_prefix_items() {
             "/prefixItems/1: type \"float\" read as \"number\"",
         ],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "tuple", "items": [{"type": "string"}]}),
         json!({"type": "array", "prefixItems": [{"type": "string"}]}),
         &[
@@ -44,22 +44,22 @@ fn a_list_of_items_becomes_prefix_items() {
             "a list in `items` read as `prefixItems`",
         ],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "array", "items": []}),
         json!({"type": "array"}),
         &["`items: []` dropped"],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "array", "items": {"type": "string"}, "additionalItems": false}),
         json!({"type": "array", "items": {"type": "string"}}),
         &["`additionalItems` dropped: only after a list of items it means something"],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "array", "items": "str"}),
         json!({"type": "array", "items": {"type": "string"}}),
         &[r#"/items: "str" read as {"type":"string"}"#],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "array", "items": null}),
         json!({"type": "array"}),
         &["`items: null` dropped"],
@@ -72,7 +72,7 @@ fn a_list_of_items_becomes_prefix_items() {
 
 #[test]
 fn bounds_that_were_flags_become_numbers() {
-    property(
+    assert_property_normalises(
         json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false}),
         json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 9}),
         &[
@@ -80,7 +80,7 @@ fn bounds_that_were_flags_become_numbers() {
             "`exclusiveMaximum` dropped: it excludes no `maximum`",
         ],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "integer", "minimum": "1", "exclusiveMinimum": "true"}),
         json!({"type": "integer", "exclusiveMinimum": 1}),
         &[
@@ -88,7 +88,7 @@ fn bounds_that_were_flags_become_numbers() {
             "`exclusiveMinimum: true` read as `exclusiveMinimum: 1`",
         ],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "integer", "divisibleBy": 5}),
         json!({"type": "integer", "multipleOf": 5}),
         &["`divisibleBy` read as `multipleOf`"],
@@ -97,7 +97,7 @@ fn bounds_that_were_flags_become_numbers() {
 
 #[test]
 fn keywords_of_older_drafts_become_those_that_replaced_them() {
-    becomes(
+    assert_normalises(
         json!({"type": "object", "dependencies": {"a": ["b"], "c": "d", "e": {"required": "f"}}}),
         json!({"type": "object", "dependentRequired": {"a": ["b"], "c": ["d"]}, "dependentSchemas": {"e": {"required": ["f"]}}}),
         &[
@@ -107,7 +107,7 @@ fn keywords_of_older_drafts_become_those_that_replaced_them() {
             "/dependentSchemas/e: `required: \"f\"` read as [\"f\"]",
         ],
     );
-    becomes(
+    assert_normalises(
         json!({"extends": {"minimum": 2}, "disallow": "str"}),
         json!({"allOf": [{"minimum": 2}], "not": {"type": "string"}}),
         &[
@@ -127,12 +127,12 @@ fn keywords_of_older_drafts_become_those_that_replaced_them() {
 
 #[test]
 fn definitions_stay_where_references_look_for_them() {
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"type": "str"}}}),
         json!({"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"type": "string"}}}),
         &["/definitions/A: type \"str\" read as \"string\""],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "OBJECT", "properties": {"a": {"ref": "#/defs/A"}}, "defs": {"A": {"type": "STRING"}}}),
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}),
         &[
@@ -147,27 +147,27 @@ fn definitions_stay_where_references_look_for_them() {
 #[test]
 fn nullable_admits_null_in_whatever_way_fits() {
     let note = "`nullable: true` read as: null is admitted";
-    property(
+    assert_property_normalises(
         json!({"type": "string", "nullable": true}),
         json!({"type": ["string", "null"]}),
         &[note],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "string", "enum": ["a"], "nullable": true, "default": null}),
         json!({"type": ["string", "null"], "enum": ["a", null], "default": null}),
         &[note],
     );
-    property(
+    assert_property_normalises(
         json!({"$ref": "#", "description": "d", "nullable": true}),
         json!({"description": "d", "anyOf": [{"$ref": "#"}, {"type": "null"}]}),
         &[note],
     );
-    property(
+    assert_property_normalises(
         json!({"anyOf": [{"type": "string"}], "nullable": true}),
         json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
         &[note],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "STRING", "nullable": "true"}),
         json!({"type": ["string", "null"]}),
         &[
@@ -176,12 +176,12 @@ fn nullable_admits_null_in_whatever_way_fits() {
             note,
         ],
     );
-    property(
+    assert_property_normalises(
         json!({"description": "d", "nullable": true}),
         json!({"description": "d"}),
         &[note],
     );
-    property(
+    assert_property_normalises(
         json!({"type": "string", "nullable": false}),
         json!({"type": "string"}),
         &["`nullable: false` dropped"],
@@ -190,7 +190,7 @@ fn nullable_admits_null_in_whatever_way_fits() {
 
 #[test]
 fn a_gemini_schema_loses_only_its_capitals() {
-    becomes(
+    assert_normalises(
         json!({
             "type": "OBJECT",
             "properties": {"days": {"type": "INTEGER", "format": "int32", "minimum": "1"}},

@@ -2,31 +2,31 @@
 
 use serde_json::json;
 
-use super::{becomes, refusal, stays};
+use super::{assert_normalises, refusal, assert_unchanged};
 
 #[test]
 fn no_parameters_at_all_are_an_empty_object() {
     let none = json!({"type": "object", "properties": {}});
-    becomes(json!(null), none.clone(), &[]);
-    becomes(json!({}), none.clone(), &[]);
-    becomes(json!([]), none.clone(), &["[] read as no parameters"]);
-    becomes(
+    assert_normalises(json!(null), none.clone(), &[]);
+    assert_normalises(json!({}), none.clone(), &[]);
+    assert_normalises(json!([]), none.clone(), &["[] read as no parameters"]);
+    assert_normalises(
         json!("  "),
         none.clone(),
         &["blank text read as no parameters"],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": null, "required": null}),
         none,
         &["`properties: null` read as {}", "`required: null` dropped"],
     );
-    stays(json!({"type": "object"}));
-    stays(json!(true));
+    assert_unchanged(json!({"type": "object"}));
+    assert_unchanged(json!(true));
 }
 
 #[test]
 fn an_object_that_only_names_its_properties_gets_its_type() {
-    becomes(
+    assert_normalises(
         json!({"properties": {"a": {"type": "string"}}}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}}),
         &["type \"object\" added: it has properties"],
@@ -35,7 +35,7 @@ fn an_object_that_only_names_its_properties_gets_its_type() {
 
 #[test]
 fn properties_are_read_from_whatever_they_were_put_in() {
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"city": "string", "days": "int", "extra": null, "never": false}}),
         json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "extra": {}, "never": false}}),
         &[
@@ -55,14 +55,14 @@ fn properties_are_read_from_whatever_they_were_put_in() {
         "/properties/extra: null read as any value",
         "/properties/city: `required: true` read as required by the object",
     ];
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": list}),
         after.clone(),
         &notes,
     );
     let mut of_root = vec!["a list read as the parameters of an object"];
     of_root.extend(notes);
-    becomes(list, after, &of_root);
+    assert_normalises(list, after, &of_root);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_property_that_is_no_schema_is_refused() {
 
 #[test]
 fn parameters_without_properties_around_them_are_found() {
-    becomes(
+    assert_normalises(
         json!({"city": {"type": "str", "description": "Where."}, "description": {"type": "str"}, "days": "int"}),
         json!({
             "type": "object",
@@ -119,20 +119,20 @@ fn parameters_without_properties_around_them_are_found() {
             "/properties/days: \"int\" read as {\"type\":\"integer\"}",
         ],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "object", "id": {"type": "string"}, "required": ["id"]}),
         json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}),
         &["`id` read as a property"],
     );
-    stays(
+    assert_unchanged(
         json!({"type": "object", "additionalProperties": {"type": "string"}, "x-ui": {"type": "string"}}),
     );
-    stays(json!({"items": {"type": "string"}}));
+    assert_unchanged(json!({"items": {"type": "string"}}));
 }
 
 #[test]
 fn a_parameter_beside_the_properties_joins_them_if_required_and_else_is_refused() {
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "b": {"type": "string"}, "required": ["a", "b"]}),
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a", "b"]}),
         &["`b` read as a property: it is required"],
@@ -153,22 +153,22 @@ fn a_parameter_beside_the_properties_joins_them_if_required_and_else_is_refused(
 fn wrapping_that_says_nothing_is_opened() {
     let after =
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}),
         after.clone(),
         &["`properties` read as the object it holds"],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"a": {"type": "string"}, "required": ["a"]}}),
         after.clone(),
         &["`required` stood in `properties`: read as the list of the object"],
     );
-    becomes(
+    assert_normalises(
         json!(after.to_string()),
         after.clone(),
         &["text read as the JSON it holds"],
     );
-    becomes(
+    assert_normalises(
         json!([{"name": "a", "in": "query", "required": true, "schema": {"type": "string"}}]),
         after,
         &[
@@ -183,28 +183,28 @@ fn wrapping_that_says_nothing_is_opened() {
 #[test]
 fn required_becomes_a_list_of_names() {
     let of = |required| json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": required});
-    becomes(
+    assert_normalises(
         of(json!("a")),
         of(json!(["a"])),
         &["`required: \"a\"` read as [\"a\"]"],
     );
-    becomes(
+    assert_normalises(
         of(json!("a, b")),
         of(json!(["a", "b"])),
         &["`required: \"a, b\"` read as [\"a\",\"b\"]"],
     );
-    becomes(
+    assert_normalises(
         of(json!({"a": true, "b": false})),
         of(json!(["a"])),
         &["`required: {\"a\":true,\"b\":false}` read as [\"a\"]"],
     );
-    becomes(
+    assert_normalises(
         of(json!(["a", "a"])),
         of(json!(["a"])),
         &["`required: [\"a\",\"a\"]` read as [\"a\"]"],
     );
-    stays(of(json!([])));
-    stays(of(json!(["elsewhere"])));
+    assert_unchanged(of(json!([])));
+    assert_unchanged(of(json!(["elsewhere"])));
     assert_eq!(
         refusal(of(json!(5))),
         "/required: expected a list of names, got 5"
@@ -217,7 +217,7 @@ fn required_becomes_a_list_of_names() {
 
 #[test]
 fn what_a_property_says_of_itself_goes_into_the_list() {
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {
             "a": {"type": "string", "required": true},
             "b": {"type": "string", "required": false},
@@ -236,12 +236,12 @@ fn what_a_property_says_of_itself_goes_into_the_list() {
             "/properties/e: `optional: true` read as not required, though the object requires it",
         ],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "optional": ["a"]}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}}),
         &["`optional` dropped: what is not `required` is optional"],
     );
-    becomes(
+    assert_normalises(
         json!({"type": "object", "required": true, "additionalProperties": {"type": "string", "optional": true}}),
         json!({"type": "object", "additionalProperties": {"type": "string"}}),
         &[

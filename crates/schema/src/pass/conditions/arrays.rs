@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::phrase::noun;
-use super::{at_least, at_most, is_anything, is_nothing, number, take};
-use crate::lower::{Lookup, LookupMut, Spot};
+use super::sentences::describe_value;
+use super::{raise_minimum, lower_maximum, admits_anything, admits_nothing, as_count, take_unsupported};
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 
 /// Keywords through which another schema may evaluate elements.
-const EVALUATING: [&str; 10] = [
+const EVALUATING_KEYWORDS: [&str; 10] = [
     "$dynamicRef",
     "$ref",
     "allOf",
@@ -21,54 +21,54 @@ const EVALUATING: [&str; 10] = [
 ];
 
 /// `unevaluatedItems` speaks of the same elements as `items` where nothing else evaluates any.
-pub(super) fn unevaluated(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let Some(rest) = take(members, spot, "unevaluatedItems") else {
+pub(super) fn resolve_unevaluated_items(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let Some(rest) = take_unsupported(members, spot, "unevaluatedItems") else {
         return;
     };
-    if is_anything(&rest) || members.has("items") {
+    if admits_anything(&rest) || members.has_keyword("items") {
         return;
     }
-    if !EVALUATING.iter().any(|keyword| members.has(keyword)) {
-        members.put("items", rest);
-    } else if is_nothing(&rest) {
-        spot.spill(members, "unevaluatedItems", "no other items".to_owned());
+    if !EVALUATING_KEYWORDS.iter().any(|keyword| members.has_keyword(keyword)) {
+        members.set_keyword("items", rest);
+    } else if admits_nothing(&rest) {
+        spot.move_to_description(members, "unevaluatedItems", "no other items".to_owned());
     } else {
-        let words = format!("each other item is {}", noun(&rest));
-        spot.spill(members, "unevaluatedItems", words);
+        let words = format!("each other item is {}", describe_value(&rest));
+        spot.move_to_description(members, "unevaluatedItems", words);
     }
 }
 
 /// An array ends before an element that nothing can be.
-pub(super) fn end_at_nothing(members: &mut Map<String, Value>) {
-    let Some(Value::Array(first)) = members.find_mut("prefixItems") else {
+pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
+    let Some(Value::Array(first)) = members.keyword_mut("prefixItems") else {
         return;
     };
-    let Some(end) = first.iter().position(is_nothing) else {
+    let Some(end) = first.iter().position(admits_nothing) else {
         return;
     };
     first.truncate(end);
     if end == 0 {
-        members.take_out("prefixItems");
+        members.remove_keyword("prefixItems");
     }
-    members.take_out("items");
-    at_most(members, "maxItems", end as u64);
+    members.remove_keyword("items");
+    lower_maximum(members, "maxItems", end as u64);
 }
 
 /// `contains`, and how often.
-pub(super) fn contains(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+pub(super) fn describe_contains(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     let [sought, least, most] =
-        ["contains", "minContains", "maxContains"].map(|keyword| take(members, spot, keyword));
+        ["contains", "minContains", "maxContains"].map(|keyword| take_unsupported(members, spot, keyword));
     let Some(sought) = sought else {
         return;
     };
-    let least = least.as_ref().and_then(number).unwrap_or(1);
-    let most = most.as_ref().and_then(number);
-    if is_anything(&sought) {
+    let least = least.as_ref().and_then(as_count).unwrap_or(1);
+    let most = most.as_ref().and_then(as_count);
+    if admits_anything(&sought) {
         if least > 0 {
-            at_least(members, "minItems", least);
+            raise_minimum(members, "minItems", least);
         }
         if let Some(most) = most {
-            at_most(members, "maxItems", most);
+            lower_maximum(members, "maxItems", most);
         }
         return;
     }
@@ -84,19 +84,19 @@ pub(super) fn contains(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
         0 | 1 => "item is",
         _ => "items are",
     };
-    let words = format!("{often} {items} {}", noun(&sought));
-    spot.spill(members, "contains", words);
+    let words = format!("{often} {items} {}", describe_value(&sought));
+    spot.move_to_description(members, "contains", words);
 }
 
-pub(super) fn unique(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let Some(Value::Bool(true)) = take(members, spot, "uniqueItems") else {
+pub(super) fn describe_unique_items(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let Some(Value::Bool(true)) = take_unsupported(members, spot, "uniqueItems") else {
         return;
     };
     if members
-        .find("maxItems")
-        .and_then(number)
+        .keyword("maxItems")
+        .and_then(as_count)
         .is_none_or(|most| most > 1)
     {
-        spot.spill(members, "uniqueItems", "no item comes twice".to_owned());
+        spot.move_to_description(members, "uniqueItems", "no item comes twice".to_owned());
     }
 }

@@ -2,136 +2,136 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Rest;
-use crate::lower::{LIFT, Lookup, LookupMut, Mark, Severity, Spot, mark};
+use super::AdditionalProperties;
+use crate::lower::{LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, Severity, SchemaCursor, add_lift_mark};
 use crate::pass::json_text;
-use crate::pass::keywords::binds;
-use crate::pass::subject::asserts;
-use crate::pass::words::{short, words};
+use crate::pass::unsupported_keywords::constrains;
+use crate::pass::applies_to::is_assertion;
+use crate::pass::describe::{describe_schema, describe_keyword};
 
 /// What else a value may be at the same place.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Siblings {
-    text: bool,
-    array: bool,
+pub(super) struct SiblingTypes {
+    has_string: bool,
+    has_array: bool,
 }
 
 /// The branches of a union, counted by what they may be.
 #[derive(Default)]
-pub(super) struct Branches {
-    texts: usize,
+pub(super) struct BranchTypeCounts {
+    strings: usize,
     arrays: usize,
 }
 
-impl Branches {
+impl BranchTypeCounts {
     pub(super) fn add(&mut self, branch: &Value) {
-        self.texts += usize::from(may_be(branch, "string"));
-        self.arrays += usize::from(may_be(branch, "array"));
+        self.strings += usize::from(may_have_type(branch, "string"));
+        self.arrays += usize::from(may_have_type(branch, "array"));
     }
 
     /// Takes one out, and returns what the others are.
-    pub(super) fn without(&mut self, branch: &Value) -> Siblings {
-        self.texts -= usize::from(may_be(branch, "string"));
-        self.arrays -= usize::from(may_be(branch, "array"));
-        Siblings {
-            text: self.texts > 0,
-            array: self.arrays > 0,
+    pub(super) fn siblings_of(&mut self, branch: &Value) -> SiblingTypes {
+        self.strings -= usize::from(may_have_type(branch, "string"));
+        self.arrays -= usize::from(may_have_type(branch, "array"));
+        SiblingTypes {
+            has_string: self.strings > 0,
+            has_array: self.arrays > 0,
         }
     }
 }
 
 /// Where a reference leads to is not looked up.
-fn may_be(branch: &Value, wanted: &str) -> bool {
-    match branch.find("type") {
+fn may_have_type(branch: &Value, wanted: &str) -> bool {
+    match branch.keyword("type") {
         Some(kind) => kind == wanted,
-        None => branch.find("$ref").is_some(),
+        None => branch.keyword("$ref").is_some(),
     }
 }
 
-pub(super) fn undeclared(
+pub(super) fn rewrite_undeclared(
     members: &mut Map<String, Value>,
-    spot: &mut Spot<'_>,
-    rest: &Rest,
-    siblings: Siblings,
+    spot: &mut SchemaCursor<'_>,
+    rest: &AdditionalProperties,
+    siblings: SiblingTypes,
 ) {
     match rest {
-        Rest::Refused => empty(members, spot, siblings),
-        Rest::Ruled if !siblings.array => pairs(members, spot),
-        _ => text(members, spot),
+        AdditionalProperties::Forbidden => rewrite_empty_object(members, spot, siblings),
+        AdditionalProperties::Constrained if !siblings.has_array => map_to_pairs(members, spot),
+        _ => object_to_json_text(members, spot),
     }
 }
 
-fn text(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+fn object_to_json_text(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     let told = Value::Object(std::mem::take(members));
-    let words = format!("{}, as JSON text", short(&told));
+    let words = format!("{}, as JSON text", describe_schema(&told));
     if let Value::Object(told) = told {
         *members = told;
     }
-    json_text::write(members, &words);
-    spot.lose("type", Severity::Wider, Some(words));
+    json_text::replace_by_json_text(members, &words);
+    spot.report_loss("type", Severity::Wider, Some(words));
 }
 
 /// The one object without properties.
-fn empty(members: &mut Map<String, Value>, spot: &mut Spot<'_>, siblings: Siblings) {
-    if spot.rules.empty_objects {
+fn rewrite_empty_object(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+    if spot.rules.allows_empty_objects {
         return;
     }
-    give_up(members, spot);
-    if siblings.text {
-        return text(members, spot);
+    describe_other_keywords(members, spot);
+    if siblings.has_string {
+        return object_to_json_text(members, spot);
     }
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.put("type", json!("string"));
-    members.put("enum", json!(["{}"]));
-    mark(members, Mark::Texts(vec![json!({})]));
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    members.set_keyword("type", json!("string"));
+    members.set_keyword("enum", json!(["{}"]));
+    add_lift_mark(members, LiftMark::EnumAsText(vec![json!({})]));
 }
 
 /// A map as `[{"key": …, "value": …}]`.
-fn pairs(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
-    let value = members.take_out("additionalProperties");
-    let least = members.take_out("minProperties");
-    let most = members.take_out("maxProperties");
-    give_up(members, spot);
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT));
-    members.put("type", json!("array"));
+fn map_to_pairs(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let value = members.remove_keyword("additionalProperties");
+    let least = members.remove_keyword("minProperties");
+    let most = members.remove_keyword("maxProperties");
+    describe_other_keywords(members, spot);
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    members.set_keyword("type", json!("array"));
     let mut items = json!({
         "type": "object",
         "properties": {},
         "required": ["key", "value"],
         "additionalProperties": false,
     });
-    if let Some(Value::Object(properties)) = items.find_mut("properties") {
-        properties.put("key", json!({"type": "string"}));
-        properties.put("value", value.unwrap_or_default());
+    if let Some(Value::Object(properties)) = items.keyword_mut("properties") {
+        properties.set_keyword("key", json!({"type": "string"}));
+        properties.set_keyword("value", value.unwrap_or_default());
     }
-    members.put("items", items);
+    members.set_keyword("items", items);
     if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
-        members.put("minItems", least);
+        members.set_keyword("minItems", least);
     }
     if let Some(most) = most {
-        members.put("maxItems", most);
+        members.set_keyword("maxItems", most);
     }
     // An array cannot say that a key comes once; one that comes twice is refused when it comes back.
     let words = "each entry is a key, given once, and its value";
-    spot.spill(members, "additionalProperties", words.to_owned());
-    mark(members, Mark::Pairs);
+    spot.move_to_description(members, "additionalProperties", words.to_owned());
+    add_lift_mark(members, LiftMark::KeyValuePairs);
 }
 
 /// Tells whatever else the schema asks of its value.
-fn give_up(members: &mut Map<String, Value>, spot: &mut Spot<'_>) {
+fn describe_other_keywords(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     let said = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members
         .iter()
         .filter(|(keyword, value)| {
-            !said.contains(&keyword.as_str()) && asserts(keyword) && binds(keyword, value)
+            !said.contains(&keyword.as_str()) && is_assertion(keyword) && constrains(keyword, value)
         })
         .map(|(keyword, value)| (keyword.clone(), value.clone()))
         .collect();
     for (keyword, value) in others {
-        members.take_out(&keyword);
-        match words(&keyword, &value) {
-            Some(words) => spot.spill(members, &keyword, words),
-            None => spot.lose(&keyword, Severity::Wider, None),
+        members.remove_keyword(&keyword);
+        match describe_keyword(&keyword, &value) {
+            Some(words) => spot.move_to_description(members, &keyword, words),
+            None => spot.report_loss(&keyword, Severity::Wider, None),
         }
     }
 }

@@ -5,27 +5,27 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::lower::{Lookup, Parts, parts};
+use crate::lower::{KeywordLookup, SubschemaShape, subschema_shape};
 
 /// How many references are looked at to find out which schemas contain themselves.
-const MOST_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 1_000_000;
 
 /// A schema and the resource it belongs to: `#` means the latter.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'s> {
+pub(super) struct ResolvedSchema<'s> {
     pub(super) schema: &'s Value,
     resource: &'s Value,
 }
 
-impl<'s> Place<'s> {
+impl<'s> ResolvedSchema<'s> {
     /// A part of the same resource.
-    pub(super) fn at(self, schema: &'s Value) -> Self {
+    pub(super) fn with_schema(self, schema: &'s Value) -> Self {
         Self { schema, ..self }
     }
 
     /// The same schema, as its own resource if it is one.
-    pub(super) fn entered(self) -> Self {
-        match id(self.schema) {
+    pub(super) fn enter_resource(self) -> Self {
+        match resource_id(self.schema) {
             Some(_) => Self {
                 schema: self.schema,
                 resource: self.schema,
@@ -35,45 +35,45 @@ impl<'s> Place<'s> {
     }
 }
 
-fn id(schema: &Value) -> Option<&str> {
-    let id = schema.find("$id")?.as_str()?;
+fn resource_id(schema: &Value) -> Option<&str> {
+    let id = schema.keyword("$id")?.as_str()?;
     Some(id.trim_end_matches('#')).filter(|id| !id.is_empty())
 }
 
 /// Everything that a reference can lead to.
-pub(super) struct Index<'s> {
+pub(super) struct RefIndex<'s> {
     root: &'s Value,
     /// Resources by their names; `None` for a name given twice.
     resources: HashMap<&'s str, Option<&'s Value>>,
-    anchors: HashMap<(*const Value, &'s str), Place<'s>>,
-    dynamic: HashMap<&'s str, Option<Place<'s>>>,
-    cyclic: OnceCell<Option<HashSet<*const Value>>>,
+    anchors: HashMap<(*const Value, &'s str), ResolvedSchema<'s>>,
+    dynamic_anchors: HashMap<&'s str, Option<ResolvedSchema<'s>>>,
+    recursive_schemas: OnceCell<Option<HashSet<*const Value>>>,
 }
 
-impl<'s> Index<'s> {
-    pub(super) fn of(root: &'s Value) -> Self {
+impl<'s> RefIndex<'s> {
+    pub(super) fn new(root: &'s Value) -> Self {
         let mut index = Self {
             root,
             resources: HashMap::new(),
             anchors: HashMap::new(),
-            dynamic: HashMap::new(),
-            cyclic: OnceCell::new(),
+            dynamic_anchors: HashMap::new(),
+            recursive_schemas: OnceCell::new(),
         };
         let start = index.root();
-        visit(start, &mut |place| index.note(place));
+        visit_schemas(start, &mut |place| index.add(place));
         index
     }
 
-    pub(super) fn root(&self) -> Place<'s> {
-        Place {
+    pub(super) fn root(&self) -> ResolvedSchema<'s> {
+        ResolvedSchema {
             schema: self.root,
             resource: self.root,
         }
     }
 
-    fn note(&mut self, place: Place<'s>) {
-        let text = |keyword| place.schema.find(keyword).and_then(Value::as_str);
-        if let Some(id) = id(place.schema) {
+    fn add(&mut self, place: ResolvedSchema<'s>) {
+        let text = |keyword| place.schema.keyword(keyword).and_then(Value::as_str);
+        if let Some(id) = resource_id(place.schema) {
             self.resources
                 .entry(id)
                 .and_modify(|known| *known = None)
@@ -86,7 +86,7 @@ impl<'s> Index<'s> {
             }
         }
         if let Some(name) = text("$dynamicAnchor") {
-            self.dynamic
+            self.dynamic_anchors
                 .entry(name)
                 .and_modify(|known| *known = None)
                 .or_insert(Some(place));
@@ -96,18 +96,18 @@ impl<'s> Index<'s> {
     /// Finds what a reference that stands at a place means.
     pub(super) fn resolve(
         &self,
-        from: Place<'s>,
+        from: ResolvedSchema<'s>,
         reference: &str,
         keyword: &str,
-    ) -> Option<Place<'s>> {
+    ) -> Option<ResolvedSchema<'s>> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if keyword == "$dynamicRef" {
             let first = self.resolve(from, reference, "$ref")?;
             let dynamic =
-                first.schema.find("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
+                first.schema.keyword("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
             // With one anchor of that name, where the search starts makes no difference.
             return if dynamic {
-                *self.dynamic.get(fragment)?
+                *self.dynamic_anchors.get(fragment)?
             } else {
                 Some(first)
             };
@@ -116,13 +116,13 @@ impl<'s> Index<'s> {
             "" => from.resource,
             name => (*self.resources.get(name)?)?,
         };
-        let start = Place {
+        let start = ResolvedSchema {
             schema: resource,
             resource,
         };
         match fragment {
             "" => Some(start),
-            pointer if pointer.starts_with('/') => walk(start, &decoded(pointer)?),
+            pointer if pointer.starts_with('/') => resolve_pointer(start, &percent_decode(pointer)?),
             anchor => self
                 .anchors
                 .get(&(std::ptr::from_ref(resource), anchor))
@@ -133,22 +133,22 @@ impl<'s> Index<'s> {
     /// Whether following references from a schema leads back to it; `None` when that takes too long to find out.
     ///
     /// A schema on the way from one that does to another counts too.
-    pub(super) fn contains_itself(&self, target: Place<'s>) -> Option<bool> {
-        let cyclic = self.cyclic.get_or_init(|| self.cycles()).as_ref()?;
+    pub(super) fn is_recursive(&self, target: ResolvedSchema<'s>) -> Option<bool> {
+        let cyclic = self.recursive_schemas.get_or_init(|| self.find_recursive()).as_ref()?;
         Some(cyclic.contains(&std::ptr::from_ref(target.schema)))
     }
 
     /// Takes away what leads nowhere, and what nothing leads to, until only circles are left.
-    fn cycles(&self) -> Option<HashSet<*const Value>> {
+    fn find_recursive(&self) -> Option<HashSet<*const Value>> {
         let mut left: HashMap<*const Value, HashSet<*const Value>> = HashMap::new();
-        let mut next = self.leads_to(self.root(), &mut 0)?;
+        let mut next = self.reference_targets(self.root(), &mut 0)?;
         let mut steps = 0;
         while let Some(place) = next.pop() {
             let address = std::ptr::from_ref(place.schema);
             if left.contains_key(&address) {
                 continue;
             }
-            let found = self.leads_to(place, &mut steps)?;
+            let found = self.reference_targets(place, &mut steps)?;
             left.insert(
                 address,
                 found
@@ -159,30 +159,30 @@ impl<'s> Index<'s> {
             next.extend(found);
         }
         for _ in 0..2 {
-            peel(&mut left);
-            left = turned(&left);
+            remove_leaves(&mut left);
+            left = reversed(&left);
         }
         Some(left.into_keys().collect())
     }
 
     /// What the references in a schema mean.
-    fn leads_to(&self, place: Place<'s>, steps: &mut usize) -> Option<Vec<Place<'s>>> {
+    fn reference_targets(&self, place: ResolvedSchema<'s>, steps: &mut usize) -> Option<Vec<ResolvedSchema<'s>>> {
         let mut found = Vec::new();
-        visit(place, &mut |part| {
+        visit_schemas(place, &mut |part| {
             *steps += 1;
             for keyword in ["$ref", "$dynamicRef"] {
-                let reference = part.schema.find(keyword).and_then(Value::as_str);
+                let reference = part.schema.keyword(keyword).and_then(Value::as_str);
                 found
                     .extend(reference.and_then(|reference| self.resolve(part, reference, keyword)));
             }
         });
-        (*steps <= MOST_STEPS).then_some(found)
+        (*steps <= MAX_STEPS).then_some(found)
     }
 }
 
 /// Takes away, again and again, what leads to nothing that is left.
-fn peel(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
-    let back = turned(graph);
+fn remove_leaves(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
+    let back = reversed(graph);
     let mut ends: Vec<*const Value> = graph
         .iter()
         .filter(|(_, to)| to.is_empty())
@@ -201,7 +201,7 @@ fn peel(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
     }
 }
 
-fn turned(
+fn reversed(
     graph: &HashMap<*const Value, HashSet<*const Value>>,
 ) -> HashMap<*const Value, HashSet<*const Value>> {
     let mut back: HashMap<*const Value, HashSet<*const Value>> =
@@ -217,20 +217,20 @@ fn turned(
 }
 
 /// Visits a schema and every schema in it.
-fn visit<'s>(place: Place<'s>, note: &mut dyn FnMut(Place<'s>)) {
+fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSchema<'s>)) {
     let Value::Object(members) = place.schema else {
         return;
     };
-    let place = place.entered();
+    let place = place.enter_resource();
     note(place);
     for (keyword, value) in members {
-        match (parts(keyword), value) {
-            (Parts::One | Parts::OneOrMany, Value::Object(_)) => visit(place.at(value), note),
-            (Parts::Many | Parts::OneOrMany, Value::Array(parts)) => {
-                parts.iter().for_each(|part| visit(place.at(part), note));
+        match (subschema_shape(keyword), value) {
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => visit_schemas(place.with_schema(value), note),
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
+                parts.iter().for_each(|part| visit_schemas(place.with_schema(part), note));
             }
-            (Parts::Named, Value::Object(parts)) => {
-                parts.values().for_each(|part| visit(place.at(part), note));
+            (SubschemaShape::Map, Value::Object(parts)) => {
+                parts.values().for_each(|part| visit_schemas(place.with_schema(part), note));
             }
             _ => {}
         }
@@ -238,7 +238,7 @@ fn visit<'s>(place: Place<'s>, note: &mut dyn FnMut(Place<'s>)) {
 }
 
 /// Follows a JSON pointer, noticing where it enters another resource.
-fn walk<'s>(start: Place<'s>, pointer: &str) -> Option<Place<'s>> {
+fn resolve_pointer<'s>(start: ResolvedSchema<'s>, pointer: &str) -> Option<ResolvedSchema<'s>> {
     let mut place = start;
     for step in pointer.split('/').skip(1) {
         let step = step.replace("~1", "/").replace("~0", "~");
@@ -247,13 +247,13 @@ fn walk<'s>(start: Place<'s>, pointer: &str) -> Option<Place<'s>> {
             Value::Array(elements) => elements.get(step.parse::<usize>().ok()?)?,
             _ => return None,
         };
-        place = place.at(below).entered();
+        place = place.with_schema(below).enter_resource();
     }
     Some(place).filter(|place| place.schema.is_object() || place.schema.is_boolean())
 }
 
 /// Undoes percent-encoding.
-fn decoded(pointer: &str) -> Option<String> {
+fn percent_decode(pointer: &str) -> Option<String> {
     if !pointer.contains('%') {
         return Some(pointer.to_owned());
     }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, keeps_its_word, pair};
+use super::{run_pass, assert_losses_reported, assert_pass};
 use crate::{Dialect, pass::all_of::run};
 
 /// What two parts, and what stands beside them, come to without a loss.
 fn joined(parts: Value, after: Value) {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({ "allOf": parts }),
@@ -177,14 +177,14 @@ fn alternatives_multiply() {
 
 #[test]
 fn what_stands_beside_is_part_of_it() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"description": "Outer.", "minimum": 2, "allOf": [{"type": "integer", "description": "Inner."}, {}, {"allOf": [{"maximum": 5}]}]}),
         json!({"description": "Outer. Inner.", "minimum": 2, "type": "integer", "maximum": 5}),
         &[],
     );
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"description": "Outer.", "title": "T", "allOf": [{"type": "integer", "description": "Inner."}]}),
@@ -217,7 +217,7 @@ fn what_one_keyword_cannot_say_is_described() {
             "/: contains (wider), described as \"at least one item is 2\"",
         ),
     ] {
-        pair(
+        assert_pass(
             run,
             Dialect::OPENAI_STRICT,
             json!({ "allOf": parts }),
@@ -230,8 +230,8 @@ fn what_one_keyword_cannot_say_is_described() {
 #[test]
 fn where_all_of_is_understood_what_cannot_be_joined_stays_apart() {
     let schema = json!({"allOf": [{"pattern": "^a"}, {"pattern": "b$"}]});
-    pair(run, Dialect::MISTRAL, schema.clone(), schema, &[]);
-    pair(
+    assert_pass(run, Dialect::MISTRAL, schema.clone(), schema, &[]);
+    assert_pass(
         run,
         Dialect::MISTRAL,
         json!({"allOf": [{"pattern": "^a"}, {"minLength": 1}]}),
@@ -277,7 +277,7 @@ fn what_is_left_over_is_settled_when_all_has_come_together() {
             }),
         ),
     ] {
-        pair(run, Dialect::OPENAI_STRICT, before, after, &[]);
+        assert_pass(run, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
 
@@ -289,7 +289,7 @@ fn what_several_alternatives_may_evaluate_is_not_settled_here() {
         json!({"if": {"required": ["a"]}, "unevaluatedProperties": false}),
         json!({"contains": {"const": 1}, "unevaluatedItems": false}),
     ] {
-        pair(run, Dialect::OPENAI_STRICT, schema.clone(), schema, &[]);
+        assert_pass(run, Dialect::OPENAI_STRICT, schema.clone(), schema, &[]);
     }
 }
 
@@ -297,7 +297,7 @@ fn what_several_alternatives_may_evaluate_is_not_settled_here() {
 fn references_that_stay_are_opened() {
     let definitions =
         json!({"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}});
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"properties": {"a": {"minProperties": 1, "allOf": [{"$ref": "#/$defs/node"}]}}, "$defs": definitions}),
@@ -305,7 +305,7 @@ fn references_that_stay_are_opened() {
         &[],
     );
     // Beside nothing there is nothing to open.
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"properties": {"a": {"description": "It.", "allOf": [{"$ref": "#/$defs/node"}]}}, "$defs": definitions}),
@@ -316,7 +316,7 @@ fn references_that_stay_are_opened() {
 
 #[test]
 fn a_reference_that_leads_nowhere_is_reported_where_it_is_joined() {
-    let (after, losses) = golden(
+    let (after, losses) = run_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "allOf": [{"$ref": "#/$defs/circle"}], "$defs": {"circle": {"$ref": "#/$defs/circle"}}}),
@@ -328,7 +328,7 @@ fn a_reference_that_leads_nowhere_is_reported_where_it_is_joined() {
 #[test]
 fn names_are_no_keywords() {
     let schema = json!({"properties": {"allOf": {"type": "array"}, "unevaluatedProperties": {}}});
-    pair(run, Dialect::OPENAI_STRICT, schema.clone(), schema, &[]);
+    assert_pass(run, Dialect::OPENAI_STRICT, schema.clone(), schema, &[]);
 }
 
 #[test]
@@ -378,6 +378,6 @@ fn the_verdict_is_as_reported() {
         json!([1]),
     ];
     for dialect in [Dialect::OPENAI_STRICT, Dialect::MISTRAL] {
-        keeps_its_word(run, dialect, &schemas, &values);
+        assert_losses_reported(run, dialect, &schemas, &values);
     }
 }

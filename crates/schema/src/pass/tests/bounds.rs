@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::pair;
+use super::assert_pass;
 use crate::{
     Dialect,
-    pass::bounds::{at_most_one_item, run},
+    pass::bounds::{limit_min_items_to_one, run},
 };
 
 #[test]
@@ -52,13 +52,13 @@ fn exclusive_bounds_of_integers_become_inclusive() {
         let (mut before, mut after) = (before, after);
         before["type"] = json!("integer");
         after["type"] = json!("integer");
-        pair(run, Dialect::GEMINI, before, after, &[]);
+        assert_pass(run, Dialect::GEMINI, before, after, &[]);
     }
 }
 
 #[test]
 fn fractions_that_bind_integers_are_rounded_to_what_they_mean() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"type": "integer", "minimum": 1.5, "maximum": 7.5}),
@@ -70,14 +70,14 @@ fn fractions_that_bind_integers_are_rounded_to_what_they_mean() {
 #[test]
 fn exclusive_bounds_stay_where_they_are_read_and_where_numbers_have_them() {
     let integer = json!({"type": "integer", "exclusiveMinimum": 0});
-    pair(run, Dialect::OPENAI_STRICT, integer.clone(), integer, &[]);
+    assert_pass(run, Dialect::OPENAI_STRICT, integer.clone(), integer, &[]);
     let number = json!({"type": "number", "exclusiveMinimum": 0});
-    pair(run, Dialect::GEMINI, number.clone(), number, &[]);
+    assert_pass(run, Dialect::GEMINI, number.clone(), number, &[]);
 }
 
 #[test]
 fn bounds_that_bind_nothing_go() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "minProperties": 0, "properties": {
@@ -95,13 +95,13 @@ fn bounds_that_bind_nothing_go() {
 #[test]
 fn a_property_that_is_called_like_a_bound_is_none() {
     let before = json!({"type": "object", "properties": {"exclusiveMinimum": {"type": "integer"}, "minimum": {"type": "integer", "minimum": 0}}});
-    pair(run, Dialect::GEMINI, before.clone(), before, &[]);
+    assert_pass(run, Dialect::GEMINI, before.clone(), before, &[]);
 }
 
 #[test]
 fn more_than_one_item_is_told() {
-    pair(
-        at_most_one_item,
+    assert_pass(
+        limit_min_items_to_one,
         Dialect::ANTHROPIC_STRICT,
         json!({"type": "object", "properties": {
             "a": {"type": "array", "items": {}, "minItems": 3, "description": "Points."},

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::pair;
+use super::assert_pass;
 use crate::{
     Dialect,
-    pass::formats::{looks_around, run},
+    pass::formats::{needs_backtracking, run},
 };
 
 #[test]
 fn a_format_that_is_not_read_is_told() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"properties": {
@@ -29,7 +29,7 @@ fn a_format_that_is_not_read_is_told() {
 
 #[test]
 fn formats_of_numbers_go_in_silence() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"anyOf": [{"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255}, {"type": "number", "format": "double"}]}),
@@ -40,7 +40,7 @@ fn formats_of_numbers_go_in_silence() {
 
 #[test]
 fn a_format_that_nobody_checks_costs_nothing() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI,
         json!({"type": "string", "format": "phone", "description": ""}),
@@ -51,7 +51,7 @@ fn a_format_that_nobody_checks_costs_nothing() {
 
 #[test]
 fn a_format_is_read_on_its_own_type_only() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI_OPENAPI,
         json!({"anyOf": [{"type": "integer", "format": "int32"}, {"type": "string", "format": "int32"}, {"type": "string", "format": "date-time"}]}),
@@ -63,7 +63,7 @@ fn a_format_is_read_on_its_own_type_only() {
 #[test]
 fn patterns_that_look_around_are_told_where_patterns_are_read() {
     let before = json!({"type": "string", "pattern": "^(?!x)\\w+$"});
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         before.clone(),
@@ -71,7 +71,7 @@ fn patterns_that_look_around_are_told_where_patterns_are_read() {
         &["/: pattern (wider), described as \"matches the pattern `^(?!x)\\w+$`\""],
     );
     // There no pattern is read, and the keywords pass takes them all.
-    pair(run, Dialect::GEMINI, before.clone(), before, &[]);
+    assert_pass(run, Dialect::GEMINI, before.clone(), before, &[]);
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn look_around_is_told_from_what_looks_like_it() {
         r"(?<n>a)\k<n>",
         r"[]](?=a)",
     ] {
-        assert!(looks_around(pattern), "{pattern}");
+        assert!(needs_backtracking(pattern), "{pattern}");
     }
     for pattern in [
         "", "a", r"\(?=a", "(?:a)", "(?<n>a)", r"\\1", r"[\1]", "[(?=]", r"\d{1}", "\\",
     ] {
-        assert!(!looks_around(pattern), "{pattern}");
+        assert!(!needs_backtracking(pattern), "{pattern}");
     }
 }

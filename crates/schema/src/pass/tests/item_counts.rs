@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, pair};
+use super::{run_pass, assert_pass};
 use crate::{Dialect, pass::item_counts::run};
 
 fn lists(bounds: &[u64]) -> Value {
@@ -18,7 +18,7 @@ fn lists(bounds: &[u64]) -> Value {
 #[test]
 fn what_adds_up_to_what_is_allowed_stays() {
     for bounds in [&[][..], &[0], &[960], &[900, 60], &[320, 320, 320]] {
-        pair(run, Dialect::GEMINI, lists(bounds), lists(bounds), &[]);
+        assert_pass(run, Dialect::GEMINI, lists(bounds), lists(bounds), &[]);
     }
 }
 
@@ -45,7 +45,7 @@ fn of_more_the_longest_are_described() {
         }
         for dialect in [Dialect::GEMINI, Dialect::GEMINI_OPENAPI] {
             assert_eq!(
-                golden(run, dialect, lists(bounds)),
+                run_pass(run, dialect, lists(bounds)),
                 (after.clone(), losses.clone())
             );
         }
@@ -54,7 +54,7 @@ fn of_more_the_longest_are_described() {
 
 #[test]
 fn lists_are_counted_wherever_they_are_and_names_are_not() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI,
         json!({
@@ -73,7 +73,7 @@ fn lists_are_counted_wherever_they_are_and_names_are_not() {
 
 #[test]
 fn where_there_is_no_such_bound_nothing_happens() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         lists(&[5000]),

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{marked, pair};
-use crate::{Dialect, lower::LIFT, pass::nulls::run};
+use super::{run_pass_with_marks, assert_pass};
+use crate::{Dialect, lower::LIFT_KEYWORD, pass::nulls::run};
 
 #[test]
 fn a_scalar_or_null_has_two_types() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"properties": {"type": {"description": "Name.", "anyOf": [{"type": "string", "pattern": "a"}, {"type": "null"}]}}}),
@@ -18,7 +18,7 @@ fn a_scalar_or_null_has_two_types() {
 
 #[test]
 fn an_enum_with_two_types_lists_null() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"anyOf": [{"type": "null", "description": "none"}, {"type": "string", "enum": ["a"], "description": "Unit."}], "description": ""}),
@@ -36,19 +36,19 @@ fn objects_arrays_and_larger_unions_keep_a_branch() {
         json!({"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}),
         json!({"type": "null"}),
     ] {
-        pair(run, Dialect::OPENAI_STRICT, before.clone(), before, &[]);
+        assert_pass(run, Dialect::OPENAI_STRICT, before.clone(), before, &[]);
     }
 }
 
 #[test]
 fn where_null_is_only_a_branch_nothing_changes() {
     let before = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
-    pair(run, Dialect::DEEPSEEK_STRICT, before.clone(), before, &[]);
+    assert_pass(run, Dialect::DEEPSEEK_STRICT, before.clone(), before, &[]);
 }
 
 #[test]
 fn null_becomes_a_flag() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI_OPENAPI,
         json!({"properties": {
@@ -59,7 +59,7 @@ fn null_becomes_a_flag() {
         json!({"properties": {
             "a": {"description": "Place. Where", "type": "object", "properties": {"b": {"type": "string"}}, "nullable": true},
             "b": {"anyOf": [{"type": "string"}, {"type": "integer"}], "nullable": true},
-            "c": {"description": "Nothing.", "type": "string", "enum": ["null"], (LIFT): {"texts": [null]}},
+            "c": {"description": "Nothing.", "type": "string", "enum": ["null"], (LIFT_KEYWORD): {"texts": [null]}},
         }}),
         &[],
     );
@@ -68,7 +68,7 @@ fn null_becomes_a_flag() {
 #[test]
 fn two_nulls_are_one() {
     let nulls = || json!({"anyOf": [{"type": "null"}, {"type": "null", "description": "Nothing."}, {"type": "string"}]});
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI_OPENAPI,
         nulls(),
@@ -77,11 +77,11 @@ fn two_nulls_are_one() {
     );
     let mut only = nulls();
     only["anyOf"].as_array_mut().unwrap().pop();
-    pair(
+    assert_pass(
         run,
         Dialect::PORTABLE,
         json!({"type": "object", "properties": {"a": only}}),
-        json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["null"], (LIFT): {"texts": [null]}}}}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["null"], (LIFT_KEYWORD): {"texts": [null]}}}}),
         &[],
     );
 }
@@ -89,12 +89,12 @@ fn two_nulls_are_one() {
 #[test]
 fn where_there_is_no_null_a_property_is_left_out_if_it_may_be() {
     let maybe = || json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
-    pair(
+    assert_pass(
         run,
         Dialect::PORTABLE,
         json!({"type": "object", "properties": {"a": maybe(), "b": maybe(), "c": {"type": "array", "items": maybe()}}, "required": ["b", "c"]}),
         json!({"type": "object", "properties": {
-            "a": {"type": "string", (LIFT): {"never_null": true}},
+            "a": {"type": "string", (LIFT_KEYWORD): {"never_null": true}},
             "b": {"type": "string"},
             "c": {"type": "array", "items": {"type": "string"}},
         }, "required": ["b", "c"]}),
@@ -108,13 +108,13 @@ fn where_there_is_no_null_a_property_is_left_out_if_it_may_be() {
 
 #[test]
 fn marks_of_property_and_value_come_together() {
-    let (after, _) = marked(
+    let (after, _) = run_pass_with_marks(
         run,
         Dialect::OPENAI_STRICT,
-        json!({"anyOf": [{"type": "string", "enum": ["1"], (LIFT): {"texts": [1]}}, {"type": "null"}], (LIFT): {"absent": true}}),
+        json!({"anyOf": [{"type": "string", "enum": ["1"], (LIFT_KEYWORD): {"texts": [1]}}, {"type": "null"}], (LIFT_KEYWORD): {"absent": true}}),
     );
     assert_eq!(
         after,
-        json!({"type": ["string", "null"], "enum": ["1", null], (LIFT): {"absent": true, "texts": [1]}})
+        json!({"type": ["string", "null"], "enum": ["1", null], (LIFT_KEYWORD): {"absent": true, "texts": [1]}})
     );
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, pair};
+use super::{run_pass, assert_pass};
 use crate::{
     Dialect,
-    lower::LIFT,
-    pass::objects::{close, declare},
+    lower::LIFT_KEYWORD,
+    pass::objects::{close_objects, require_declared_properties},
 };
 
 /// What pairs cannot say.
@@ -19,8 +19,8 @@ fn below(part: Value) -> Value {
 
 #[test]
 fn a_map_becomes_pairs() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(
             json!({"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 3, "description": "Stock."}),
@@ -36,7 +36,7 @@ fn a_map_becomes_pairs() {
             },
             "minItems": 1,
             "maxItems": 3,
-            (LIFT): {"pairs": true},
+            (LIFT_KEYWORD): {"pairs": true},
         })),
         &[ONCE],
     );
@@ -44,8 +44,8 @@ fn a_map_becomes_pairs() {
 
 #[test]
 fn what_a_map_requires_is_told() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(
             json!({"type": "object", "additionalProperties": {"type": "integer"}, "required": ["a"]}),
@@ -59,7 +59,7 @@ fn what_a_map_requires_is_told() {
                 "required": ["key", "value"],
                 "additionalProperties": false,
             },
-            (LIFT): {"pairs": true},
+            (LIFT_KEYWORD): {"pairs": true},
         })),
         &[
             "/properties/properties: required (wider), described as \"requires `a`\"",
@@ -70,14 +70,14 @@ fn what_a_map_requires_is_told() {
 
 #[test]
 fn anything_is_json_text_and_a_free_object_too() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::PORTABLE,
         json!({"type": "object", "properties": {"a": {}, "b": {"type": "object", "description": "Settings."}, "c": {"type": "object", "additionalProperties": true}}}),
         json!({"type": "object", "properties": {
-            "a": {"type": "string", "description": "Any value, as JSON text", (LIFT): {"json": true}},
-            "b": {"type": "string", "description": "Settings. (an object, as JSON text)", (LIFT): {"json": true}},
-            "c": {"type": "string", "description": "An object, as JSON text", (LIFT): {"json": true}},
+            "a": {"type": "string", "description": "Any value, as JSON text", (LIFT_KEYWORD): {"json": true}},
+            "b": {"type": "string", "description": "Settings. (an object, as JSON text)", (LIFT_KEYWORD): {"json": true}},
+            "c": {"type": "string", "description": "An object, as JSON text", (LIFT_KEYWORD): {"json": true}},
         }}),
         &[
             "/properties/b: type (wider), described as \"an object, as JSON text\"",
@@ -88,14 +88,14 @@ fn anything_is_json_text_and_a_free_object_too() {
 
 #[test]
 fn what_is_left_of_a_contradiction_is_anything() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(json!({"not": {"type": "string"}, "description": "Size."})),
         below(json!({
             "type": "string",
             "description": "Size. (not a string) (any value, as JSON text)",
-            (LIFT): {"json": true},
+            (LIFT_KEYWORD): {"json": true},
         })),
         &["/properties/properties: not (wider), described as \"not a string\""],
     );
@@ -108,10 +108,10 @@ fn the_root_stays_an_object() {
         json!({"type": "object"}),
         json!({"type": "object", "additionalProperties": true}),
     ] {
-        pair(declare, Dialect::OPENAI_STRICT, root.clone(), root, &[]);
+        assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, root.clone(), root, &[]);
     }
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "additionalProperties": {"type": "integer"}}),
         json!({"type": "object", "additionalProperties": false, "description": "No further properties"}),
@@ -121,8 +121,8 @@ fn the_root_stays_an_object() {
 
 #[test]
 fn in_a_union_texts_that_nobody_could_tell_apart_become_one() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(
             json!({"anyOf": [{"type": "object"}, {"type": "string"}, {"type": "integer"}], "description": "Id."}),
@@ -132,19 +132,19 @@ fn in_a_union_texts_that_nobody_could_tell_apart_become_one() {
             {
                 "description": "An object, as JSON text (a string is written in JSON's quotes)",
                 "type": "string",
-                (LIFT): {"json": true},
+                (LIFT_KEYWORD): {"json": true},
             },
         ], "description": "Id."})),
         &["/properties/properties/anyOf/0: type (wider), described as \"an object, as JSON text\""],
     );
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(json!({"anyOf": [{"type": "object"}, {"type": "string"}], "description": "Id."})),
         below(json!({
             "description": "Id. An object, as JSON text (a string is written in JSON's quotes)",
             "type": "string",
-            (LIFT): {"json": true},
+            (LIFT_KEYWORD): {"json": true},
         })),
         &["/properties/properties/anyOf/0: type (wider), described as \"an object, as JSON text\""],
     );
@@ -152,8 +152,8 @@ fn in_a_union_texts_that_nobody_could_tell_apart_become_one() {
 
 #[test]
 fn beside_an_array_a_map_is_text() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         below(
             json!({"anyOf": [{"type": "object", "additionalProperties": {"type": "integer"}}, {"type": "array", "items": {"type": "integer"}}]}),
@@ -163,7 +163,7 @@ fn beside_an_array_a_map_is_text() {
             {
                 "description": "An object, each further property is an integer, as JSON text",
                 "type": "string",
-                (LIFT): {"json": true},
+                (LIFT_KEYWORD): {"json": true},
             },
         ]})),
         &[
@@ -175,15 +175,15 @@ fn beside_an_array_a_map_is_text() {
 #[test]
 fn further_properties_are_refused_or_follow_no_schema() {
     let before = || json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}});
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         before(),
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false, "description": "No further properties"}),
         &["/: additionalProperties (narrower), described as \"no further properties\""],
     );
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::GEMINI_OPENAPI,
         before(),
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "description": "Each further property is an integer"}),
@@ -193,18 +193,18 @@ fn further_properties_are_refused_or_follow_no_schema() {
 
 #[test]
 fn what_is_required_is_declared() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "b"]}),
         json!({"type": "object", "properties": {
             "a": {"type": "string"},
-            "b": {"type": "string", "description": "Any value, as JSON text", (LIFT): {"json": true}},
+            "b": {"type": "string", "description": "Any value, as JSON text", (LIFT_KEYWORD): {"json": true}},
         }, "required": ["a", "b"]}),
         &[],
     );
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"], "additionalProperties": false}),
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": [], "additionalProperties": false}),
@@ -214,8 +214,8 @@ fn what_is_required_is_declared() {
 
 #[test]
 fn what_is_required_follows_the_schema_it_always_had_to() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}, "required": ["b"]}),
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "additionalProperties": false, "required": ["b"], "description": "No further properties"}),
@@ -226,8 +226,8 @@ fn what_is_required_follows_the_schema_it_always_had_to() {
 #[test]
 fn a_schema_is_not_copied_without_end() {
     let names: Vec<String> = (0..65).map(|number| format!("p{number}")).collect();
-    let (after, losses) = golden(
-        declare,
+    let (after, losses) = run_pass(
+        require_declared_properties,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}, "required": names}),
     );
@@ -240,8 +240,8 @@ fn a_schema_is_not_copied_without_end() {
 
 #[test]
 fn schemas_that_are_not_read_are_told_before_they_change() {
-    pair(
-        declare,
+    assert_pass(
+        require_declared_properties,
         Dialect::GEMINI_OPENAPI,
         json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}, "contains": {"type": "object"}}}, "propertyNames": {}, "additionalProperties": {}}),
         json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}, "description": "At least one item is an object"}}}),
@@ -256,13 +256,13 @@ fn an_empty_object_is_a_fixed_text_where_it_may_not_be_empty() {
             json!({"type": "object", "properties": {}, "additionalProperties": false, "description": ""}),
         )
     };
-    pair(declare, Dialect::OPENAI_STRICT, empty(), empty(), &[]);
-    pair(
-        declare,
+    assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, empty(), empty(), &[]);
+    assert_pass(
+        require_declared_properties,
         Dialect::DEEPSEEK_STRICT,
         empty(),
         below(
-            json!({"type": "string", "enum": ["{}"], "description": "", (LIFT): {"texts": [{}]}}),
+            json!({"type": "string", "enum": ["{}"], "description": "", (LIFT_KEYWORD): {"texts": [{}]}}),
         ),
         &[],
     );
@@ -270,8 +270,8 @@ fn an_empty_object_is_a_fixed_text_where_it_may_not_be_empty() {
 
 #[test]
 fn closing_an_open_object_is_reported() {
-    pair(
-        close,
+    assert_pass(
+        close_objects,
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {
             "additionalProperties": {"type": "object", "properties": {}, "additionalProperties": false},

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, pair};
-use crate::{Dialect, lower::LIFT, pass::parameter_names::run};
+use super::{run_pass, assert_pass};
+use crate::{Dialect, lower::LIFT_KEYWORD, pass::parameter_names::run};
 
 #[test]
 fn an_unfit_name_is_written_otherwise_and_told() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI,
         json!({"type": "object", "properties": {"user.id": {"type": "string", "description": "Who."}, "b": {}}, "required": ["b", "user.id"]}),
         json!({"type": "object", "properties": {
-            "user_id": {"type": "string", "description": "Who. (named \"user.id\")", (LIFT): {"name": "user.id"}},
+            "user_id": {"type": "string", "description": "Who. (named \"user.id\")", (LIFT_KEYWORD): {"name": "user.id"}},
             "b": {},
         }, "required": ["b", "user_id"]}),
         &[],
@@ -25,7 +25,7 @@ fn wire_names(names: &[&str]) -> Vec<String> {
         .map(|name| ((*name).to_owned(), json!({})))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let (after, _) = golden(
+    let (after, _) = run_pass(
         run,
         Dialect::GEMINI_OPENAPI,
         json!({"properties": properties}),
@@ -61,24 +61,24 @@ fn long_names_are_cut_and_stay_distinct() {
 #[test]
 fn fit_names_are_not_touched() {
     let before = json!({"type": "object", "properties": {"properties": {"description": ""}, "required": {}}, "required": ["a.b"]});
-    pair(run, Dialect::PORTABLE, before.clone(), before, &[]);
+    assert_pass(run, Dialect::PORTABLE, before.clone(), before, &[]);
 }
 
 #[test]
 fn where_names_are_free_nothing_is_renamed() {
     let before = json!({"properties": {"a.b": {}}});
-    pair(run, Dialect::OPENAI_STRICT, before.clone(), before, &[]);
+    assert_pass(run, Dialect::OPENAI_STRICT, before.clone(), before, &[]);
 }
 
 #[test]
 fn nested_names_and_those_of_definitions_are_renamed_too() {
-    pair(
+    assert_pass(
         run,
         Dialect::GEMINI,
         json!({"properties": {"a": {"anyOf": [{"type": "object", "properties": {"x-y": {"$ref": "#/$defs/A"}}}]}}, "$defs": {"A": {"properties": {"p.q": {}}}}}),
         json!({"properties": {"a": {"anyOf": [{"type": "object", "properties": {
-            "x_y": {"$ref": "#/$defs/A", "description": "Named \"x-y\"", (LIFT): {"name": "x-y"}},
-        }}]}}, "$defs": {"A": {"properties": {"p_q": {"description": "Named \"p.q\"", (LIFT): {"name": "p.q"}}}}}}),
+            "x_y": {"$ref": "#/$defs/A", "description": "Named \"x-y\"", (LIFT_KEYWORD): {"name": "x-y"}},
+        }}]}}, "$defs": {"A": {"properties": {"p_q": {"description": "Named \"p.q\"", (LIFT_KEYWORD): {"name": "p.q"}}}}}}),
         &[],
     );
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{golden, keeps_its_word, pair, refused};
+use super::{run_pass, assert_losses_reported, assert_pass, pass_error};
 use crate::{
     Dialect,
-    pass::refs::{hoist, inline, local, prune},
+    pass::refs::{keep_recursive, inline, keep_local, remove_unused_definitions},
 };
 
 /// As many definitions, each of which refers to all of them.
@@ -81,20 +81,20 @@ fn a_reference_is_replaced_by_what_it_means() {
             json!({"properties": {"$ref": {"type": "string"}}, "default": {"$ref": "x"}}),
         ),
     ] {
-        pair(
+        assert_pass(
             inline,
             Dialect::PORTABLE,
             before.clone(),
             after.clone(),
             &[],
         );
-        pair(hoist, Dialect::OPENAI_STRICT, before, after, &[]);
+        assert_pass(keep_recursive, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
 
 #[test]
 fn what_is_told_beside_a_reference_is_told_of_its_target() {
-    pair(
+    assert_pass(
         inline,
         Dialect::PORTABLE,
         json!({"items": {"$ref": "#/$defs/word", "description": "A city."}, "$defs": {"word": {"type": "string", "description": "A word."}}}),
@@ -119,14 +119,14 @@ fn what_is_asked_beside_a_reference_is_asked_as_well() {
             json!({"unevaluatedProperties": false, "allOf": [{"properties": {"a": {}}}]}),
         ),
     ] {
-        pair(inline, Dialect::PORTABLE, before, after, &[]);
+        assert_pass(inline, Dialect::PORTABLE, before, after, &[]);
     }
 }
 
 #[test]
 fn a_recursion_is_shown_twice_and_then_open() {
     let node = |next: Value| json!({"type": "object", "properties": {"next": next}});
-    pair(
+    assert_pass(
         inline,
         Dialect::PORTABLE,
         json!({"properties": {"list": {"$ref": "#/$defs/node"}}, "$defs": {"node": node(json!({"$ref": "#/$defs/node"}))}}),
@@ -139,7 +139,7 @@ fn a_recursion_is_shown_twice_and_then_open() {
 
 #[test]
 fn a_root_that_contains_itself_is_cut_under_the_name_of_root() {
-    let (after, losses) = golden(
+    let (after, losses) = run_pass(
         inline,
         Dialect::PORTABLE,
         json!({"type": "object", "properties": {"in": {"$ref": "#"}}}),
@@ -206,7 +206,7 @@ fn where_references_are_followed_a_recursion_stays() {
             json!({"type": "object", "properties": {"in": {"$ref": "#/$defs/root"}}, "$defs": {"root": {"type": "object", "properties": {"in": {"$ref": "#/$defs/root"}}}}}),
         ),
     ] {
-        pair(hoist, Dialect::OPENAI_STRICT, before, after, &[]);
+        assert_pass(keep_recursive, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
 
@@ -222,8 +222,8 @@ fn what_cannot_be_resolved_admits_everything_and_is_reported() {
     ] {
         let before = json!({"type": "object", "properties": {"a": reference}});
         let after = json!({"type": "object", "properties": {"a": {}}});
-        for pass in [inline, hoist] {
-            pair(
+        for pass in [inline, keep_recursive] {
+            assert_pass(
                 pass,
                 Dialect::PORTABLE,
                 before.clone(),
@@ -236,7 +236,7 @@ fn what_cannot_be_resolved_admits_everything_and_is_reported() {
 
 #[test]
 fn of_two_resources_with_one_name_none_is_meant() {
-    let (after, losses) = golden(
+    let (after, losses) = run_pass(
         inline,
         Dialect::PORTABLE,
         json!({"items": {"$ref": "urn:x"}, "$defs": {"a": {"$id": "urn:x", "type": "string"}, "b": {"$id": "urn:x", "type": "null"}}}),
@@ -255,7 +255,7 @@ fn paths_stay_where_any_schema_is_taken() {
         json!({"$ref": "#/$defs/x", "required": ["a"], "$defs": {"x": {"type": "object"}}}),
         json!({"anyOf": [{"$ref": "#/$defs/x"}], "$defs": {"x": {"type": "object"}}}),
     ] {
-        pair(local, Dialect::OPENAI, schema.clone(), schema, &[]);
+        assert_pass(keep_local, Dialect::OPENAI, schema.clone(), schema, &[]);
     }
 }
 
@@ -292,7 +292,7 @@ fn what_is_more_than_a_path_is_written_out_even_there() {
             json!({"allOf": [{"type": "object"}]}),
         ),
     ] {
-        pair(local, Dialect::OPENAI, before, after, &[]);
+        assert_pass(keep_local, Dialect::OPENAI, before, after, &[]);
     }
 }
 
@@ -310,18 +310,18 @@ fn definitions_that_nothing_leads_to_go() {
         (json!({"items": {}}), json!({"items": {}})),
         (json!(true), json!(true)),
     ] {
-        pair(prune, Dialect::OPENAI_STRICT, before, after, &[]);
+        assert_pass(remove_unused_definitions, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
 
 #[test]
 fn dense_recursion_stays_small() {
     for count in [3, 12, 60] {
-        let (after, losses) = golden(inline, Dialect::PORTABLE, dense(count));
+        let (after, losses) = run_pass(inline, Dialect::PORTABLE, dense(count));
         let size = after.to_string().len();
         assert!(size < 400_000, "{count}: {size}");
         assert!(!losses.is_empty());
-        let (after, losses) = golden(hoist, Dialect::OPENAI_STRICT, dense(count));
+        let (after, losses) = run_pass(keep_recursive, Dialect::OPENAI_STRICT, dense(count));
         assert_eq!(after["$defs"].as_object().map(Map::len), Some(count));
         assert!(losses.is_empty());
     }
@@ -339,9 +339,9 @@ fn what_would_fill_a_library_is_refused() {
     }
     definitions.insert("d40".to_owned(), json!({"type": "string"}));
     let bomb = json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
-    for pass in [inline, hoist] {
+    for pass in [inline, keep_recursive] {
         assert_eq!(
-            refused(pass, Dialect::OPENAI_STRICT, bomb.clone()).to_string(),
+            pass_error(pass, Dialect::OPENAI_STRICT, bomb.clone()).to_string(),
             "the schema, its references written out, has more than 20000 parts"
         );
     }
@@ -373,7 +373,7 @@ fn the_verdict_is_as_reported() {
         deep(5),
         deep(6),
     ];
-    for pass in [inline, hoist, local] {
-        keeps_its_word(pass, Dialect::OPENAI, &schemas, &values);
+    for pass in [inline, keep_recursive, keep_local] {
+        assert_losses_reported(pass, Dialect::OPENAI, &schemas, &values);
     }
 }

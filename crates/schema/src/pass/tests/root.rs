@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, keeps_its_word, pair, refused};
+use super::{run_pass, assert_losses_reported, assert_pass, pass_error};
 use crate::{
     Dialect,
-    lower::Draft,
-    pass::root::{bare, object, single},
+    lower::LoweringState,
+    pass::root::{move_annotations_out, require_object_type, require_single_object},
 };
 
 fn one(before: Value, after: Value, losses: &[&str]) {
-    pair(single, Dialect::OPENAI, before, after, losses);
+    assert_pass(require_single_object, Dialect::OPENAI, before, after, losses);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_root_without_a_type_is_an_object() {
         let mut named = before.clone();
         one(before, after, &[]);
         // Where anything may stand beside the type, only the type is added.
-        let (made, losses) = golden(object, Dialect::MCP, named.clone());
+        let (made, losses) = run_pass(require_object_type, Dialect::MCP, named.clone());
         if let (Value::Object(named), Value::Object(made)) = (&mut named, &made) {
             named.insert("type".to_owned(), json!("object"));
             assert_eq!(named, made);
@@ -54,9 +54,9 @@ fn what_admits_no_object_is_impossible() {
         json!({"type": "string"}),
         json!({"type": ["array", "null"]}),
     ] {
-        for pass in [object, single] {
+        for pass in [require_object_type, require_single_object] {
             assert_eq!(
-                refused(pass, Dialect::OPENAI, before.clone()).to_string(),
+                pass_error(pass, Dialect::OPENAI, before.clone()).to_string(),
                 "arguments are an object, and this schema admits none"
             );
         }
@@ -68,13 +68,13 @@ fn what_admits_no_object_is_impossible() {
         json!({"$ref": "#/$defs/word", "$defs": {"word": {"type": "string"}}}),
         json!({"allOf": [{"type": "string"}]}),
     ] {
-        let mut draft = Draft::new(&before, Dialect::OPENAI).unwrap();
-        let verdict = single(&mut draft);
+        let mut draft = LoweringState::new(&before, Dialect::OPENAI).unwrap();
+        let verdict = require_single_object(&mut draft);
         assert!(verdict.is_err() || !draft.finish().1.is_empty(), "{before}");
     }
     assert_eq!(
-        refused(
-            single,
+        pass_error(
+            require_single_object,
             Dialect::OPENAI,
             json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})
         )
@@ -185,8 +185,8 @@ fn open_alternatives_took_more_than_can_be_said() {
 
 #[test]
 fn alternatives_that_require_nothing_are_not_told_as_groups() {
-    let (after, losses) = golden(
-        single,
+    let (after, losses) = run_pass(
+        require_single_object,
         Dialect::OPENAI,
         json!({"type": "object", "anyOf": [
             {"properties": {"a": {"type": "string"}}, "additionalProperties": false},
@@ -200,8 +200,8 @@ fn alternatives_that_require_nothing_are_not_told_as_groups() {
 
 #[test]
 fn a_name_by_pattern_keeps_the_whole_open() {
-    let (after, _) = golden(
-        single,
+    let (after, _) = run_pass(
+        require_single_object,
         Dialect::OPENAI,
         json!({"anyOf": [
             {"patternProperties": {"^x-": {}}, "additionalProperties": false, "required": ["x-a"]},
@@ -239,7 +239,7 @@ fn what_only_a_whole_schema_can_say_is_described() {
             "unevaluatedProperties",
         ),
     ] {
-        let (after, losses) = golden(single, Dialect::OPENAI, before);
+        let (after, losses) = run_pass(require_single_object, Dialect::OPENAI, before);
         assert_eq!(after.get(keyword), None);
         assert!(
             losses
@@ -252,12 +252,12 @@ fn what_only_a_whole_schema_can_say_is_described() {
 
 #[test]
 fn what_the_root_tells_can_move_to_the_tool() {
-    let mut draft = Draft::new(
+    let mut draft = LoweringState::new(
         &json!({"type": "object", "description": "Give a or b.", "properties": {"a": {"description": "A."}}}),
         Dialect::OLLAMA,
     )
     .unwrap();
-    bare(&mut draft).unwrap();
+    move_annotations_out(&mut draft).unwrap();
     let (after, losses, remark) = draft.finish();
     assert_eq!(
         after,
@@ -301,5 +301,5 @@ fn the_verdict_is_as_reported() {
         json!({"b": 1, "c": 1}),
         json!({"bb": 1}),
     ];
-    keeps_its_word(single, Dialect::OPENAI, &schemas, &values);
+    assert_losses_reported(require_single_object, Dialect::OPENAI, &schemas, &values);
 }

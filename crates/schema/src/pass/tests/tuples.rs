@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{golden, keeps_its_word};
+use super::{run_pass, assert_losses_reported};
 use crate::{
     Dialect, Schema, Tape,
-    pass::tuples::{as_draft_7, end, widen},
+    pass::tuples::{tuples_to_draft_7, close_tuples, tuples_to_arrays},
 };
 
 fn wider(words: &str) -> Vec<String> {
@@ -55,7 +55,7 @@ fn elements_of_several_kinds_become_elements_of_any_of_them() {
         };
         after["description"] = json!(told);
         assert_eq!(
-            golden(widen, Dialect::OPENAI_STRICT, before),
+            run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
             (after, wider(words))
         );
     }
@@ -91,7 +91,7 @@ fn elements_of_one_kind_lose_nothing() {
         ),
     ] {
         assert_eq!(
-            golden(widen, Dialect::OPENAI_STRICT, before),
+            run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
             (after, vec![])
         );
     }
@@ -106,7 +106,7 @@ fn what_is_told_of_each_place_is_told_of_the_whole() {
     });
     let words = "in this order: a number (latitude), then a number (longitude)";
     assert_eq!(
-        golden(widen, Dialect::OPENAI_STRICT, before),
+        run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
         (
             json!({"minItems": 2, "maxItems": 2, "items": {"type": "number"}, "description": words.replacen('i', "I", 1)}),
             vec![format!("/: prefixItems (note), described as \"{words}\"")]
@@ -119,7 +119,7 @@ fn elements_within_elements_are_found_and_names_are_not() {
     let before = json!({"properties": {"prefixItems": {"items": {"prefixItems": [{"type": "null"}], "items": false}}, "items": {}}});
     let after = json!({"properties": {"prefixItems": {"items": {"maxItems": 1, "items": {"type": "null"}}}, "items": {}}});
     assert_eq!(
-        golden(widen, Dialect::OPENAI_STRICT, before),
+        run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
         (after, vec![])
     );
 }
@@ -153,7 +153,7 @@ fn draft_7_has_its_own_form() {
         ),
     ] {
         assert_eq!(
-            golden(as_draft_7, Dialect::MISTRAL, before),
+            run_pass(tuples_to_draft_7, Dialect::MISTRAL, before),
             (after, vec![])
         );
     }
@@ -176,7 +176,7 @@ fn an_end_is_a_length() {
             json!({"prefixItems": [{}], "items": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(golden(end, Dialect::GEMINI, before), (after, vec![]));
+        assert_eq!(run_pass(close_tuples, Dialect::GEMINI, before), (after, vec![]));
     }
 }
 
@@ -205,18 +205,18 @@ fn the_verdict_is_as_reported() {
         json!(["a", 1, 2]),
         json!(["a", "b", 1]),
     ];
-    keeps_its_word(widen, Dialect::OPENAI_STRICT, &schemas, &values);
-    keeps_its_word(end, Dialect::GEMINI, &schemas, &values);
+    assert_losses_reported(tuples_to_arrays, Dialect::OPENAI_STRICT, &schemas, &values);
+    assert_losses_reported(close_tuples, Dialect::GEMINI, &schemas, &values);
     // Read as Draft 7, the other form says the same.
     for before in &schemas {
-        let (mut after, _) = golden(as_draft_7, Dialect::MISTRAL, before.clone());
+        let (mut after, _) = run_pass(tuples_to_draft_7, Dialect::MISTRAL, before.clone());
         after["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         let (before, after) = (
             Schema::trusted(before.clone()),
             Schema::check(after).unwrap(),
         );
         for value in &values {
-            let tape = Tape::of(value);
+            let tape = Tape::from_value(value);
             let (was, is) = (before.is_valid(tape.root()), after.is_valid(tape.root()));
             assert_eq!(was, is, "{value} in {before:?}");
         }

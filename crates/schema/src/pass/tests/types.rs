@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{keeps_its_word, pair};
+use super::{assert_losses_reported, assert_pass};
 use crate::{Dialect, pass::types::run};
 
 fn normal(before: Value, after: Value) {
-    pair(run, Dialect::OPENAI_STRICT, before, after, &[]);
+    assert_pass(run, Dialect::OPENAI_STRICT, before, after, &[]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn without_a_type_it_has_the_types_it_speaks_about_and_that_is_less() {
             json!({"anyOf": [{"minLength": 1, "type": "string"}, {"maximum": 9, "type": "number"}]}),
         ),
     ] {
-        pair(
+        assert_pass(
             run,
             Dialect::OPENAI_STRICT,
             json!({"type": "object", "properties": {"v": part}}),
@@ -180,7 +180,7 @@ fn what_stands_around_alternatives_goes_into_each() {
             json!({"type": "object", "properties": {"b": {}}, "additionalProperties": false}),
         ),
     ] {
-        let (made, losses) = super::golden(run, Dialect::OPENAI_STRICT, before);
+        let (made, losses) = super::run_pass(run, Dialect::OPENAI_STRICT, before);
         assert_eq!(made, after);
         // Alternatives that name no type were read with the type they speak about before they were told it.
         assert!(
@@ -203,7 +203,7 @@ fn an_alternative_that_admits_everything_is_all_there_is() {
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
         ),
     ] {
-        let (made, _) = super::golden(run, Dialect::OPENAI_STRICT, before);
+        let (made, _) = super::run_pass(run, Dialect::OPENAI_STRICT, before);
         assert_eq!(made, after);
     }
 }
@@ -235,14 +235,14 @@ fn unions_in_unions_are_one() {
 #[test]
 fn a_reference_in_a_union_is_opened_only_for_what_is_asked_around_it() {
     let definitions = json!({"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}});
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"items": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}, "type": "array", "$defs": definitions}),
         json!({"items": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}, "type": "array", "$defs": definitions}),
         &[],
     );
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"items": {"minProperties": 1, "anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}, "type": "array", "$defs": definitions}),
@@ -254,7 +254,7 @@ fn a_reference_in_a_union_is_opened_only_for_what_is_asked_around_it() {
 #[test]
 fn a_union_in_a_schema_that_contains_itself_is_opened_a_few_times() {
     let node = json!({"type": "object", "properties": {"child": {"minProperties": 1, "anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}});
-    let (after, losses) = super::golden(
+    let (after, losses) = super::run_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"type": "array", "items": {"$ref": "#/$defs/node"}, "$defs": {"node": node}}),
@@ -270,7 +270,7 @@ fn a_union_in_a_schema_that_contains_itself_is_opened_a_few_times() {
 
 #[test]
 fn of_what_nothing_fits_everything_is_admitted_and_reported() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"properties": {"a": {"type": "string", "anyOf": [{"type": "integer"}, {"type": "null"}]}}, "type": "object"}),
@@ -281,7 +281,7 @@ fn of_what_nothing_fits_everything_is_admitted_and_reported() {
 
 #[test]
 fn what_cannot_be_joined_with_an_alternative_is_described_there() {
-    pair(
+    assert_pass(
         run,
         Dialect::OPENAI_STRICT,
         json!({"pattern": "b$", "anyOf": [{"type": "string", "pattern": "^a"}, {"type": "null"}]}),
@@ -324,5 +324,5 @@ fn the_verdict_is_as_reported() {
         json!([1, "a"]),
         json!([null]),
     ];
-    keeps_its_word(run, Dialect::OPENAI_STRICT, &schemas, &values);
+    assert_losses_reported(run, Dialect::OPENAI_STRICT, &schemas, &values);
 }

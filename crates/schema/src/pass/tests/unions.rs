@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{marked, pair};
+use super::{run_pass_with_marks, assert_pass};
 use crate::{
     Dialect,
-    lower::LIFT,
-    pass::unions::{alone, around_references, distinct},
+    lower::LIFT_KEYWORD,
+    pass::unions::{isolate_any_of, wrap_described_refs, deduplicate_branches},
 };
 
 #[test]
 fn what_stands_beside_a_union_moves_into_it() {
-    pair(
-        alone,
+    assert_pass(
+        isolate_any_of,
         Dialect::GEMINI_OPENAPI,
         json!({"properties": {"anyOf": {"description": "Size", "nullable": true, "anyOf": [{"type": "integer"}, {"type": "string", "description": "as text"}, {"type": "boolean", "description": " "}]}}}),
         json!({"properties": {"anyOf": {"anyOf": [
@@ -26,21 +26,21 @@ fn what_stands_beside_a_union_moves_into_it() {
 
 #[test]
 fn marks_stay_beside_it() {
-    let (after, _) = marked(
-        alone,
+    let (after, _) = run_pass_with_marks(
+        isolate_any_of,
         Dialect::GEMINI_OPENAPI,
-        json!({"description": "", "anyOf": [{"type": "integer"}, {"type": "string"}], (LIFT): {"name": "a.b"}}),
+        json!({"description": "", "anyOf": [{"type": "integer"}, {"type": "string"}], (LIFT_KEYWORD): {"name": "a.b"}}),
     );
     assert_eq!(
         after,
-        json!({"anyOf": [{"type": "integer"}, {"type": "string"}], (LIFT): {"name": "a.b"}})
+        json!({"anyOf": [{"type": "integer"}, {"type": "string"}], (LIFT_KEYWORD): {"name": "a.b"}})
     );
 }
 
 #[test]
 fn branches_that_tell_the_same_now_are_one() {
-    pair(
-        alone,
+    assert_pass(
+        isolate_any_of,
         Dialect::GEMINI_OPENAPI,
         json!({"description": "Size.", "nullable": true, "anyOf": [{"type": "integer", "description": "Size."}, {"type": "integer"}]}),
         json!({"type": "integer", "description": "Size.", "nullable": true}),
@@ -51,13 +51,13 @@ fn branches_that_tell_the_same_now_are_one() {
 #[test]
 fn a_union_that_stands_alone_is_left_alone() {
     let before = json!({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}]});
-    pair(alone, Dialect::GEMINI_OPENAPI, before.clone(), before, &[]);
+    assert_pass(isolate_any_of, Dialect::GEMINI_OPENAPI, before.clone(), before, &[]);
 }
 
 #[test]
 fn a_reference_that_is_told_about_is_wrapped() {
-    pair(
-        around_references,
+    assert_pass(
+        wrap_described_refs,
         Dialect::OPENAI_STRICT,
         json!({"properties": {"$ref": {"$ref": "#/$defs/A", "description": "The next."}, "b": {"$ref": "#/$defs/A"}}}),
         json!({"properties": {"$ref": {"description": "The next.", "anyOf": [{"$ref": "#/$defs/A"}]}, "b": {"$ref": "#/$defs/A"}}}),
@@ -67,8 +67,8 @@ fn a_reference_that_is_told_about_is_wrapped() {
 
 #[test]
 fn branches_that_became_the_same_are_one() {
-    pair(
-        distinct,
+    assert_pass(
+        deduplicate_branches,
         Dialect::OLLAMA,
         json!({"properties": {
             "a": {"anyOf": [{"type": "string"}, {"type": "string"}], "description": "Name."},
@@ -86,8 +86,8 @@ fn branches_that_became_the_same_are_one() {
 
 /// Whether two schemas in a union cannot be told apart when their values come back.
 fn are_confused(one: Value, other: Value) -> bool {
-    let (_, losses) = marked(
-        distinct,
+    let (_, losses) = run_pass_with_marks(
+        deduplicate_branches,
         Dialect::OPENAI_STRICT,
         json!({"anyOf": [one, other]}),
     );
@@ -97,7 +97,7 @@ fn are_confused(one: Value, other: Value) -> bool {
 
 #[test]
 fn values_that_would_be_read_by_the_wrong_branch_are_reported() {
-    let json_text = || json!({"type": "string", (LIFT): {"json": true}});
+    let json_text = || json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
     let object = |required: Value, a: Value| json!({"type": "object", "properties": {"a": a, "kind": {"type": "string"}}, "required": required, "additionalProperties": false});
 
     assert!(are_confused(json!({"type": "string"}), json_text()));
@@ -123,7 +123,7 @@ fn values_that_would_be_read_by_the_wrong_branch_are_reported() {
 #[test]
 fn a_tag_tells_branches_apart() {
     let tagged = |tag: &str, value: Value| json!({"type": "object", "properties": {"kind": {"type": "string", "enum": [tag]}, "value": value}, "required": ["kind", "value"]});
-    let json_text = json!({"type": "string", (LIFT): {"json": true}});
+    let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
     assert!(!are_confused(
         tagged("a", json_text.clone()),
         tagged("b", json!({"type": "string"}))
@@ -137,7 +137,7 @@ fn a_tag_tells_branches_apart() {
 #[test]
 fn leaving_out_is_read_the_same_in_every_branch() {
     let part = |absent: bool| match absent {
-        true => json!({"type": ["string", "null"], (LIFT): {"absent": true}}),
+        true => json!({"type": ["string", "null"], (LIFT_KEYWORD): {"absent": true}}),
         false => json!({"type": "string"}),
     };
     let object = |a: bool, b: bool| json!({"type": "object", "properties": {"a": part(a), "b": part(b)}, "required": ["a", "b"]});
@@ -147,7 +147,7 @@ fn leaving_out_is_read_the_same_in_every_branch() {
 #[test]
 fn arrays_of_what_can_be_told_apart_can_be_told_apart() {
     let array = |items: Value| json!({"type": "array", "items": items});
-    let json_text = json!({"type": "string", (LIFT): {"json": true}});
+    let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
     assert!(!are_confused(
         array(json_text.clone()),
         array(json!({"type": "integer"}))

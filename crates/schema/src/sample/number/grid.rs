@@ -4,43 +4,43 @@
 
 use serde_json::{Number, Value};
 
-use super::End;
-use crate::sample::{dice::Dice, draw::Style};
+use super::RangeEnd;
+use crate::sample::{rng::Rng, generator::ValueStyle};
 
 /// More decimal places are not told apart.
-const PLACES: u32 = 15;
+const MAX_DECIMAL_PLACES: u32 = 15;
 
 /// Digits past this would overflow when they are scaled.
-const MOST: i128 = 10_i128.pow(22);
+const MAX_DIGITS: i128 = 10_i128.pow(22);
 
 /// How far from the start a natural number and a usual one are at most, in units or in steps if they are larger.
-const NEAR: (i128, i128) = (10, 100);
+const PREFERRED_DISTANCE: (i128, i128) = (10, 100);
 
 /// A number written with a decimal point.
 #[derive(Clone, Copy)]
 pub(super) struct Decimal {
     digits: i128,
-    places: u32,
+    scale: u32,
 }
 
 impl Decimal {
     pub(super) const ONE: Self = Self {
         digits: 1,
-        places: 0,
+        scale: 0,
     };
 
     const ZERO: Self = Self {
         digits: 0,
-        places: 0,
+        scale: 0,
     };
 
     /// The unit of the last of so many decimal places.
-    pub(super) fn small(places: u32) -> Self {
-        Self { digits: 1, places }
+    pub(super) fn unit(places: u32) -> Self {
+        Self { digits: 1, scale: places }
     }
 
     /// Reads a number as it is written; `None` if it is too large or too fine.
-    pub(super) fn read(value: &Value) -> Option<Self> {
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
         let text = value.as_number()?.to_string();
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -50,19 +50,19 @@ impl Decimal {
         let places = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         let (digits, places) = match u32::try_from(places) {
             Ok(places) => (digits, places),
-            Err(_) => (digits.checked_mul(power(places.unsigned_abs())?)?, 0),
+            Err(_) => (digits.checked_mul(power_of_ten(places.unsigned_abs())?)?, 0),
         };
-        (digits.abs() <= MOST && places <= PLACES).then_some(Self { digits, places })
+        (digits.abs() <= MAX_DIGITS && places <= MAX_DECIMAL_PLACES).then_some(Self { digits, scale: places })
     }
 
-    pub(super) fn float(self) -> Option<f64> {
-        let float: f64 = format!("{}e-{}", self.digits, self.places).parse().ok()?;
+    pub(super) fn to_f64(self) -> Option<f64> {
+        let float: f64 = format!("{}e-{}", self.digits, self.scale).parse().ok()?;
         float.is_finite().then_some(float)
     }
 
     /// The whole number that this is, if it is one.
-    pub(super) fn whole(self) -> Option<Number> {
-        let unit = power(self.places)?;
+    pub(super) fn to_integer(self) -> Option<Number> {
+        let unit = power_of_ten(self.scale)?;
         if self.digits % unit != 0 {
             return None;
         }
@@ -76,23 +76,23 @@ impl Decimal {
 }
 
 /// The multiples of a step, perhaps only those in a range.
-pub(super) struct Grid {
+pub(super) struct DecimalGrid {
     step: Decimal,
     /// The first and the last multiple.
     low: i128,
     high: i128,
 }
 
-impl Grid {
+impl DecimalGrid {
     /// The numbers that are multiples of all `steps`.
     pub(super) fn new(steps: &[Decimal]) -> Option<Self> {
-        let places = steps.iter().map(|step| step.places).max().unwrap_or(0);
+        let places = steps.iter().map(|step| step.scale).max().unwrap_or(0);
         let mut all: i128 = 1;
         for (at, step) in steps.iter().enumerate() {
             let scaled = step
                 .digits
                 .abs()
-                .checked_mul(power(places - step.places)?)?;
+                .checked_mul(power_of_ten(places - step.scale)?)?;
             all = if at == 0 {
                 scaled
             } else {
@@ -102,7 +102,7 @@ impl Grid {
         (all > 0).then_some(Self {
             step: Decimal {
                 digits: all,
-                places,
+                scale: places,
             },
             low: 0,
             high: 0,
@@ -112,20 +112,20 @@ impl Grid {
     /// Those between two ends, or the ends of `range` where one is missing; `None` if an end is too far out to be read.
     pub(super) fn within(
         self,
-        low: Option<End<'_>>,
-        high: Option<End<'_>>,
+        low: Option<RangeEnd<'_>>,
+        high: Option<RangeEnd<'_>>,
         range: (i128, i128),
     ) -> Option<Self> {
-        let whole = |digits| Decimal { digits, places: 0 };
+        let whole = |digits| Decimal { digits, scale: 0 };
         let mut first = self.steps_to(whole(range.0), true)?.0;
         if let Some(low) = low {
-            let (low, open) = read(low)?;
+            let (low, open) = decimal_bound(low)?;
             let (steps, exact) = self.steps_to(low, true)?;
             first = first.max(steps + i128::from(open && exact));
         }
         let mut last = self.steps_to(whole(range.1), false)?.0;
         if let Some(high) = high {
-            let (high, open) = read(high)?;
+            let (high, open) = decimal_bound(high)?;
             let (steps, exact) = self.steps_to(high, false)?;
             last = last.min(steps - i128::from(open && exact));
         }
@@ -138,40 +138,40 @@ impl Grid {
 
     /// How many steps it is from zero to a number, and whether they lead there exactly.
     fn steps_to(&self, to: Decimal, up: bool) -> Option<(i128, bool)> {
-        let distance = to.digits.checked_mul(power(self.step.places)?)?;
-        let step = self.step.digits.checked_mul(power(to.places)?)?;
+        let distance = to.digits.checked_mul(power_of_ten(self.step.scale)?)?;
+        let step = self.step.digits.checked_mul(power_of_ten(to.scale)?)?;
         let exact = distance.rem_euclid(step) == 0;
         let down = distance.div_euclid(step);
         Some((down + i128::from(up && !exact), exact))
     }
 
     /// One of them: small and not negative if that is allowed, unless it should be odd.
-    pub(super) fn draw(&self, dice: &mut Dice, style: Style) -> Option<Decimal> {
+    pub(super) fn pick(&self, dice: &mut Rng, style: ValueStyle) -> Option<Decimal> {
         let Self { low, high, .. } = *self;
         if low > high {
             return None;
         }
-        let near = if style == Style::Natural {
-            NEAR.0
+        let near = if style == ValueStyle::Natural {
+            PREFERRED_DISTANCE.0
         } else {
-            NEAR.1
+            PREFERRED_DISTANCE.1
         };
-        let reach = near.max(near * power(self.step.places)? / self.step.digits);
+        let reach = near.max(near * power_of_ten(self.step.scale)? / self.step.digits);
         let few = high.saturating_sub(low) <= 10 * reach;
         let steps = match style {
-            Style::Odd => self.odd(dice),
-            Style::Usual if few => dice.between(low, high),
+            ValueStyle::EdgeCase => self.pick_edge_case(dice),
+            ValueStyle::Ordinary if few => dice.between(low, high),
             _ if high <= 0 => dice.between(low.max(high - reach), high),
-            Style::Natural => dice.between(low.max(1), high.min(low.max(1) + reach)),
-            Style::Usual => dice.between(low.max(0), high.min(low.max(0) + reach)),
+            ValueStyle::Natural => dice.between(low.max(1), high.min(low.max(1) + reach)),
+            ValueStyle::Ordinary => dice.between(low.max(0), high.min(low.max(0) + reach)),
         };
         Some(Decimal {
             digits: self.step.digits.checked_mul(steps)?,
-            places: self.step.places,
+            scale: self.step.scale,
         })
     }
 
-    fn odd(&self, dice: &mut Dice) -> i128 {
+    fn pick_edge_case(&self, dice: &mut Rng) -> i128 {
         let power = 1_i128 << dice.below(65);
         let some = [
             self.low,
@@ -191,15 +191,15 @@ impl Grid {
 }
 
 /// An end as a decimal, and whether it is open; one too fine to be read is next to zero.
-fn read(end: End<'_>) -> Option<(Decimal, bool)> {
-    match Decimal::read(end.at) {
-        Some(decimal) => Some((decimal, end.open)),
-        None if end.float().abs() < 1.0 => Some((Decimal::ZERO, true)),
+fn decimal_bound(end: RangeEnd<'_>) -> Option<(Decimal, bool)> {
+    match Decimal::from_json(end.value) {
+        Some(decimal) => Some((decimal, end.exclusive)),
+        None if end.as_f64().abs() < 1.0 => Some((Decimal::ZERO, true)),
         None => None,
     }
 }
 
-fn power(places: u32) -> Option<i128> {
+fn power_of_ten(places: u32) -> Option<i128> {
     10_i128.checked_pow(places)
 }
 

@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use crate::sample::{
-    draw::Draw,
-    rules::{Rules, texts},
+    generator::Generator,
+    constraints::{ValueConstraints, list_strings},
 };
 
 /// The work of matching one pattern.
-const MATCH: usize = 4;
+const PATTERN_MATCH_WORK: usize = 4;
 
-impl<'s> Draw<'_, 's> {
+impl<'s> Generator<'_, 's> {
     /// The schemas that judge the member of this name.
-    pub(super) fn schemas_of(&mut self, rules: &Rules<'s>, name: &str) -> Option<Vec<&'s Value>> {
+    pub(super) fn property_schemas(&mut self, rules: &ValueConstraints<'s>, name: &str) -> Option<Vec<&'s Value>> {
         let mut schemas: Vec<&'s Value> = Vec::new();
         let mut add = |schema: &'s Value| {
             if !schemas.iter().any(|other| std::ptr::eq(*other, schema)) {
@@ -20,16 +20,16 @@ impl<'s> Draw<'_, 's> {
             }
         };
         let mut evaluated = false;
-        for part in &rules.parts {
+        for part in &rules.schemas {
             let mut named = false;
             if let Some(schema) = part.get("properties").and_then(|all| all.get(name)) {
                 add(schema);
                 named = true;
             }
             if let Some(Value::Object(patterns)) = part.get("patternProperties") {
-                self.spend(MATCH * patterns.len())?;
+                self.use_work(PATTERN_MATCH_WORK * patterns.len())?;
                 for (pattern, schema) in patterns {
-                    if self.known.matches(pattern, name) {
+                    if self.cache.matches(pattern, name) {
                         add(schema);
                         named = true;
                     }
@@ -42,24 +42,24 @@ impl<'s> Draw<'_, 's> {
             evaluated |= named;
         }
         if !evaluated {
-            rules.each("unevaluatedProperties").for_each(add);
+            rules.keyword_values("unevaluatedProperties").for_each(add);
         }
         Some(schemas)
     }
 }
 
 /// The names that must be there when `name` is.
-pub(super) fn dependents<'s>(rules: &Rules<'s>, name: &str) -> impl Iterator<Item = &'s str> {
+pub(super) fn dependent_names<'s>(rules: &ValueConstraints<'s>, name: &str) -> impl Iterator<Item = &'s str> {
     let lists = rules
-        .each("dependentRequired")
-        .chain(rules.each("dependencies"))
+        .keyword_values("dependentRequired")
+        .chain(rules.keyword_values("dependencies"))
         .filter_map(move |names| names.get(name));
-    texts(lists)
+    list_strings(lists)
 }
 
 /// Whether no property can be made up.
-pub(super) fn is_closed(rules: &Rules<'_>) -> bool {
-    let refuses = |keyword| rules.each(keyword).any(|rest| rest == &Value::Bool(false));
-    let has_patterns = rules.each("patternProperties").next().is_some();
+pub(super) fn is_closed(rules: &ValueConstraints<'_>) -> bool {
+    let refuses = |keyword| rules.keyword_values(keyword).any(|rest| rest == &Value::Bool(false));
+    let has_patterns = rules.keyword_values("patternProperties").next().is_some();
     !has_patterns && (refuses("additionalProperties") || refuses("unevaluatedProperties"))
 }

@@ -4,69 +4,69 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::members::dependents;
+use super::members::dependent_names;
 use crate::sample::{
-    dice::{Dice, Spot},
-    draw::Draw,
-    rules::Rules,
+    rng::{Rng, ValueLocation},
+    generator::Generator,
+    constraints::ValueConstraints,
 };
 
 /// About how many properties that are not required an object has at most.
-const SOME: usize = 12;
+const MAX_OPTIONAL_PROPERTIES: usize = 12;
 
 /// What shares are parts of.
-const WHOLE: usize = 1 << 20;
+const PROBABILITY_SCALE: usize = 1 << 20;
 
-impl<'s> Draw<'_, 's> {
+impl<'s> Generator<'_, 's> {
     /// The names, in the order of the schemas.
-    pub(super) fn names(
+    pub(super) fn property_names(
         &mut self,
-        rules: &Rules<'s>,
+        rules: &ValueConstraints<'s>,
         required: &HashSet<&'s str>,
-        spot: Spot,
-        dice: &mut Dice,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> Option<Vec<&'s str>> {
-        let avoided: HashSet<&str> = rules.avoided.iter().copied().collect();
+        let avoided: HashSet<&str> = rules.avoided_properties.iter().copied().collect();
         let refuses = |schema: &Value| schema == &Value::Bool(false);
         let optional: Vec<(&str, &Value)> = rules
-            .members("properties")
+            .keyword_members("properties")
             .filter(|(name, schema)| {
                 !required.contains(name) && !avoided.contains(name) && !refuses(schema)
             })
             .collect();
-        self.spend(optional.len() / 16)?;
-        let most = rules.most("maxProperties").unwrap_or(usize::MAX);
+        self.use_work(optional.len() / 16)?;
+        let most = rules.max_limit("maxProperties").unwrap_or(usize::MAX);
         let room = most.saturating_sub(required.len());
-        let needed = rules.least("minProperties").saturating_sub(required.len());
-        let picked = self.picked(&optional, needed.min(room), room, spot, dice);
+        let needed = rules.min_limit("minProperties").saturating_sub(required.len());
+        let picked = self.pick_optional(&optional, needed.min(room), room, spot, dice);
         let mut taken: HashSet<&str> = HashSet::new();
         let mut names: Vec<&str> = rules
-            .members("properties")
+            .keyword_members("properties")
             .map(|(name, _)| name)
             .filter(|name| required.contains(name) || picked.contains(name))
-            .chain(rules.listed("required"))
-            .chain(rules.needed.iter().copied())
+            .chain(rules.keyword_strings("required"))
+            .chain(rules.extra_required.iter().copied())
             .filter(|name| taken.insert(name))
             .collect();
         let mut at = 0;
         while let Some(name) = names.get(at).copied() {
-            names.extend(dependents(rules, name).filter(|name| taken.insert(name)));
+            names.extend(dependent_names(rules, name).filter(|name| taken.insert(name)));
             at += 1;
         }
         Some(names)
     }
 
     /// Some of the properties that are not required.
-    fn picked(
+    fn pick_optional(
         &self,
         optional: &[(&'s str, &'s Value)],
         least: usize,
         most: usize,
-        spot: Spot,
-        dice: &mut Dice,
+        spot: ValueLocation,
+        dice: &mut Rng,
     ) -> HashSet<&'s str> {
-        let share = if self.is_roomy(spot) {
-            share(spot, dice).min(SOME * WHOLE / optional.len().max(1))
+        let share = if self.allows_optional(spot) {
+            optional_probability(spot, dice).min(MAX_OPTIONAL_PROPERTIES * PROBABILITY_SCALE / optional.len().max(1))
         } else {
             0
         };
@@ -75,7 +75,7 @@ impl<'s> Draw<'_, 's> {
             if natural {
                 schema.get("default").is_some()
             } else {
-                dice.below(WHOLE) < share
+                dice.below(PROBABILITY_SCALE) < share
             }
         };
         let mut picked: HashSet<&str> = optional
@@ -96,7 +96,7 @@ impl<'s> Draw<'_, 's> {
 }
 
 /// The share of properties that are not required: none, some or all of them, and fewer further down.
-fn share(spot: Spot, dice: &mut Dice) -> usize {
+fn optional_probability(spot: ValueLocation, dice: &mut Rng) -> usize {
     let quarters = dice.pick(&[0, 1, 2, 2, 4]).copied().unwrap_or(2);
-    WHOLE / 4 * quarters / if spot.depth > 2 { 2 } else { 1 }
+    PROBABILITY_SCALE / 4 * quarters / if spot.depth > 2 { 2 } else { 1 }
 }

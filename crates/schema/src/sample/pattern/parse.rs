@@ -2,47 +2,47 @@
 
 use std::{iter::Peekable, str::Chars};
 
-use super::{Class, Pattern, Piece, Repeated, Sequence};
+use super::{CharClass, Pattern, Piece, Repeated, Sequence};
 
 /// How deep groups may nest.
-const DEEP: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 pub(super) fn parse(source: &str) -> Option<Pattern> {
     let mut parser = Parser {
         rest: source.chars().peekable(),
-        unsure: false,
-        starts: false,
-        ends: false,
+        approximate: false,
+        anchored_start: false,
+        anchored_end: false,
     };
-    let alternatives = parser.alternatives(DEEP)?;
+    let alternatives = parser.alternatives(MAX_DEPTH)?;
     if parser.rest.next().is_some() {
         return None;
     }
     Some(Pattern {
         alternatives,
-        unsure: parser.unsure,
-        open_start: !parser.starts,
-        open_end: !parser.ends,
+        approximate: parser.approximate,
+        open_start: !parser.anchored_start,
+        open_end: !parser.anchored_end,
     })
 }
 
 struct Parser<'p> {
     rest: Peekable<Chars<'p>>,
-    unsure: bool,
+    approximate: bool,
     /// Whether there are anchors of the start and of the end.
-    starts: bool,
-    ends: bool,
+    anchored_start: bool,
+    anchored_end: bool,
 }
 
 impl Parser<'_> {
-    fn takes(&mut self, wanted: char) -> bool {
+    fn consume(&mut self, wanted: char) -> bool {
         self.rest.next_if_eq(&wanted).is_some()
     }
 
     fn alternatives(&mut self, depth: usize) -> Option<Vec<Sequence>> {
         let depth = depth.checked_sub(1)?;
         let mut all = vec![self.sequence(depth)?];
-        while self.takes('|') {
+        while self.consume('|') {
             all.push(self.sequence(depth)?);
         }
         Some(all)
@@ -58,20 +58,20 @@ impl Parser<'_> {
                 .rest
                 .peek()
                 .is_none_or(|next| matches!(next, '|' | ')'));
-            self.unsure |= next == '^' && !sequence.is_empty() || next == '$' && !last;
-            self.starts |= next == '^';
-            self.ends |= next == '$';
-            sequence.push(Repeated { piece, least, most });
+            self.approximate |= next == '^' && !sequence.is_empty() || next == '$' && !last;
+            self.anchored_start |= next == '^';
+            self.anchored_end |= next == '$';
+            sequence.push(Repeated { piece, min: least, max: most });
         }
         Some(sequence)
     }
 
     fn piece(&mut self, first: char, depth: usize) -> Option<Piece> {
         Some(match first {
-            '^' | '$' => Piece::Nothing,
-            '.' => Piece::Class(Class {
+            '^' | '$' => Piece::Empty,
+            '.' => Piece::Class(CharClass {
                 ranges: vec![('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')],
-                excludes: true,
+                negated: true,
             }),
             '(' => return self.group(depth),
             '[' => Piece::Class(self.class()?),
@@ -83,7 +83,7 @@ impl Parser<'_> {
 
     fn group(&mut self, depth: usize) -> Option<Piece> {
         let mut looks = false;
-        if self.takes('?') {
+        if self.consume('?') {
             match self.rest.next()? {
                 ':' => {}
                 '=' | '!' => looks = true,
@@ -95,12 +95,12 @@ impl Parser<'_> {
             }
         }
         let inner = self.alternatives(depth)?;
-        if !self.takes(')') {
+        if !self.consume(')') {
             return None;
         }
-        self.unsure |= looks;
+        self.approximate |= looks;
         Some(if looks {
-            Piece::Nothing
+            Piece::Empty
         } else {
             Piece::Group(inner)
         })
@@ -108,20 +108,20 @@ impl Parser<'_> {
 
     /// How often the piece before is repeated.
     fn repetition(&mut self) -> Option<(usize, usize)> {
-        let times = if self.takes('*') {
+        let times = if self.consume('*') {
             (0, usize::MAX)
-        } else if self.takes('+') {
+        } else if self.consume('+') {
             (1, usize::MAX)
-        } else if self.takes('?') {
+        } else if self.consume('?') {
             (0, 1)
-        } else if self.takes('{') {
+        } else if self.consume('{') {
             let least = self.digits()?;
-            let most = match (self.takes(','), self.rest.peek()?) {
+            let most = match (self.consume(','), self.rest.peek()?) {
                 (false, _) => least,
                 (true, '}') => usize::MAX,
                 (true, _) => self.digits()?,
             };
-            if !self.takes('}') {
+            if !self.consume('}') {
                 return None;
             }
             (least, most)
@@ -129,7 +129,7 @@ impl Parser<'_> {
             return Some((1, 1));
         };
         // Lazy repetition matches the same texts.
-        self.takes('?');
+        self.consume('?');
         Some(times)
     }
 
@@ -147,8 +147,8 @@ impl Parser<'_> {
             .next_if(|next| matches!(next, 'b' | 'B'))
             .is_some()
         {
-            self.unsure = true;
-            return Some(Piece::Nothing);
+            self.approximate = true;
+            return Some(Piece::Empty);
         }
         self.escaped().map(|escaped| match escaped {
             Escaped::Character(character) => Piece::Character(character),
@@ -158,12 +158,12 @@ impl Parser<'_> {
 
     fn escaped(&mut self) -> Option<Escaped> {
         Some(Escaped::Character(match self.rest.next()? {
-            'd' => return class(&[('0', '9')], false),
-            'D' => return class(&[('0', '9')], true),
-            'w' => return class(&WORD, false),
-            'W' => return class(&WORD, true),
-            's' => return class(&[(' ', ' ')], false),
-            'S' => return class(&SPACE, true),
+            'd' => return class_escape(&[('0', '9')], false),
+            'D' => return class_escape(&[('0', '9')], true),
+            'w' => return class_escape(&WORD_RANGES, false),
+            'W' => return class_escape(&WORD_RANGES, true),
+            's' => return class_escape(&[(' ', ' ')], false),
+            'S' => return class_escape(&SPACE_RANGES, true),
             'p' => return self.property(),
             'n' => '\n',
             't' => '\t',
@@ -180,7 +180,7 @@ impl Parser<'_> {
 
     /// A Unicode property, of which only the plainest members are used.
     fn property(&mut self) -> Option<Escaped> {
-        if !self.takes('{') {
+        if !self.consume('{') {
             return None;
         }
         let mut name = String::new();
@@ -192,10 +192,10 @@ impl Parser<'_> {
         }
         match name.as_str() {
             "L" | "Letter" | "Ll" | "Lowercase_Letter" | "Alphabetic" => {
-                class(&[('a', 'z')], false)
+                class_escape(&[('a', 'z')], false)
             }
-            "Lu" | "Uppercase_Letter" => class(&[('A', 'Z')], false),
-            "N" | "Nd" | "Number" | "Decimal_Number" => class(&[('0', '9')], false),
+            "Lu" | "Uppercase_Letter" => class_escape(&[('A', 'Z')], false),
+            "N" | "Nd" | "Number" | "Decimal_Number" => class_escape(&[('0', '9')], false),
             _ => None,
         }
     }
@@ -205,16 +205,16 @@ impl Parser<'_> {
         char::from_u32(u32::from_str_radix(&code, 16).ok()?)
     }
 
-    fn class(&mut self) -> Option<Class> {
-        let mut class = Class {
-            excludes: self.takes('^'),
-            ..Class::default()
+    fn class(&mut self) -> Option<CharClass> {
+        let mut class = CharClass {
+            negated: self.consume('^'),
+            ..CharClass::default()
         };
         loop {
             let low = match self.rest.next()? {
                 ']' => return Some(class),
                 '\\' => match self.escaped()? {
-                    Escaped::Class(inner) if inner.excludes => return None,
+                    Escaped::Class(inner) if inner.negated => return None,
                     Escaped::Class(inner) => {
                         class.ranges.extend(inner.ranges);
                         continue;
@@ -224,12 +224,12 @@ impl Parser<'_> {
                 '[' => return None,
                 character => character,
             };
-            class.ranges.push((low, self.upper(low)?));
+            class.ranges.push((low, self.range_end(low)?));
         }
     }
 
     /// The end of a range that starts with `low`, or `low` again if it is no range.
-    fn upper(&mut self, low: char) -> Option<char> {
+    fn range_end(&mut self, low: char) -> Option<char> {
         let mut ahead = self.rest.clone();
         if ahead.next() != Some('-') || ahead.next() == Some(']') {
             return Some(low);
@@ -248,15 +248,15 @@ impl Parser<'_> {
 
 enum Escaped {
     Character(char),
-    Class(Class),
+    Class(CharClass),
 }
 
-const WORD: [(char, char); 4] = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')];
-const SPACE: [(char, char); 3] = [('\t', '\r'), (' ', ' '), ('\u{a0}', '\u{a0}')];
+const WORD_RANGES: [(char, char); 4] = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')];
+const SPACE_RANGES: [(char, char); 3] = [('\t', '\r'), (' ', ' '), ('\u{a0}', '\u{a0}')];
 
-fn class(ranges: &[(char, char)], excludes: bool) -> Option<Escaped> {
-    Some(Escaped::Class(Class {
+fn class_escape(ranges: &[(char, char)], excludes: bool) -> Option<Escaped> {
+    Some(Escaped::Class(CharClass {
         ranges: ranges.to_vec(),
-        excludes,
+        negated: excludes,
     }))
 }

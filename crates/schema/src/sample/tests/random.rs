@@ -118,7 +118,7 @@ proptest! {
             if let Some(value) = sampler.valid() {
                 prop_assert!(admits(&schema, &value), "{} by {:?}", value, schema);
             }
-            sampler.nearly();
+            sampler.near_miss();
         }
     }
 }

@@ -5,37 +5,37 @@ use std::cmp::Ordering;
 use jsonschema::json::cmp;
 use serde_json::{Number, Value, json};
 
-use super::Merge;
-use crate::lower::Lookup;
-use crate::pass::subject::asserts;
+use super::SchemaMerger;
+use crate::lower::KeywordLookup;
+use crate::pass::applies_to::is_assertion;
 
 /// How many alternatives two unions may multiply to.
-const MOST_BRANCHES: usize = 32;
+const MAX_BRANCHES: usize = 32;
 
 /// What became of two values of a keyword.
-pub(super) enum Joined {
-    To(Value),
+pub(super) enum KeywordMerge {
+    Merged(Value),
     /// No value can satisfy both.
-    Nothing,
+    Unsatisfiable,
     /// It cannot be said in one keyword.
-    Not,
+    Inexpressible,
 }
 
-impl Merge<'_> {
-    pub(super) fn joined(&mut self, keyword: &str, ours: &Value, theirs: &Value) -> Joined {
-        let tighter = |wanted: Ordering| match compared(ours, theirs) {
-            Some(order) => Joined::To(if order == wanted {
+impl SchemaMerger<'_> {
+    pub(super) fn merge_keyword(&mut self, keyword: &str, ours: &Value, theirs: &Value) -> KeywordMerge {
+        let tighter = |wanted: Ordering| match compare_numbers(ours, theirs) {
+            Some(order) => KeywordMerge::Merged(if order == wanted {
                 ours.clone()
             } else {
                 theirs.clone()
             }),
-            None => Joined::Not,
+            None => KeywordMerge::Inexpressible,
         };
         match keyword {
-            "type" => match types(ours, theirs).as_slice() {
-                [] => Joined::Nothing,
-                [one] => Joined::To(json!(one)),
-                several => Joined::To(json!(several)),
+            "type" => match common_types(ours, theirs).as_slice() {
+                [] => KeywordMerge::Unsatisfiable,
+                [one] => KeywordMerge::Merged(json!(one)),
+                several => KeywordMerge::Merged(json!(several)),
             },
             "enum" => {
                 let theirs = theirs.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -46,13 +46,13 @@ impl Merge<'_> {
                     .filter(|value| theirs.iter().any(|other| cmp::equal(other, value)))
                     .collect();
                 if both.is_empty() {
-                    Joined::Nothing
+                    KeywordMerge::Unsatisfiable
                 } else {
-                    Joined::To(json!(both))
+                    KeywordMerge::Merged(json!(both))
                 }
             }
-            "const" if cmp::equal(ours, theirs) => Joined::To(ours.clone()),
-            "const" => Joined::Nothing,
+            "const" if cmp::equal(ours, theirs) => KeywordMerge::Merged(ours.clone()),
+            "const" => KeywordMerge::Unsatisfiable,
             "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
                 tighter(Ordering::Greater)
             }
@@ -60,9 +60,9 @@ impl Merge<'_> {
                 tighter(Ordering::Less)
             }
             "multipleOf" => {
-                multiple(ours, theirs).map_or(Joined::Not, |value| Joined::To(Value::Number(value)))
+                least_common_multiple(ours, theirs).map_or(KeywordMerge::Inexpressible, |value| KeywordMerge::Merged(Value::Number(value)))
             }
-            "uniqueItems" => Joined::To(Value::Bool(true)),
+            "uniqueItems" => KeywordMerge::Merged(Value::Bool(true)),
             "required" => {
                 let mut names: Vec<&Value> = ours.as_array().into_iter().flatten().collect();
                 for name in theirs.as_array().into_iter().flatten() {
@@ -70,71 +70,71 @@ impl Merge<'_> {
                         names.push(name);
                     }
                 }
-                Joined::To(json!(names))
+                KeywordMerge::Merged(json!(names))
             }
-            "not" => Joined::To(json!({"anyOf": [ours, theirs]})),
-            "propertyNames" => Joined::To(self.values(ours, theirs)),
+            "not" => KeywordMerge::Merged(json!({"anyOf": [ours, theirs]})),
+            "propertyNames" => KeywordMerge::Merged(self.merge_values(ours, theirs)),
             "dependentRequired" | "dependentSchemas" => match (ours, theirs) {
                 (Value::Object(ours), Value::Object(theirs))
                     if !theirs.keys().any(|name| ours.contains_key(name)) =>
                 {
-                    Joined::To(Value::Object(
+                    KeywordMerge::Merged(Value::Object(
                         ours.iter()
                             .chain(theirs)
                             .map(|(k, v)| (k.clone(), v.clone()))
                             .collect(),
                     ))
                 }
-                _ => Joined::Not,
+                _ => KeywordMerge::Inexpressible,
             },
-            "anyOf" => self.product(ours, theirs),
-            keyword if asserts(keyword) => Joined::Not,
-            "description" => Joined::To(told(ours, theirs)),
+            "anyOf" => self.union_product(ours, theirs),
+            keyword if is_assertion(keyword) => KeywordMerge::Inexpressible,
+            "description" => KeywordMerge::Merged(merge_descriptions(ours, theirs)),
             // Of two things that only inform, the outer one is kept.
-            _ => Joined::To(ours.clone()),
+            _ => KeywordMerge::Merged(ours.clone()),
         }
     }
 
     /// Each alternative of one with each of the other.
-    fn product(&mut self, ours: &Value, theirs: &Value) -> Joined {
+    fn union_product(&mut self, ours: &Value, theirs: &Value) -> KeywordMerge {
         let (Value::Array(ours), Value::Array(theirs)) = (ours, theirs) else {
-            return Joined::Not;
+            return KeywordMerge::Inexpressible;
         };
-        if ours.len() * theirs.len() > MOST_BRANCHES {
-            return Joined::Not;
+        if ours.len() * theirs.len() > MAX_BRANCHES {
+            return KeywordMerge::Inexpressible;
         }
         let mut pairs = Vec::new();
         for one in ours {
             for other in theirs {
-                let pair = self.values(one, other);
-                if pair.find("not").is_none_or(|not| *not != json!({})) {
+                let pair = self.merge_values(one, other);
+                if pair.keyword("not").is_none_or(|not| *not != json!({})) {
                     pairs.push(pair);
                 }
             }
         }
         if pairs.is_empty() {
-            Joined::Nothing
+            KeywordMerge::Unsatisfiable
         } else {
-            Joined::To(Value::Array(pairs))
+            KeywordMerge::Merged(Value::Array(pairs))
         }
     }
 }
 
-fn compared(one: &Value, other: &Value) -> Option<Ordering> {
-    match (whole(one), whole(other)) {
+fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
+    match (as_integer(one), as_integer(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
     }
 }
 
-fn whole(value: &Value) -> Option<i128> {
+fn as_integer(value: &Value) -> Option<i128> {
     value
         .as_i64()
         .map(i128::from)
         .or(value.as_u64().map(i128::from))
 }
 
-fn told(ours: &Value, theirs: &Value) -> Value {
+fn merge_descriptions(ours: &Value, theirs: &Value) -> Value {
     match (ours.as_str(), theirs.as_str()) {
         (Some(""), Some(_)) => theirs.clone(),
         (Some(ours), Some(theirs)) if !theirs.is_empty() && !ours.contains(theirs) => {
@@ -145,7 +145,7 @@ fn told(ours: &Value, theirs: &Value) -> Value {
 }
 
 /// The names of types that both admit.
-fn types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
+fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
     let names = |value: &'s Value| -> Vec<&'s str> {
         match value {
             Value::String(name) => vec![name],
@@ -171,7 +171,7 @@ fn types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
 }
 
 /// The least common multiple of two whole numbers.
-fn multiple(one: &Value, other: &Value) -> Option<Number> {
+fn least_common_multiple(one: &Value, other: &Value) -> Option<Number> {
     let (a, b) = (
         one.as_u64().filter(|n| *n > 0)?,
         other.as_u64().filter(|n| *n > 0)?,

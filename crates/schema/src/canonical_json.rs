@@ -1,0 +1,61 @@
+//! A value in, one spelling of it out.
+
+use serde_json::Value;
+
+/// Writes a value as JSON with every object's keys sorted, so that equal values have equal text.
+///
+/// Numbers keep their kind: `1` and `1.0` stay apart.
+pub fn canonical_json(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Array(elements) => {
+            text.push('[');
+            for (at, element) in elements.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                write(element, text);
+            }
+            text.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_unstable_by_key(|(key, _)| key.as_str());
+            text.push('{');
+            for (at, (key, member)) in members.into_iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write(member, text);
+            }
+            text.push('}');
+        }
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_order_of_keys_does_not_show() {
+        let one = json!({"b": [{"y": 1, "x": "a\"b"}], "a": null});
+        let other = json!({"a": null, "b": [{"x": "a\"b", "y": 1}]});
+        assert_eq!(canonical_json(&one), canonical_json(&other));
+        assert_eq!(canonical_json(&one), r#"{"a":null,"b":[{"x":"a\"b","y":1}]}"#);
+    }
+
+    #[test]
+    fn the_order_of_elements_does_show() {
+        assert_ne!(canonical_json(&json!([1, 2])), canonical_json(&json!([2, 1])));
+    }
+}

@@ -1,0 +1,89 @@
+//! A lowered schema in, what it takes from the budgets of a request out.
+
+use serde_json::Value;
+
+use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape};
+
+/// What one tool's schema takes from a request's budgets, references not followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SchemaCost {
+    /// How many properties it has in all.
+    pub properties: usize,
+    /// How many of them may be left out.
+    pub optional: usize,
+    /// How many of them have a union for a type.
+    pub unions: usize,
+    /// What `maxItems` adds up to.
+    pub max_items_total: u64,
+}
+
+pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
+    let mut weight = SchemaCost::default();
+    for_each_schema(schema, &mut |schema| {
+        let Some(Value::Object(properties)) = schema.keyword("properties") else {
+            return;
+        };
+        let required = schema.keyword("required").and_then(Value::as_array);
+        let is_required =
+            |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+        weight.properties += properties.len();
+        weight.optional += properties.keys().filter(|name| !is_required(name)).count();
+        let is_union = |part: &&Value| {
+            part.keyword("anyOf").is_some() || part.keyword("type").is_some_and(Value::is_array)
+        };
+        weight.unions += properties.values().filter(is_union).count();
+    });
+    for_each_max_items(schema, &mut |bound| {
+        weight.max_items_total = weight.max_items_total.saturating_add(bound)
+    });
+    weight
+}
+
+/// Calls with every `maxItems`.
+pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
+    for_each_schema(schema, &mut |schema| {
+        if let Some(bound) = schema.keyword("maxItems").and_then(Value::as_u64) {
+            take(bound);
+        }
+    });
+}
+
+/// Takes a keyword out of every schema.
+pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    members.remove_keyword(keyword);
+    for (name, value) in members {
+        match (subschema_shape(name), value) {
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => remove_keyword_everywhere(value, keyword),
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
+                parts.iter_mut().for_each(|part| remove_keyword_everywhere(part, keyword))
+            }
+            (SubschemaShape::Map, Value::Object(parts)) => {
+                parts.values_mut().for_each(|part| remove_keyword_everywhere(part, keyword))
+            }
+            _ => {}
+        }
+    }
+}
+
+fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    visit(schema);
+    for (keyword, value) in members {
+        match (subschema_shape(keyword), value) {
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => for_each_schema(value, visit),
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
+                parts.iter().for_each(|part| for_each_schema(part, visit))
+            }
+            (SubschemaShape::Map, Value::Object(parts)) => {
+                parts.values().for_each(|part| for_each_schema(part, visit))
+            }
+            _ => {}
+        }
+    }
+}

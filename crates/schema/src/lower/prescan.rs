@@ -1,0 +1,101 @@
+//! A schema in, whether passes may work on it and what occurs in it out.
+
+use serde_json::Value;
+
+use super::{LowerError, LIFT_KEYWORD, SubschemaShape, KeywordSet, subschema_shape};
+
+/// No schema that anybody wrote comes near it; references that multiply do.
+pub(crate) const MAX_NODES: usize = 20_000;
+
+/// Passes call themselves for every level; values that deep are refused where a request is checked, too.
+const MAX_DEPTH: usize = 128;
+
+/// What a look at a whole schema finds out.
+pub(super) struct Prescan {
+    /// How many more parts it may have.
+    remaining_nodes: usize,
+    pub(super) keywords: KeywordSet,
+    /// Whether it brings along marks that only passes may leave.
+    pub(super) has_lift_marks: bool,
+}
+
+impl Prescan {
+    /// Refuses a schema that is beyond every bound.
+    pub(super) fn scan(schema: &Value) -> Result<Self, LowerError> {
+        let mut look = Self {
+            remaining_nodes: MAX_NODES,
+            keywords: KeywordSet::default(),
+            has_lift_marks: false,
+        };
+        look.keywords.insert_subschema(schema);
+        match look.scan_value(schema, false, MAX_DEPTH) {
+            SizeCheck::WithinLimits => Ok(look),
+            SizeCheck::TooDeep => Err(too_deep_error()),
+            SizeCheck::TooLarge => Err(too_large_error()),
+        }
+    }
+
+    /// Looks into a value; `names` tells that its keys are names of schemas, and no keywords.
+    fn scan_value(&mut self, value: &Value, names: bool, deeper: usize) -> SizeCheck {
+        let Some(rest) = self.remaining_nodes.checked_sub(1) else {
+            return SizeCheck::TooLarge;
+        };
+        self.remaining_nodes = rest;
+        let Some(deeper) = deeper.checked_sub(1) else {
+            return SizeCheck::TooDeep;
+        };
+        match value {
+            Value::Array(elements) => {
+                for element in elements {
+                    self.keywords.insert_subschema(element);
+                    match self.scan_value(element, false, deeper) {
+                        SizeCheck::WithinLimits => {}
+                        other => return other,
+                    }
+                }
+            }
+            Value::Object(members) => {
+                for (keyword, value) in members {
+                    let before = self.keywords;
+                    if names && (value.is_object() || value.is_boolean()) {
+                        self.keywords.insert_subschema(value);
+                    } else {
+                        self.keywords.insert_keyword(keyword, value);
+                    }
+                    let names = !names && value.is_object() && subschema_shape(keyword) == SubschemaShape::Map;
+                    match self.scan_value(value, names, deeper) {
+                        SizeCheck::WithinLimits => {}
+                        other => return other,
+                    }
+                    if keyword == LIFT_KEYWORD {
+                        // A mark is counted, but it says nothing.
+                        self.has_lift_marks = true;
+                        self.keywords = before;
+                    }
+                }
+            }
+            _ => {}
+        }
+        SizeCheck::WithinLimits
+    }
+}
+
+enum SizeCheck {
+    WithinLimits,
+    TooDeep,
+    TooLarge,
+}
+
+pub(crate) fn too_large_error() -> LowerError {
+    LowerError::new(
+        "",
+        format!("the schema, its references written out, has more than {MAX_NODES} parts"),
+    )
+}
+
+fn too_deep_error() -> LowerError {
+    LowerError::new(
+        "",
+        format!("the schema, its references written out, is more than {MAX_DEPTH} levels deep"),
+    )
+}

@@ -1,0 +1,280 @@
+//! A schema on its way to a dialect, and how passes walk it.
+
+use serde_json::{Map, Value};
+
+use super::{
+    LowerError, KeywordLookup, KeywordLookupMut, Loss, PathSegment, SchemaPath, KeywordSet, Severity, lift::remove_lift_marks, prescan::Prescan,
+};
+use crate::{Dialect, dialect::DialectRules};
+
+/// What the passes work on.
+pub(crate) struct LoweringState {
+    pub(crate) schema: Value,
+    pub(crate) rules: &'static DialectRules,
+    losses: Vec<Loss>,
+    /// What the root tells where the dialect has no room for it there.
+    pub(crate) description_suffix: Option<String>,
+    /// What occurs in the schema, until a pass has changed that.
+    keywords: Option<KeywordSet>,
+}
+
+/// Where a pass is, and what it reports to.
+pub(crate) struct SchemaCursor<'p> {
+    /// The place of the schema being visited.
+    pub(crate) path: SchemaPath<'p>,
+    pub(crate) rules: &'static DialectRules,
+    losses: &'p mut Vec<Loss>,
+}
+
+impl SchemaCursor<'_> {
+    /// Reports something given up here.
+    pub(crate) fn report_loss(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
+        let path = self.path.to_json_pointer();
+        if severity != Severity::Note && path.split('/').any(inverts_validity) {
+            // To admit more in what is negated is to admit less, and the other way round.
+            let other = match severity {
+                Severity::Wider => Severity::Narrower,
+                _ => Severity::Wider,
+            };
+            self.push_loss(path.clone(), keyword, other, None);
+        }
+        self.push_loss(path, keyword, severity, spilled);
+    }
+
+    fn push_loss(&mut self, path: String, keyword: &str, severity: Severity, spilled: Option<String>) {
+        let loss = Loss {
+            path,
+            keyword: keyword.to_owned(),
+            severity,
+            described_as: spilled,
+        };
+        // Passes that meet one schema twice, as a branch copied into several, report once.
+        if !self.losses.contains(&loss) {
+            self.losses.push(loss);
+        }
+    }
+
+    /// Reports a closed object that becomes an open one.
+    pub(crate) fn report_opened_object(&mut self, keyword: &str) {
+        let path = self.path.to_json_pointer();
+        // What a definition means depends on where it is referred to.
+        let is_definition = path.starts_with("/$defs/");
+        match is_definition || path.split('/').any(inverts_validity) {
+            // There, an open object can make others invalid.
+            true => self.report_loss(keyword, Severity::Wider, None),
+            false => self.push_loss(path, keyword, Severity::Note, None),
+        }
+    }
+
+    /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
+    pub(crate) fn move_to_description(&mut self, schema: &mut Map<String, Value>, keyword: &str, words: String) {
+        append_to_description(schema, &words);
+        self.report_loss(keyword, Severity::Wider, Some(words));
+    }
+
+    /// The same report, one step below.
+    pub(crate) fn child<'s>(&'s mut self, keyword: &'s str, part: PathSegment<'s>) -> SchemaCursor<'s> {
+        SchemaCursor {
+            path: self.path.child(keyword, part),
+            rules: self.rules,
+            losses: self.losses,
+        }
+    }
+}
+
+impl LoweringState {
+    pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
+        let look = Prescan::scan(canonical)?;
+        let mut draft = Self {
+            schema: canonical.clone(),
+            rules: dialect.rules(),
+            losses: Vec::new(),
+            description_suffix: None,
+            keywords: Some(look.keywords),
+        };
+        if look.has_lift_marks {
+            remove_lift_marks(&mut draft.schema);
+        }
+        Ok(draft)
+    }
+
+    /// The whole schema, and the spot it is at.
+    pub(crate) fn root(&mut self) -> (&mut Value, SchemaCursor<'_>) {
+        let spot = SchemaCursor {
+            path: SchemaPath::ROOT,
+            rules: self.rules,
+            losses: &mut self.losses,
+        };
+        (&mut self.schema, spot)
+    }
+
+    /// Reports something given up at a place that no pass is at.
+    pub(crate) fn report_loss_at(
+        &mut self,
+        pointer: &str,
+        keyword: &str,
+        severity: Severity,
+        spilled: Option<String>,
+    ) {
+        let (_, mut spot) = self.root();
+        spot.path = SchemaPath::Pointer(pointer);
+        spot.report_loss(keyword, severity, spilled);
+    }
+
+    /// Refuses a draft that has grown beyond all reason.
+    pub(crate) fn check_size(&mut self) -> Result<(), LowerError> {
+        self.keywords = Some(Prescan::scan(&self.schema)?.keywords);
+        Ok(())
+    }
+
+    /// Whether any of these keywords occurs; a pass that concerns no others can leave the draft alone.
+    pub(crate) fn contains_any_keyword(&mut self, keywords: &[&str]) -> bool {
+        self.contains_any(KeywordSet::from_keywords(keywords))
+    }
+
+    /// Whether anything of this kind occurs.
+    pub(crate) fn contains_any(&mut self, any: KeywordSet) -> bool {
+        let look = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |look| look.keywords);
+        self.keywords.get_or_insert_with(look).intersects(any)
+    }
+
+    /// Takes note of what a pass may have written for the first time.
+    pub(crate) fn note_added_keywords(&mut self, some: KeywordSet) {
+        if let Some(seen) = &mut self.keywords {
+            *seen = seen.union(some);
+        }
+    }
+
+    /// Has the draft looked through again before the next pass is left out.
+    pub(crate) fn invalidate_keywords(&mut self) {
+        self.keywords = None;
+    }
+
+    /// Whether what is said to occur is all that does.
+    pub(crate) fn keywords_are_complete(&self) -> bool {
+        let (Some(seen), Ok(look)) = (self.keywords, Prescan::scan(&self.schema)) else {
+            return true;
+        };
+        seen.contains_all(look.keywords)
+    }
+
+    pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
+        (self.schema, self.losses, self.description_suffix)
+    }
+
+    /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
+    pub(crate) fn visit_top_down(&mut self, mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>)) {
+        let (schema, mut spot) = self.root();
+        visit_top_down(schema, &mut spot, &mut visit);
+    }
+
+    /// Visits every schema, each after the schemas in it.
+    pub(crate) fn visit_bottom_up(&mut self, mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>)) {
+        let (schema, mut spot) = self.root();
+        visit_bottom_up(schema, &mut spot, &mut visit);
+    }
+}
+
+fn visit_top_down(
+    schema: &mut Value,
+    spot: &mut SchemaCursor<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+) {
+    visit(schema, spot);
+    for_each_subschema(schema, spot, &mut |part, spot| visit_top_down(part, spot, visit));
+}
+
+pub(crate) fn visit_bottom_up(
+    schema: &mut Value,
+    spot: &mut SchemaCursor<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+) {
+    for_each_subschema(schema, spot, &mut |part, spot| visit_bottom_up(part, spot, visit));
+    visit(schema, spot);
+}
+
+/// Visits the schemas directly in this one.
+pub(crate) fn for_each_subschema(
+    schema: &mut Value,
+    spot: &mut SchemaCursor<'_>,
+    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    for (keyword, value) in members {
+        // Most keywords hold a text or a number, and no schema.
+        if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
+            continue;
+        }
+        match (subschema_shape(keyword), value) {
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ (Value::Object(_) | Value::Bool(_))) => {
+                visit(value, &mut spot.child(keyword, PathSegment::Single));
+            }
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
+                for (at, part) in parts.iter_mut().enumerate() {
+                    visit(part, &mut spot.child(keyword, PathSegment::Index(at)));
+                }
+            }
+            (SubschemaShape::Map, Value::Object(parts)) => {
+                for (name, part) in parts {
+                    visit(part, &mut spot.child(keyword, PathSegment::Name(name)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What stands below a keyword.
+#[derive(PartialEq)]
+pub(crate) enum SubschemaShape {
+    Single,
+    /// `items`, which was a list in older drafts.
+    SingleOrList,
+    List,
+    Map,
+    NotASchema,
+}
+
+pub(crate) fn subschema_shape(keyword: &str) -> SubschemaShape {
+    match keyword {
+        // By far the most frequent.
+        "properties" => SubschemaShape::Map,
+        "enum" | "required" => SubschemaShape::NotASchema,
+        "items" => SubschemaShape::SingleOrList,
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => SubschemaShape::Single,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => SubschemaShape::List,
+        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => SubschemaShape::Map,
+        _ => SubschemaShape::NotASchema,
+    }
+}
+
+/// Whether what is said below a keyword may count the other way.
+fn inverts_validity(keyword: &str) -> bool {
+    matches!(keyword, "not" | "if" | "oneOf" | "contains")
+}
+
+/// Adds words to a schema's description.
+pub(crate) fn append_to_description(schema: &mut Map<String, Value>, words: &str) {
+    let text = match schema.keyword("description").and_then(Value::as_str) {
+        Some(told) if told.contains(words) => return,
+        Some(told) if !told.trim().is_empty() => format!("{} ({words})", told.trim_end()),
+        _ => {
+            let mut letters = words.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            first.chain(letters).collect()
+        }
+    };
+    schema.set_keyword("description", Value::String(text));
+}

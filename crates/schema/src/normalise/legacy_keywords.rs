@@ -1,0 +1,139 @@
+//! What older drafts and other dialects say with other keywords.
+
+use serde_json::{Value, json};
+
+use super::{Members, NormaliseResult, Normaliser, keyword_values::parse_bool};
+
+/// Keywords that only changed their names, in drafts 3 and 2019-09 and in Vertex.
+const RENAMED_KEYWORDS: [(&str, &str); 6] = [
+    ("divisibleBy", "multipleOf"),
+    ("extends", "allOf"),
+    ("disallow", "not"),
+    ("$recursiveRef", "$ref"),
+    ("ref", "$ref"),
+    ("defs", "$defs"),
+];
+
+/// Says in the words of 2020-12 what a schema says in older ones.
+pub(super) fn upgrade_keywords(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+    remove_schema_keyword(walker, members)?;
+    upgrade_exclusive_bound(walker, members, "exclusiveMinimum", "minimum");
+    upgrade_exclusive_bound(walker, members, "exclusiveMaximum", "maximum");
+    drop_recursive_anchor(walker, members);
+    upgrade_values(members);
+    for (from, to) in RENAMED_KEYWORDS {
+        rename_keyword(walker, members, from, to)?;
+    }
+    split_dependencies(walker, members)
+}
+
+fn remove_schema_keyword(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+    let known = match members.get("$schema") {
+        None => return Ok(()),
+        Some(Value::Null) => true,
+        Some(Value::String(name)) => {
+            let name = name.trim_end_matches('#');
+            if name == "https://json-schema.org/draft/2020-12/schema" {
+                return Ok(());
+            }
+            name.contains("json-schema.org/") || name.contains("spec.openapis.org/")
+        }
+        Some(other) => {
+            let shown = walker.excerpt(other);
+            return Err(walker.error_at("$schema", format!("expected text, got {shown}")));
+        }
+    };
+    // Any other is a dialect of somebody's own: whoever checks the outcome will say that it is not known.
+    if known && let Some(name) = members.shift_remove("$schema") {
+        walker.add_fix(format!(
+            "`$schema: {}` dropped: read as 2020-12",
+            walker.excerpt(&name)
+        ));
+    }
+    Ok(())
+}
+
+fn upgrade_exclusive_bound(walker: &mut Normaliser, members: &mut Members, keyword: &str, bound: &str) {
+    let Some(given) = members.get(keyword).filter(|given| !given.is_number()) else {
+        return;
+    };
+    let given = given.as_bool().or_else(|| parse_bool(given)?.as_bool());
+    let limit = members.get(bound).cloned();
+    if let (Some(true), Some(limit)) = (given, limit) {
+        walker.add_fix(format!("`{keyword}: true` read as `{keyword}: {limit}`"));
+        members.insert(keyword.to_owned(), limit);
+        members.shift_remove(bound);
+    } else {
+        walker.add_fix(format!("`{keyword}` dropped: it excludes no `{bound}`"));
+        members.shift_remove(keyword);
+    }
+}
+
+fn rename_keyword(walker: &mut Normaliser, members: &mut Members, from: &str, to: &str) -> NormaliseResult {
+    let fits = match members.get(from) {
+        None | Some(Value::Null) => false,
+        // Any other is a word of somebody's own.
+        Some(Value::String(target)) if from == "ref" => target.starts_with("#/$defs/"),
+        Some(value) => from != "defs" || value.is_object(),
+    };
+    if fits && members.contains_key(to) {
+        let message = format!("stands beside `{to}`, which says the same in 2020-12");
+        return Err(walker.error_at(from, message));
+    }
+    if fits && let Some(value) = members.shift_remove(from) {
+        walker.add_fix(format!("`{from}` read as `{to}`"));
+        members.insert(to.to_owned(), value);
+    }
+    Ok(())
+}
+
+/// Within one document it changes nothing; between several it does, and whoever checks the outcome refuses it.
+fn drop_recursive_anchor(walker: &mut Normaliser, members: &mut Members) {
+    if members.contains_key("$recursiveAnchor") && !members.contains_key("$id") {
+        members.shift_remove("$recursiveAnchor");
+        walker.add_fix("`$recursiveAnchor` dropped: references lead to where they point");
+    }
+}
+
+/// What changed more than its name: `disallow` holds types, and a `ref` leads to `defs`.
+fn upgrade_values(members: &mut Members) {
+    if let Some(types) = members.get_mut("disallow").filter(|types| !types.is_null()) {
+        *types = json!({"type": types.take()});
+    }
+    if !members.contains_key("type")
+        && let Some(Value::String(target)) = members.get_mut("ref")
+        && let Some(name) = target.strip_prefix("#/defs/")
+    {
+        *target = format!("#/$defs/{name}");
+    }
+}
+
+/// `dependencies` became two keywords: one for names, one for schemas.
+fn split_dependencies(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+    let entries = match members.shift_remove("dependencies") {
+        None => return Ok(()),
+        Some(Value::Null) => Members::new(),
+        Some(Value::Object(entries)) => entries,
+        Some(other) => {
+            let shown = walker.excerpt(&other);
+            return Err(walker.error_at("dependencies", format!("expected an object, got {shown}")));
+        }
+    };
+    for (name, needs) in entries {
+        let (keyword, needs) = match needs {
+            Value::String(one) => ("dependentRequired", json!([one])),
+            Value::Array(_) => ("dependentRequired", needs),
+            _ => ("dependentSchemas", needs),
+        };
+        walker.add_fix(format!("`dependencies/{name}` read as `{keyword}/{name}`"));
+        let place = members.entry(keyword).or_insert_with(|| json!({}));
+        match place.as_object_mut() {
+            Some(known) if !known.contains_key(&name) => known.insert(name, needs),
+            _ => {
+                let message = format!("`{name}` stands in `dependencies` and in `{keyword}`");
+                return Err(walker.error_at("dependencies", message));
+            }
+        };
+    }
+    Ok(())
+}

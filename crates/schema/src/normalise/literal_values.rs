@@ -1,0 +1,170 @@
+//! Values that a schema names: its options, its default, its examples.
+
+use serde_json::{Value, json};
+
+use super::{
+    Members, NormaliseResult, Normaliser,
+    keyword_values::{parse_bool, parse_number},
+};
+use crate::{InputLimits, Tape};
+
+/// Makes lists of `enum` and `examples`.
+pub(super) fn normalise_lists(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+    match members.get_mut("enum") {
+        None => {}
+        Some(Value::Array(options)) if !options.is_empty() => {}
+        Some(given @ (Value::Null | Value::Array(_))) => {
+            walker.add_fix(format!(
+                "`enum: {given}` dropped: no value would be admitted"
+            ));
+            members.shift_remove("enum");
+        }
+        // `a, b` is several options or one: only its author knows.
+        Some(Value::String(text)) if text.contains([',', '|', ';', '\n']) => {
+            let message = format!("expected a list, got {}", walker.excerpt(&json!(text)));
+            return Err(walker.error_at("enum", message));
+        }
+        Some(given @ Value::Object(_)) => {
+            let message = format!("expected a list, got {}", walker.excerpt(given));
+            return Err(walker.error_at("enum", message));
+        }
+        Some(given) => {
+            walker.add_fix(format!(
+                "`enum: {}` read as a list of one",
+                walker.excerpt(given)
+            ));
+            *given = json!([given.take()]);
+        }
+    }
+    if let Some(given) = members.get_mut("examples")
+        && !given.is_array()
+    {
+        walker.add_fix("`examples` read as a list of one");
+        *given = json!([given.take()]);
+    }
+    Ok(())
+}
+
+/// Converts options and default to the type of the schema where that loses nothing.
+pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+    if !members.contains_key("enum") && !members.contains_key("default") {
+        return Ok(());
+    }
+    let kinds: Vec<String> = match members.get("type") {
+        Some(Value::String(word)) => vec![word.clone()],
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(|word| word.as_str().map(str::to_owned))
+            .collect(),
+        _ => return Ok(()),
+    };
+    if let Some(Value::Array(options)) = members.get_mut("enum") {
+        let unfit = convert_options(walker, options, &kinds);
+        if unfit == options.len() {
+            return move_enum_to_items(walker, members, &kinds);
+        }
+        for option in options.iter().filter(|option| !matches_type(option, &kinds)) {
+            let (option, kinds) = (walker.excerpt(option), kinds.join(" or "));
+            walker.add_fix(format!(
+                "`enum` names {option}, which is no {kinds}: it can never be sent"
+            ));
+        }
+    }
+    let Some(default) = members.get_mut("default") else {
+        return Ok(());
+    };
+    if matches_type(default, &kinds) {
+        return Ok(());
+    }
+    let shown = walker.excerpt(default);
+    match convert(default, &kinds) {
+        Some(read) => {
+            walker.add_fix(format!("`default: {shown}` read as {}", walker.excerpt(&read)));
+            *default = read;
+        }
+        None => walker.add_fix(format!(
+            "`default: {shown}` kept, though it is no {}",
+            kinds.join(" or ")
+        )),
+    }
+    Ok(())
+}
+
+/// Returns how many options do not fit and cannot be converted.
+fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
+    let mut unfit = 0;
+    for option in options.iter_mut().filter(|option| !matches_type(option, kinds)) {
+        match convert(option, kinds) {
+            Some(read) => {
+                let (from, to) = (walker.excerpt(option), walker.excerpt(&read));
+                walker.add_fix(format!("`enum`: {from} read as {to}"));
+                *option = read;
+            }
+            None => unfit += 1,
+        }
+    }
+    unfit
+}
+
+/// The options of an array are often those of its elements; any other type admits none of its options.
+fn move_enum_to_items(walker: &mut Normaliser, members: &mut Members, kinds: &[String]) -> NormaliseResult {
+    let none_fits = |walker: &Normaliser| {
+        let message = format!("none of the options is of type {}", kinds.join(" or "));
+        Err(walker.error_at("enum", message))
+    };
+    if !kinds.iter().any(|kind| kind == "array") {
+        return none_fits(walker);
+    }
+    let items = members.entry("items").or_insert_with(|| json!({}));
+    let Some(items) = items
+        .as_object()
+        .filter(|items| !items.contains_key("enum"))
+    else {
+        return none_fits(walker);
+    };
+    let mut items = items.clone();
+    let Some(options) = members.shift_remove("enum") else {
+        return Ok(());
+    };
+    items.insert("enum".to_owned(), options);
+    walker.add_fix("`enum` read as the options of the elements");
+    walker.with_path_segment("items", |walker| convert_to_type(walker, &mut items))?;
+    members.insert("items".to_owned(), Value::Object(items));
+    Ok(())
+}
+
+fn matches_type(value: &Value, kinds: &[String]) -> bool {
+    kinds.iter().any(|kind| match kind.as_str() {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => {
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|it| it.fract() == 0.0)
+        }
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    })
+}
+
+/// The one reading of a value as one of these types.
+fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
+    let readings = match value {
+        Value::String(text) => [parse_number(value), parse_bool(value), parse_json_container(text)],
+        Value::Number(_) | Value::Bool(_) => [Some(Value::from(value.to_string())), None, None],
+        _ => return None,
+    };
+    readings
+        .into_iter()
+        .flatten()
+        .find(|read| matches_type(read, kinds))
+}
+
+/// Text that holds an object or an array.
+fn parse_json_container(text: &str) -> Option<Value> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    Some(Tape::parse(text, &InputLimits::default()).ok()?.to_value())
+}

@@ -1,0 +1,48 @@
+//! How large a schema may be that is looked at.
+
+use serde_json::Value;
+
+use crate::{InputLimits, ParseError, SchemaError};
+
+/// More values than these are not looked at.
+const MAX_VALUES: usize = 100_000;
+
+/// Refuses what is too deep to be walked, or too much to be worth it.
+///
+/// The bytes are counted low: exact they are counted when the outcome is checked.
+pub(super) fn check_size(value: &Value) -> Result<(), SchemaError> {
+    let limits = InputLimits::default();
+    let refuse = |message: String| Err(SchemaError::new("", message));
+    let (mut values, mut bytes) = (0, 0);
+    let mut open = vec![(value, 0)];
+    while let Some((value, depth)) = open.pop() {
+        values += 1;
+        if depth > limits.depth {
+            let limit = limits.depth;
+            return refuse(ParseError::TooDeep { limit }.to_string());
+        }
+        match value {
+            Value::Array(elements) => {
+                open.extend(elements.iter().map(|element| (element, depth + 1)));
+            }
+            Value::Object(members) => {
+                bytes += members.keys().map(|key| key.len() + 3).sum::<usize>();
+                open.extend(members.values().map(|member| (member, depth + 1)));
+            }
+            Value::String(text) => bytes += text.len() + 2,
+            Value::Null | Value::Bool(_) | Value::Number(_) => bytes += 1,
+        }
+        if values + open.len() > MAX_VALUES {
+            return refuse(format!(
+                "more than {MAX_VALUES} values: no schema of that size is read"
+            ));
+        }
+        if bytes > limits.bytes {
+            return refuse(format!(
+                "more than {} bytes: no schema of that size is read",
+                limits.bytes
+            ));
+        }
+    }
+    Ok(())
+}

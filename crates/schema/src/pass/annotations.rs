@@ -1,0 +1,206 @@
+//! What only informs is taken out; what a model should know of it moves into the description.
+//!
+//! This is also where `$schema` goes. Until then it decided what the keywords mean, so what an older draft says is said in
+//! the words of 2020-12 first.
+
+use serde_json::{Map, Value};
+
+use crate::lower::{LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor, append_to_description};
+
+/// What is taken out besides keywords that nobody knows.
+const ANNOTATION_KEYWORDS: [&str; 6] = [
+    "$anchor",
+    "$dynamicAnchor",
+    "$id",
+    "$schema",
+    "default",
+    "title",
+];
+
+/// Longer values are cut when they are told.
+const MAX_SHOWN_CHARS: usize = 80;
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::from_keywords(&ANNOTATION_KEYWORDS).union(KeywordSet::OTHER_KEYWORD)) {
+        return Ok(());
+    }
+    let edition = SchemaDraft::of(&draft.schema);
+    let keeps_default = draft.rules.allows_keyword("default");
+    let stays = |keyword: &str| match keyword {
+        "default" => keeps_default,
+        _ => edition.defines_keyword(keyword),
+    };
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if edition < SchemaDraft::LATEST {
+            upgrade_draft(members);
+        }
+        if members.keys().all(|keyword| stays(keyword)) {
+            return;
+        }
+        title_to_description(members);
+        describe_content(members, spot, edition);
+        if !keeps_default {
+            describe_default(members, spot);
+        }
+        members.retain(|keyword, _| stays(keyword));
+    });
+    if edition < SchemaDraft::LATEST {
+        draft.invalidate_keywords();
+    }
+    Ok(())
+}
+
+/// The draft of JSON Schema that a schema is written in, by number or year.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SchemaDraft(u16);
+
+impl SchemaDraft {
+    const LATEST: Self = Self(2020);
+
+    fn of(schema: &Value) -> Self {
+        let name = schema
+            .keyword("$schema")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let known = [
+            ("draft-04", 4),
+            ("draft-06", 6),
+            ("draft-07", 7),
+            ("2019-09", 2019),
+        ];
+        known
+            .into_iter()
+            .find(|(part, _)| name.contains(part))
+            .map_or(Self::LATEST, |(_, number)| Self(number))
+    }
+
+    /// Whether a keyword means anything: one that the draft does not define is an annotation.
+    fn defines_keyword(self, keyword: &str) -> bool {
+        let since = match keyword {
+            // By far the most frequent.
+            "type" | "description" => return true,
+            "$defs"
+            | "$ref"
+            | "additionalItems"
+            | "additionalProperties"
+            | "allOf"
+            | "anyOf"
+            | "definitions"
+            | "dependencies"
+            | "enum"
+            | "exclusiveMaximum"
+            | "exclusiveMinimum"
+            | "format"
+            | "items"
+            | "maxItems"
+            | "maxLength"
+            | "maxProperties"
+            | "maximum"
+            | "minItems"
+            | "minLength"
+            | "minProperties"
+            | "minimum"
+            | "multipleOf"
+            | "not"
+            | "oneOf"
+            | "pattern"
+            | "patternProperties"
+            | "properties"
+            | "required"
+            | "uniqueItems" => 4,
+            "const" | "contains" | "propertyNames" => 6,
+            "else" | "if" | "then" => 7,
+            "$recursiveRef"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "maxContains"
+            | "minContains"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => 2019,
+            // `items` and `prefixItems` of an older draft have been renewed by now.
+            "$dynamicRef" | "prefixItems" => return true,
+            // Later passes write these; a schema that was lowered before has them already.
+            "nullable" | "propertyOrdering" | LIFT_KEYWORD => return true,
+            _ => return false,
+        };
+        self >= Self(since)
+    }
+}
+
+/// Says in the newest draft what an older one said otherwise.
+fn upgrade_draft(members: &mut Map<String, Value>) {
+    // The older draft does not know it, and it would mean something from now on.
+    members.remove_keyword("prefixItems");
+    let rest = members.remove_keyword("additionalItems");
+    if members.keyword("items").is_some_and(Value::is_array) {
+        if let Some(first) = members.remove_keyword("items") {
+            members.set_keyword("prefixItems", first);
+        }
+        if let Some(rest) = rest {
+            members.set_keyword("items", rest);
+        }
+    }
+    for (bound, exclusive) in [
+        ("minimum", "exclusiveMinimum"),
+        ("maximum", "exclusiveMaximum"),
+    ] {
+        if let Some(Value::Bool(flag)) = members.keyword(exclusive) {
+            let flag = *flag;
+            members.remove_keyword(exclusive);
+            if flag && let Some(value) = members.remove_keyword(bound) {
+                members.set_keyword(exclusive, value);
+            }
+        }
+    }
+}
+
+/// A title speaks where there is no description.
+fn title_to_description(members: &mut Map<String, Value>) {
+    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str).map(str::trim);
+    let title = text("title").filter(|title| !title.is_empty());
+    if let (Some(title), None | Some("")) = (title, text("description")) {
+        let title = Value::from(title);
+        members.set_keyword("description", title);
+    }
+}
+
+/// How text is encoded, and what it is then.
+fn describe_content(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, edition: SchemaDraft) {
+    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str);
+    let words = match (text("contentMediaType"), text("contentEncoding")) {
+        (Some(kind), Some(encoding)) => format!("{kind} as {encoding} text"),
+        (Some(one), None) | (None, Some(one)) => format!("{one} text"),
+        (None, None) => return,
+    };
+    append_to_description(members, &words);
+    // Draft 6 and 7 assert what the newer ones only tell.
+    let severity = match edition {
+        SchemaDraft(6 | 7) => Severity::Wider,
+        _ => Severity::Note,
+    };
+    for keyword in ["contentMediaType", "contentEncoding"] {
+        if members.has_keyword(keyword) {
+            spot.report_loss(keyword, severity, Some(words.clone()));
+        }
+    }
+}
+
+fn describe_default(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    if let Some(value) = members.keyword("default") {
+        let words = format!("default: {}", excerpt(value));
+        append_to_description(members, &words);
+        spot.report_loss("default", Severity::Note, Some(words));
+    }
+}
+
+fn excerpt(value: &Value) -> String {
+    let mut text = value.to_string();
+    if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN_CHARS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

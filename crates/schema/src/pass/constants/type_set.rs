@@ -1,0 +1,105 @@
+//! Types as sets, where the whole numbers are a part of the numbers.
+
+use serde_json::{Number, Value};
+
+/// A set of kinds of values; numbers that are whole and numbers that are not are two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TypeSet(u8);
+
+impl TypeSet {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const STRING: Self = Self(1);
+    pub(crate) const INTEGER: Self = Self(2);
+    pub(crate) const FRACTION: Self = Self(4);
+    pub(crate) const NUMBER: Self = Self(2 + 4);
+    pub(crate) const BOOLEAN: Self = Self(8);
+    pub(crate) const ARRAY: Self = Self(16);
+    pub(crate) const OBJECT: Self = Self(32);
+    pub(crate) const NULL: Self = Self(64);
+    pub(crate) const ALL: Self = Self(127);
+
+    /// The kind that one value is of.
+    pub(crate) fn type_of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(number) if is_integer(number) => Self::INTEGER,
+            Value::Number(_) => Self::FRACTION,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        }
+    }
+
+    /// The kinds that the keyword `type` admits.
+    pub(crate) fn from_type_keyword(kind: &Value) -> Self {
+        let of_name = |name: &str| match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => Self::NONE,
+        };
+        match kind {
+            Value::String(name) => of_name(name),
+            Value::Array(names) => names
+                .iter()
+                .filter_map(Value::as_str)
+                .fold(Self::NONE, |all, name| all.union(of_name(name))),
+            _ => Self::ALL,
+        }
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(crate) fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+
+    pub(crate) fn intersects(self, other: Self) -> bool {
+        !self.intersection(other).is_empty()
+    }
+
+    /// The value of `type` that admits these kinds, always in the same order; `None` where there is no such value.
+    pub(crate) fn to_type_keyword(self) -> Option<Value> {
+        let number = match (self.intersects(Self::INTEGER), self.intersects(Self::FRACTION)) {
+            (true, true) => Some("number"),
+            (true, false) => Some("integer"),
+            (false, true) => return None,
+            (false, false) => None,
+        };
+        let named = |kind: Self, name: &'static str| self.intersects(kind).then_some(name);
+        let names = [
+            named(Self::STRING, "string"),
+            number,
+            named(Self::BOOLEAN, "boolean"),
+            named(Self::ARRAY, "array"),
+            named(Self::OBJECT, "object"),
+            named(Self::NULL, "null"),
+        ];
+        let mut names: Vec<Value> = names.into_iter().flatten().map(Value::from).collect();
+        match names.len() {
+            0 => None,
+            1 => names.pop(),
+            _ => Some(Value::Array(names)),
+        }
+    }
+}
+
+/// Whether JSON Schema takes a number for an integer: `1.0` is one.
+fn is_integer(number: &Number) -> bool {
+    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+}

@@ -1,0 +1,329 @@
+//! Keyword and value in, what they mean in words out.
+
+use serde_json::{Map, Value};
+
+use super::applies_to::{has_no_assertions, is_assertion};
+use crate::lower::KeywordLookup;
+
+/// Longer words are cut.
+const MAX_CHARS: usize = 200;
+
+/// A single value, name or pattern within the words.
+const MAX_PART_CHARS: usize = 60;
+
+/// More than these are not listed.
+const MAX_LISTED: usize = 12;
+
+/// Schemas within schemas that are still spoken of.
+const MAX_DEPTH: usize = 3;
+
+/// What a keyword asks of a value; `None` if it asks nothing, or nothing that words would help with.
+pub(crate) fn describe_keyword(keyword: &str, value: &Value) -> Option<String> {
+    keyword_text(keyword, value, MAX_DEPTH).map(|words| truncate(words, MAX_CHARS))
+}
+
+/// A schema in a few words: `a string`, ``an object with `name` and `age` ``.
+pub(crate) fn describe_schema(schema: &Value) -> String {
+    truncate(schema_text(schema, MAX_DEPTH), MAX_CHARS)
+}
+
+/// The values of an enum, the first few if there are many.
+pub(crate) fn describe_enum(values: &[Value]) -> String {
+    truncate(options_text(values), MAX_CHARS)
+}
+
+fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
+    Some(match keyword {
+        "const" => format!("always {}", value_text(value)),
+        "enum" => options_text(value.as_array()?),
+        "type" => types_text(value)?,
+
+        "exclusiveMaximum" => format!("less than {value}"),
+        "exclusiveMinimum" => format!("greater than {value}"),
+        "maximum" => format!("at most {value}"),
+        "minimum" => format!("at least {value}"),
+        "multipleOf" => format!("a multiple of {value}"),
+
+        "format" => format_text(value.as_str()?),
+        "maxLength" => format!("at most {}", count_noun(value, "character")?),
+        "minLength" => at_least_text(value, "character")?,
+        "pattern" => format!("matches the pattern `{}`", truncated(value.as_str()?, MAX_CHARS - 24)),
+
+        "additionalItems" | "unevaluatedItems" => match value {
+            Value::Bool(false) => "no further items".to_owned(),
+            _ => format!("each further item is {}", constraint_text(value, depth)?),
+        },
+        "contains" => format!("at least one item is {}", schema_text(value, depth)),
+        "items" | "prefixItems" => items_text(value, depth)?,
+        "maxContains" => format!("at most {} such items", value),
+        "maxItems" => format!("at most {}", count_noun(value, "item")?),
+        "minContains" => format!("at least {} such items", value),
+        "minItems" => at_least_text(value, "item")?,
+        "uniqueItems" => value.as_bool()?.then(|| "no item comes twice".to_owned())?,
+
+        "additionalProperties" | "unevaluatedProperties" => {
+            format!("each further property is {}", constraint_text(value, depth)?)
+        }
+        "dependencies" | "dependentRequired" | "dependentSchemas" => {
+            let each = value.as_object()?.iter();
+            join_listed(each, "; ", |(name, then)| match then {
+                Value::Array(names) => format!("`{name}` requires {}", names_text(names)),
+                schema => format!("with `{name}` {}", schema_text(schema, depth)),
+            })?
+        }
+        "maxProperties" => format!("at most {}", count_noun(value, "property")?),
+        "minProperties" => at_least_text(value, "property")?,
+        "patternProperties" => join_listed(value.as_object()?.iter(), "; ", |(pattern, part)| {
+            let pattern = truncated(pattern, MAX_PART_CHARS);
+            format!(
+                "each property whose name matches `{pattern}` is {}",
+                schema_text(part, depth)
+            )
+        })?,
+        "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, part)| {
+            format!("`{}` is {}", truncated(name, MAX_PART_CHARS), schema_text(part, depth))
+        })?,
+        "propertyNames" => format!("the name of each property is {}", constraint_text(value, depth)?),
+        "required" => match value.as_array()?.as_slice() {
+            [] => return None,
+            names => format!("requires {}", names_text(names)),
+        },
+
+        "allOf" => join_listed(value.as_array()?.iter(), " and ", |part| {
+            schema_text(part, depth)
+        })?,
+        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |part| schema_text(part, depth))?,
+        "else" => format!("otherwise {}", constraint_text(value, depth)?),
+        "if" => format!("if {}", schema_text(value, depth)),
+        "not" => format!("not {}", schema_text(value, depth)),
+        "oneOf" => {
+            let parts = join_listed(value.as_array()?.iter(), "; ", |part| schema_text(part, depth))?;
+            format!("exactly one of: {parts}")
+        }
+        "then" => format!("then {}", constraint_text(value, depth)?),
+        _ => return None,
+    })
+}
+
+/// Speaks of a schema, unless it asks nothing.
+fn constraint_text(schema: &Value, depth: usize) -> Option<String> {
+    match schema {
+        Value::Object(members) if !has_no_assertions(members) => Some(schema_text(schema, depth)),
+        _ => None,
+    }
+}
+
+fn schema_text(schema: &Value, depth: usize) -> String {
+    match schema {
+        Value::Bool(false) => "nothing".to_owned(),
+        Value::Object(members) if !has_no_assertions(members) => {
+            let said = match depth.checked_sub(1) {
+                Some(depth) => members_text(members, depth),
+                None => members.keyword("type").and_then(types_text),
+            };
+            said.unwrap_or_else(|| "a certain value".to_owned())
+        }
+        _ => "anything".to_owned(),
+    }
+}
+
+fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
+    if let Some(only) = members.keyword("const") {
+        return Some(value_text(only));
+    }
+    if let Some(Value::Array(values)) = members.keyword("enum") {
+        return Some(match values.as_slice() {
+            [only] => value_text(only),
+            values => options_text(values),
+        });
+    }
+    if let Some(Value::String(reference)) = members.keyword("$ref") {
+        return Some(format!("as in `{}`", reference.rsplit('/').next()?));
+    }
+    let kind = members.keyword("type").and_then(types_text);
+    let names = properties_text(members, kind.is_some(), depth);
+    let rest = members
+        .iter()
+        .filter(|(keyword, _)| !matches!(keyword.as_str(), "properties" | "required" | "type"))
+        .filter(|(keyword, _)| is_assertion(keyword))
+        .filter_map(|(keyword, value)| keyword_text(keyword, value, depth));
+    let (said, others): (String, Vec<String>) = match (kind, names) {
+        (Some(kind), Some(names)) => (format!("{kind} with {names}"), rest.collect()),
+        (Some(kind), None) => (kind, rest.collect()),
+        (None, Some(names)) => (names, rest.collect()),
+        (None, None) => {
+            let mut rest = rest;
+            (rest.next()?, rest.collect())
+        }
+    };
+    Some(
+        std::iter::once(said)
+            .chain(others)
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
+}
+
+/// The properties a schema speaks of, each with its value if it can have but few.
+fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    if let Some(Value::Object(properties)) = members.keyword("properties") {
+        for (name, part) in properties.iter().take(MAX_LISTED) {
+            let name = truncated(name, MAX_PART_CHARS);
+            let fixed = part.keyword("const").is_some() || part.keyword("enum").is_some();
+            names.push(match (fixed, typed) {
+                (true, _) | (_, false) => format!("`{name}` {}", schema_text(part, depth)),
+                _ => format!("`{name}`"),
+            });
+        }
+    }
+    if let Some(Value::Array(required)) = members.keyword("required") {
+        let declared = members.keyword("properties").and_then(Value::as_object);
+        let others = required.iter().filter_map(Value::as_str).take(MAX_LISTED);
+        names.extend(
+            others
+                .filter(|name| declared.is_none_or(|declared| !declared.contains_key(*name)))
+                .map(|name| format!("`{}`", truncated(name, MAX_PART_CHARS))),
+        );
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let names = join_with_and(&names);
+    Some(if typed || members.has_keyword("properties") {
+        names
+    } else {
+        format!("with {names}")
+    })
+}
+
+fn items_text(value: &Value, depth: usize) -> Option<String> {
+    match value {
+        Value::Bool(false) => Some("no items".to_owned()),
+        Value::Array(parts) => {
+            let parts = join_listed(parts.iter(), ", ", |part| schema_text(part, depth))?;
+            Some(format!("the items are, in order: {parts}"))
+        }
+        _ => Some(format!("each item is {}", constraint_text(value, depth)?)),
+    }
+}
+
+fn types_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(kind) => Some(with_article(kind)),
+        Value::Array(kinds) => {
+            let kinds: Vec<String> = kinds
+                .iter()
+                .filter_map(Value::as_str)
+                .map(with_article)
+                .collect();
+            (!kinds.is_empty()).then(|| kinds.join(" or "))
+        }
+        _ => None,
+    }
+}
+
+fn with_article(kind: &str) -> String {
+    match kind {
+        "null" => kind.to_owned(),
+        "array" | "integer" | "object" => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
+}
+
+fn options_text(values: &[Value]) -> String {
+    let listed: Vec<String> = values.iter().take(MAX_LISTED).map(value_text).collect();
+    match (listed.as_slice(), values.len()) {
+        ([one], 1) => format!("always {one}"),
+        (_, all) if all > MAX_LISTED => format!("one of {}, … ({all} in all)", listed.join(", ")),
+        _ => format!("one of {}", listed.join(", ")),
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    truncate(value.to_string(), MAX_PART_CHARS)
+}
+
+fn names_text(names: &[Value]) -> String {
+    let names: Vec<String> = names
+        .iter()
+        .filter_map(Value::as_str)
+        .take(MAX_LISTED)
+        .map(|name| format!("`{}`", truncated(name, MAX_PART_CHARS)))
+        .collect();
+    join_with_and(&names)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn join_with_and(names: &[String]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn join_listed<T>(
+    all: impl Iterator<Item = T>,
+    between: &str,
+    say: impl FnMut(T) -> String,
+) -> Option<String> {
+    let said: Vec<String> = all.take(MAX_LISTED).map(say).collect();
+    (!said.is_empty()).then(|| said.join(between))
+}
+
+fn at_least_text(value: &Value, of: &str) -> Option<String> {
+    match (value.as_f64()?, of) {
+        (0.0, _) => None,
+        (1.0, "character" | "item") => Some("not empty".to_owned()),
+        _ => Some(format!("at least {}", count_noun(value, of)?)),
+    }
+}
+
+fn count_noun(value: &Value, of: &str) -> Option<String> {
+    let number = value.as_number()?;
+    Some(match (number.as_f64()?, of) {
+        (1.0, _) => format!("1 {of}"),
+        (_, "property") => format!("{number} properties"),
+        _ => format!("{number} {of}s"),
+    })
+}
+
+fn format_text(name: &str) -> String {
+    let known = match name {
+        "byte" => "base64 text",
+        "date" => "a date such as 2026-11-15",
+        "date-time" => "a date and time such as 2026-11-15T08:30:00Z",
+        "duration" => "a duration such as PT1H30M",
+        "email" | "idn-email" => "an email address",
+        "hostname" | "idn-hostname" => "a host name",
+        "ipv4" => "an IPv4 address",
+        "ipv6" => "an IPv6 address",
+        "iri" | "uri" => "an absolute URI such as https://example.com/",
+        "iri-reference" | "uri-reference" => "a URI, absolute or relative",
+        "json-pointer" => "a JSON pointer such as /a/0",
+        "regex" => "a regular expression",
+        "relative-json-pointer" => "a relative JSON pointer such as 1/a",
+        "time" => "a time such as 08:30:00Z",
+        "uri-template" => "a URI template",
+        "uuid" => "a UUID",
+        other => return format!("in the format `{}`", truncated(other, MAX_PART_CHARS)),
+    };
+    known.to_owned()
+}
+
+/// The beginning of a text.
+pub(crate) fn truncated(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The same of a text that is not needed any more.
+fn truncate(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

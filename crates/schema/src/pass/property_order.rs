@@ -1,0 +1,23 @@
+//! Gemini writes properties in alphabetic order unless it is told theirs.
+
+use serde_json::Value;
+
+use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet};
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    draft.visit_top_down(|schema, _| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let Some(Value::Object(properties)) = members.keyword("properties") else {
+            return;
+        };
+        if properties.len() > 1 {
+            let names: Vec<&str> = properties.keys().map(String::as_str).collect();
+            let names = Value::from(names);
+            members.set_keyword("propertyOrdering", names);
+        }
+    });
+    draft.note_added_keywords(KeywordSet::OTHER_KEYWORD);
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Schema in, what the provider would refuse out: a second opinion on what lowering produced.
+//!
+//! Written from the providers' rules alone. It shares neither code nor tables with `dialect`, `lower` and `pass`, so that
+//! each side can find the other's mistakes. Where a rule is not known for sure, the stricter reading is taken.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Dialect;
+
+mod size_limit;
+mod subschemas;
+mod report;
+
+mod definition_refs;
+mod meta_schema;
+mod keywords;
+mod value_types;
+mod object_properties;
+mod pattern;
+mod local_refs;
+mod root;
+
+mod anthropic;
+mod other_providers;
+mod google;
+mod mcp;
+mod ollama;
+mod openai;
+mod portable;
+mod tool_names;
+
+#[cfg(test)]
+mod tests;
+
+pub use tool_names::validate_tools_for;
+
+/// One thing a provider would not accept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Rejection {
+    /// A JSON pointer to the guilty part; empty for the whole.
+    pub path: String,
+    /// The rule it breaks, as one sentence.
+    pub rule: String,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "root"
+        } else {
+            &self.path
+        };
+        write!(f, "{path}: {}", self.rule)
+    }
+}
+
+/// Tells what a provider would refuse about the schema of a tool's parameters; nothing when it is accepted.
+///
+/// Takes any JSON. What is larger than 100,000 values or deeper than 128 is refused unread, and no more than 100 refusals
+/// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::{Dialect, validate_for};
+///
+/// let schema = json!({
+///     "type": "object",
+///     "properties": {"page": {"type": "string", "format": "uri"}},
+///     "required": ["page"],
+///     "additionalProperties": false
+/// });
+/// assert!(validate_for(Dialect::ANTHROPIC_STRICT, &schema).is_empty());
+///
+/// let refusals = validate_for(Dialect::OPENAI_STRICT, &schema);
+/// assert_eq!(refusals[0].to_string(), "/properties/page: format `uri` is not accepted");
+/// ```
+pub fn validate_for(dialect: Dialect, schema: &Value) -> Vec<Rejection> {
+    let refusal = |rule| {
+        vec![Rejection {
+            path: String::new(),
+            rule,
+        }]
+    };
+    if let Some(rule) = size_limit::exceeded_limit(schema) {
+        return refusal(rule);
+    }
+    match check_for_dialect(dialect.name()) {
+        Some(check) => check(schema),
+        None => refusal(format!(
+            "nothing is known about the dialect `{}`",
+            dialect.name()
+        )),
+    }
+}
+
+type SchemaCheck = fn(&Value) -> Vec<Rejection>;
+
+fn check_for_dialect(dialect: &str) -> Option<SchemaCheck> {
+    Some(match dialect {
+        "openai" | "groq" | "deepseek" => openai::check_non_strict,
+        "openai-strict" => openai::check_strict,
+        "anthropic" => anthropic::check_non_strict,
+        "anthropic-strict" => anthropic::check_strict,
+        "gemini" => google::check_json_schema,
+        "gemini-openapi" => google::openapi,
+        "ollama" => ollama::check,
+        "mistral" => other_providers::check_mistral,
+        "deepseek-strict" => other_providers::check_deepseek_strict,
+        "xai" => other_providers::check_xai,
+        "bedrock" => other_providers::check_bedrock,
+        "mcp" => mcp::check,
+        "portable" => portable::check,
+        _ => return None,
+    })
+}

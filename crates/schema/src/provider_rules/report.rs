@@ -1,0 +1,63 @@
+//! Collects what is refused.
+
+use super::{
+    Rejection,
+    subschemas::{SubschemaList, Subschema},
+};
+
+/// What was refused so far, and the schema it is about.
+pub(super) struct RejectionReport<'o, 'a> {
+    subschemas: &'o SubschemaList<'a>,
+    rejections: Vec<Rejection>,
+}
+
+impl<'o, 'a> RejectionReport<'o, 'a> {
+    /// How many refusals are listed at most.
+    pub(super) const MAX_REJECTIONS: usize = 100;
+
+    pub(super) fn new(outline: &'o SubschemaList<'a>) -> Self {
+        Self {
+            subschemas: outline,
+            rejections: Vec::new(),
+        }
+    }
+
+    pub(super) fn subschemas(&self) -> &'o SubschemaList<'a> {
+        self.subschemas
+    }
+
+    /// Refuses a schema.
+    pub(super) fn reject(&mut self, place: &Subschema<'a>, rule: impl Into<String>) {
+        if self.rejections.len() < Self::MAX_REJECTIONS {
+            self.reject_at(self.subschemas.pointer(place), rule);
+        }
+    }
+
+    /// Refuses the schema as a whole.
+    pub(super) fn reject_root(&mut self, rule: impl Into<String>) {
+        self.reject_at(String::new(), rule);
+    }
+
+    pub(super) fn reject_at(&mut self, path: String, rule: impl Into<String>) {
+        let refusal = Rejection {
+            path,
+            rule: rule.into(),
+        };
+        if self.rejections.len() < Self::MAX_REJECTIONS && !self.rejections.contains(&refusal) {
+            self.rejections.push(refusal);
+        }
+    }
+
+    pub(super) fn into_rejections(self) -> Vec<Rejection> {
+        self.rejections
+    }
+}
+
+/// Text for a rule: what the schema says, but not all of it.
+pub(super) fn excerpt(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().nth(MOST).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(MOST).chain(['…']).collect()
+}

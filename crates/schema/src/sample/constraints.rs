@@ -1,0 +1,262 @@
+//! Schemas that must all hold in, the keywords that judge one value out, with a branch chosen of every union.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{
+    rng::{Rng, ValueLocation},
+    generator::Generator,
+    type_set::TypeSet,
+};
+
+/// How many schemas may refer to each other in place.
+const MAX_IN_PLACE_DEPTH: usize = 64;
+
+/// How many branches of a union are tried.
+const MAX_BRANCHES: usize = 8;
+
+/// All that is asked of one value.
+#[derive(Clone)]
+pub(super) struct ValueConstraints<'s> {
+    /// The schemas that judge the value; all must hold.
+    pub(super) schemas: Vec<&'s Map<String, Value>>,
+    pub(super) types: TypeSet,
+    /// Whether any part names a type.
+    pub(super) has_type: bool,
+    /// Values that `not` rules out.
+    pub(super) excluded_values: Vec<&'s Value>,
+    /// Properties that must be there besides the required ones.
+    pub(super) extra_required: Vec<&'s str>,
+    /// Properties better left out.
+    pub(super) avoided_properties: Vec<&'s str>,
+}
+
+impl<'s> ValueConstraints<'s> {
+    /// The values of a keyword in all parts.
+    pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
+        self.schemas.iter().filter_map(move |part| part.get(keyword))
+    }
+
+    /// The tightest of several lower limits on a length.
+    pub(super) fn min_limit(&self, keyword: &str) -> usize {
+        self.keyword_values(keyword).filter_map(as_length).max().unwrap_or(0)
+    }
+
+    /// The tightest of several upper limits on a length.
+    pub(super) fn max_limit(&self, keyword: &str) -> Option<usize> {
+        self.keyword_values(keyword).filter_map(as_length).min()
+    }
+
+    /// The members of a keyword that holds an object, in all parts.
+    pub(super) fn keyword_members(&self, keyword: &str) -> impl Iterator<Item = (&'s str, &'s Value)> {
+        self.keyword_values(keyword)
+            .filter_map(Value::as_object)
+            .flatten()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The texts of a keyword that holds a list, in all parts.
+    pub(super) fn keyword_strings(&self, keyword: &str) -> impl Iterator<Item = &'s str> {
+        list_strings(self.keyword_values(keyword))
+    }
+
+    /// The enums and constants, if there are any.
+    pub(super) fn enum_lists(&self) -> Option<Vec<&'s [Value]>> {
+        let lists = self.keyword_values("enum").filter_map(Value::as_array);
+        let options: Vec<&[Value]> = lists
+            .map(Vec::as_slice)
+            .chain(self.keyword_values("const").map(std::slice::from_ref))
+            .collect();
+        (!options.is_empty()).then_some(options)
+    }
+
+    /// The kinds that the keywords have in mind.
+    pub(super) fn implied_types(&self) -> TypeSet {
+        self.schemas
+            .iter()
+            .fold(TypeSet::NONE, |kinds, part| kinds.union(TypeSet::implied_by(part)))
+    }
+
+    /// What `not` rules out, where that is easy to tell.
+    fn exclude(&mut self, refused: &'s Value) {
+        let Value::Object(refused) = refused else {
+            return;
+        };
+        match refused.iter().next() {
+            Some((keyword, value)) if refused.len() == 1 => match (keyword.as_str(), value) {
+                ("type", names) => self.types = self.types.difference(TypeSet::from_type_keyword(names)),
+                ("const", value) => self.excluded_values.push(value),
+                ("enum", Value::Array(values)) => self.excluded_values.extend(values),
+                ("anyOf", Value::Array(branches)) => {
+                    branches.iter().for_each(|branch| self.exclude(branch));
+                }
+                ("required", Value::Array(names)) => {
+                    // Leaving out one of them is enough.
+                    self.avoided_properties.extend(names.last().and_then(Value::as_str));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+impl<'s> Generator<'_, 's> {
+    /// Follows references, takes all of `allOf` and chooses one of each union.
+    pub(super) fn constraints(
+        &mut self,
+        schemas: &[&'s Value],
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<ValueConstraints<'s>> {
+        let mut rules = ValueConstraints {
+            schemas: Vec::with_capacity(schemas.len()),
+            types: TypeSet::ALL,
+            has_type: false,
+            excluded_values: Vec::new(),
+            extra_required: Vec::new(),
+            avoided_properties: Vec::new(),
+        };
+        for schema in schemas {
+            self.collect_constraints(&mut rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+        }
+        self.choose_dependents(&mut rules, spot, dice)?;
+        (rules.types != TypeSet::NONE).then_some(rules)
+    }
+
+    fn collect_constraints(
+        &mut self,
+        rules: &mut ValueConstraints<'s>,
+        schema: &'s Value,
+        spot: ValueLocation,
+        dice: &mut Rng,
+        depth: usize,
+    ) -> Option<()> {
+        self.use_work(1)?;
+        let depth = depth.checked_sub(1)?;
+        let object = match schema {
+            Value::Bool(true) => return Some(()),
+            Value::Object(object) => object,
+            _ => return None,
+        };
+        if rules.schemas.iter().any(|part| std::ptr::eq(*part, object)) {
+            return Some(());
+        }
+        rules.schemas.push(object);
+        let mut chooses = false;
+        for (keyword, value) in object {
+            match (keyword.as_str(), value) {
+                ("type", names) => {
+                    rules.has_type = true;
+                    rules.types = rules.types.intersection(TypeSet::from_type_keyword(names));
+                }
+                ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
+                    let target = self.cache.refs.resolve(value)?;
+                    self.collect_constraints(rules, target, spot, dice, depth)?;
+                }
+                ("allOf", Value::Array(all)) => {
+                    for schema in all {
+                        self.collect_constraints(rules, schema, spot, dice, depth)?;
+                    }
+                }
+                ("not", refused) => rules.exclude(refused),
+                ("anyOf" | "oneOf" | "if", _) => chooses = true,
+                _ => {}
+            }
+        }
+        if !chooses {
+            return Some(());
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            if let Some(Value::Array(branches)) = object.get(keyword) {
+                self.choose_branch(rules, branches, spot, dice, depth)?;
+            }
+        }
+        if let Some(condition) = object.get("if") {
+            let met = dice.chance_one_in(2);
+            if met {
+                self.collect_constraints(rules, condition, spot, dice, depth)?;
+            }
+            if let Some(then) = object.get(if met { "then" } else { "else" }) {
+                self.collect_constraints(rules, then, spot, dice, depth)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Takes one branch: the shortest where room is scarce, else any that is not plainly impossible.
+    fn choose_branch(
+        &mut self,
+        rules: &mut ValueConstraints<'s>,
+        branches: &'s [Value],
+        spot: ValueLocation,
+        dice: &mut Rng,
+        depth: usize,
+    ) -> Option<()> {
+        self.use_work(branches.len() / 16)?;
+        let mut open: Vec<&'s Value> = branches
+            .iter()
+            .filter(|branch| rules.types.intersects(TypeSet::allowed_by(branch)))
+            .collect();
+        if !self.allows_optional(spot) {
+            self.use_work(open.len())?;
+            open.sort_by_cached_key(|branch| self.cache.min_size(branch));
+        } else if self.is_natural(spot) {
+            open.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
+        } else if !open.is_empty() {
+            let start = dice.below(open.len());
+            open.rotate_left(start);
+        }
+        for branch in open.into_iter().take(MAX_BRANCHES) {
+            let mut tried = rules.clone();
+            let gathered = self.collect_constraints(&mut tried, branch, spot, dice, depth);
+            if gathered.is_some() && tried.types != TypeSet::NONE {
+                *rules = tried;
+                return Some(());
+            }
+        }
+        None
+    }
+
+    /// Decides which properties that bring a schema along are there.
+    fn choose_dependents(&mut self, rules: &mut ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> Option<()> {
+        let dependents: Vec<(&str, &Value)> = rules
+            .keyword_members("dependentSchemas")
+            .chain(rules.keyword_members("dependencies"))
+            .filter(|(_, schema)| !schema.is_array())
+            .collect();
+        if dependents.is_empty() {
+            return Some(());
+        }
+        let required: HashSet<&str> = rules.keyword_strings("required").collect();
+        for (name, schema) in dependents {
+            if required.contains(name)
+                || self.allows_optional(spot) && !self.is_natural(spot) && dice.chance_one_in(2)
+            {
+                rules.extra_required.push(name);
+                self.collect_constraints(rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+            } else {
+                rules.avoided_properties.push(name);
+            }
+        }
+        Some(())
+    }
+}
+
+/// The texts in some lists.
+pub(super) fn list_strings<'s>(lists: impl Iterator<Item = &'s Value>) -> impl Iterator<Item = &'s str> {
+    lists
+        .filter_map(Value::as_array)
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+/// A limit on a length, which may be written `3.0`.
+fn as_length(value: &Value) -> Option<usize> {
+    match value.as_u64() {
+        Some(length) => Some(usize::try_from(length).unwrap_or(usize::MAX)),
+        // A cast from a float saturates.
+        None => value.as_f64().map(|length| length as usize),
+    }
+}

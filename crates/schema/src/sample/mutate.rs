@@ -1,0 +1,179 @@
+//! A good value in, the same value with one mistake out.
+
+use serde_json::{Map, Value, json};
+
+use super::{array::ArrayShape, rng::Rng, type_set::TypeSet, number::NumberRange, constraints::ValueConstraints};
+
+/// Puts one mistake in, one that the rules are likely to notice if there is such.
+pub(super) fn mutate(value: Value, rules: &ValueConstraints<'_>, dice: &mut Rng) -> Value {
+    let mut mistakes = Mutator {
+        rules,
+        mutations: Vec::new(),
+    };
+    match &value {
+        Value::Object(members) => mistakes.mutate_members(members, dice),
+        Value::Array(elements) => mistakes.mutate_elements(elements),
+        Value::String(text) => mistakes.mutate_text(text),
+        Value::Number(_) => mistakes.mutate_number(&value),
+        Value::Bool(flag) if rules.enum_lists().is_some() => mistakes.mutations.push(json!(!flag)),
+        Value::Bool(_) | Value::Null => {}
+    }
+    mistakes.change_type(&value, dice);
+    let chosen = dice.below(mistakes.mutations.len());
+    mistakes.mutations.into_iter().nth(chosen).unwrap_or(value)
+}
+
+struct Mutator<'r, 's> {
+    rules: &'r ValueConstraints<'s>,
+    mutations: Vec<Value>,
+}
+
+impl Mutator<'_, '_> {
+    /// The same in another kind, as models confuse them.
+    fn change_type(&mut self, value: &Value, dice: &mut Rng) {
+        let alike = match value {
+            Value::String(text) => json!([text]),
+            Value::Null => json!("null"),
+            Value::Array(elements) => elements.first().cloned().unwrap_or_default(),
+            other => json!(other.to_string()),
+        };
+        let others = [
+            json!(null),
+            json!(true),
+            json!(7),
+            json!(0.5),
+            json!("text"),
+            json!([]),
+            json!({}),
+        ];
+        let options = self.rules.enum_lists();
+        let refused = |other: &&Value| {
+            let fits = |options: &[&[Value]]| options.iter().all(|list| list.contains(other));
+            !self.rules.types.intersects(TypeSet::type_of(other)) || !options.as_deref().is_none_or(fits)
+        };
+        let others: Vec<&Value> = others.iter().filter(refused).collect();
+        let other = dice.pick(&others).map(|other| (*other).clone());
+        self.mutations
+            .extend(Some(alike).filter(|alike| refused(&alike)));
+        self.mutations.extend(other);
+    }
+
+    fn mutate_text(&mut self, text: &str) {
+        let Self { rules, mutations: found } = self;
+        let count = text.chars().count();
+        let least = rules.min_limit("minLength");
+        if least > 0 {
+            found.push(text.chars().take(least - 1).collect::<String>().into());
+        }
+        if let Some(most) = rules.max_limit("maxLength").filter(|most| *most < 100_000) {
+            let more = "x".repeat(most.saturating_sub(count) + 1);
+            found.push(format!("{text}{more}").into());
+        }
+        let judged = ["enum", "const", "pattern", "format"];
+        if judged
+            .iter()
+            .any(|keyword| rules.keyword_values(keyword).next().is_some())
+        {
+            let mut shorter = text.to_owned();
+            shorter.pop();
+            let turned = if text.chars().any(char::is_lowercase) {
+                text.to_uppercase()
+            } else {
+                text.to_lowercase()
+            };
+            found
+                .extend([shorter, turned, format!("{text} "), format!("!{text}")].map(Value::from));
+            found.retain(|spoiled| spoiled != text);
+        }
+    }
+
+    fn mutate_number(&mut self, value: &Value) {
+        let Self { rules, mutations: found } = self;
+        let bounds = NumberRange::of(rules);
+        for (end, away) in [(bounds.low, -1), (bounds.high, 1)] {
+            let Some(end) = end else { continue };
+            found.push(if end.exclusive {
+                end.value.clone()
+            } else {
+                offset_number(end.value, away)
+            });
+        }
+        if rules.enum_lists().is_some() {
+            found.push(offset_number(value, 1));
+        }
+        if let Some(step) = rules.keyword_values("multipleOf").filter_map(Value::as_f64).next() {
+            found.push(json!(value.as_f64().unwrap_or_default() + step / 2.0));
+        }
+        if !rules.types.intersects(TypeSet::FRACTION) {
+            found.push(json!(value.as_f64().unwrap_or_default() + 0.5));
+        }
+    }
+
+    fn mutate_elements(&mut self, elements: &[Value]) {
+        let Self { rules, mutations: found } = self;
+        let shape = ArrayShape::of(rules);
+        if let Some(fewer) = shape.min_length.checked_sub(1) {
+            found.push(elements.iter().take(fewer).cloned().collect());
+        }
+        if let Some(first) = elements.first() {
+            let mut more = elements.to_vec();
+            more.resize(elements.len() + 1, first.clone());
+            if shape.unique {
+                found.push(more.clone().into());
+            }
+            if shape.max_length < 1_000 {
+                more.resize(shape.max_length + 1, first.clone());
+                found.push(more.into());
+            }
+        } else if shape.max_length == 0 {
+            found.push(json!([null]));
+        }
+        if rules.keyword_values("contains").next().is_some() {
+            found.push(json!([]));
+        }
+    }
+
+    fn mutate_members(&mut self, members: &Map<String, Value>, dice: &mut Rng) {
+        let Self { rules, mutations: found } = self;
+        let required: Vec<&str> = rules
+            .keyword_strings("required")
+            .filter(|name| members.contains_key(*name))
+            .collect();
+        if let Some(name) = dice.pick(&required) {
+            let mut fewer = members.clone();
+            fewer.shift_remove(*name);
+            found.push(fewer.into());
+        }
+        let names: Vec<&String> = members.keys().collect();
+        if let Some(name) = dice.pick(&names) {
+            let misspelt = format!("{name}s");
+            let renamed = members.iter().map(|(key, value)| {
+                let key = if key == *name { &misspelt } else { key };
+                (key.clone(), value.clone())
+            });
+            found.push(Value::Object(renamed.collect()));
+        }
+        let told = [
+            "additionalProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+            "maxProperties",
+        ];
+        if told
+            .iter()
+            .any(|keyword| rules.keyword_values(keyword).next().is_some())
+        {
+            let mut more = members.clone();
+            more.insert("unknown property".to_owned(), json!([null]));
+            found.push(more.into());
+        }
+    }
+}
+
+/// A number one further up or down.
+fn offset_number(value: &Value, by: i64) -> Value {
+    match value.as_i64().and_then(|number| number.checked_add(by)) {
+        Some(number) => json!(number),
+        None => json!(value.as_f64().unwrap_or_default() + by as f64),
+    }
+}

@@ -1,0 +1,54 @@
+//! What has been found out about a schema so far, so that it is found out once.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{
+    min_size::{UNBOUNDED, MinSizes},
+    refs::RefResolver,
+    validation_cost::{ValidationCost, CostCache},
+};
+use crate::{Schema, Tape};
+
+/// The answers to questions about one schema.
+pub(super) struct SchemaCache<'s> {
+    pub(super) refs: RefResolver<'s>,
+    min_sizes: MinSizes,
+    costs: CostCache,
+    /// Each pattern as a schema of its own: the validator is the judge of what matches.
+    patterns: HashMap<&'s str, Schema>,
+}
+
+impl<'s> SchemaCache<'s> {
+    pub(super) fn new(root: &'s Value) -> Self {
+        Self {
+            refs: RefResolver::new(root),
+            min_sizes: MinSizes::default(),
+            costs: CostCache::default(),
+            patterns: HashMap::new(),
+        }
+    }
+
+    pub(super) fn is_unbounded(&mut self, schema: &'s Value) -> bool {
+        self.min_size(schema) == UNBOUNDED
+    }
+
+    pub(super) fn min_size(&mut self, schema: &'s Value) -> u32 {
+        self.min_sizes.min_size(schema, &mut self.refs)
+    }
+
+    pub(super) fn validation_cost(&mut self, schemas: &[&'s Value]) -> ValidationCost {
+        schemas.iter().fold(ValidationCost::default(), |toll, schema| {
+            toll.plus(self.costs.cost(schema, &mut self.refs))
+        })
+    }
+
+    pub(super) fn matches(&mut self, pattern: &'s str, text: &str) -> bool {
+        let schema = self
+            .patterns
+            .entry(pattern)
+            .or_insert_with(|| Schema::trusted(json!({"pattern": pattern})));
+        schema.is_valid(Tape::from_value(&Value::from(text)).root())
+    }
+}

@@ -1,0 +1,104 @@
+//! A schema in, how much work the validator will have with one value out.
+//!
+//! References can double the work at every step, and the validator does not stop: such schemas are not put to it.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::refs::RefResolver;
+
+/// How deep schemas are followed in place.
+const MAX_DEPTH: usize = 200;
+
+/// What a schema costs when it judges a value.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ValidationCost {
+    /// How many schemas look at the value itself.
+    pub(super) schema_visits: u64,
+    /// How many of them look at its members or elements too.
+    pub(super) child_visits: u64,
+}
+
+impl ValidationCost {
+    const UNBOUNDED: Self = Self {
+        schema_visits: u64::MAX,
+        child_visits: u64::MAX,
+    };
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            schema_visits: self.schema_visits.saturating_add(other.schema_visits),
+            child_visits: self.child_visits.saturating_add(other.child_visits),
+        }
+    }
+}
+
+/// The tolls of the schemas met so far, by their address.
+#[derive(Default)]
+pub(super) struct CostCache(HashMap<usize, ValidationCost>);
+
+impl CostCache {
+    pub(super) fn cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>) -> ValidationCost {
+        self.cached_cost(schema, refs, MAX_DEPTH)
+    }
+
+    fn cached_cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>, depth: usize) -> ValidationCost {
+        let name = std::ptr::from_ref(schema).addr();
+        if let Some(known) = self.0.get(&name) {
+            return *known;
+        }
+        // A schema that comes back to itself in place adds nothing.
+        self.0.insert(name, ValidationCost::default());
+        let toll = self.compute_cost(schema, refs, depth);
+        self.0.insert(name, toll);
+        toll
+    }
+
+    fn compute_cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>, depth: usize) -> ValidationCost {
+        let Value::Object(object) = schema else {
+            return ValidationCost::default();
+        };
+        let Some(depth) = depth.checked_sub(1) else {
+            return ValidationCost::UNBOUNDED;
+        };
+        let mut toll = ValidationCost {
+            schema_visits: 1,
+            child_visits: 0,
+        };
+        for (keyword, value) in object {
+            match (keyword.as_str(), value) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
+                    let target = refs.resolve(value);
+                    toll = target.map_or(toll, |target| toll.plus(self.cached_cost(target, refs, depth)));
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                    for schema in schemas {
+                        toll = toll.plus(self.compute_cost(schema, refs, depth));
+                    }
+                }
+                ("dependentSchemas", Value::Object(schemas)) => {
+                    for schema in schemas.values() {
+                        toll = toll.plus(self.compute_cost(schema, refs, depth));
+                    }
+                }
+                ("if" | "then" | "else" | "not", _) => {
+                    toll = toll.plus(self.compute_cost(value, refs, depth));
+                }
+                (
+                    "properties"
+                    | "patternProperties"
+                    | "additionalProperties"
+                    | "items"
+                    | "prefixItems"
+                    | "contains"
+                    | "unevaluatedProperties"
+                    | "unevaluatedItems",
+                    _,
+                ) => toll.child_visits = toll.child_visits.max(1),
+                _ => {}
+            }
+        }
+        toll
+    }
+}
