@@ -12,7 +12,7 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::{CallContext, Caller, Param, CallScope, State, ToolCall, ToolError, tools};
+use toolwright::{CallContext, CallScope, Caller, Param, State, ToolCall, ToolError, tools};
 use toolwright::{Invoker, Registry};
 
 /// The bundle: its methods share its fields.

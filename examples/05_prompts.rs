@@ -55,7 +55,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         r#"{"topic": "${secret}", "max_words": 20}"#,
         "{}",
     ] {
-        match invoker.render_prompt("summarize_instructions", arguments).await {
+        match invoker
+            .render_prompt("summarize_instructions", arguments)
+            .await
+        {
             Ok(rendered) => println!("{}", rendered.text),
             Err(refused) => println!("{}", refused.text()),
         }

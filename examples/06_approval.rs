@@ -18,7 +18,9 @@ use std::error::Error;
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright::{ApprovalPolicy, ApprovalRequest, Approver, ApprovalDecision, Invoker, Registry, ToolCall, tool};
+use toolwright::{
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, Invoker, Registry, ToolCall, tool,
+};
 
 /// Refunds an order. This cannot be undone.
 #[tool(destructive, title = "Issue refund")]

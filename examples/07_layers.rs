@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use toolwright::{Cache, Invocation, Layer, Next, LayerPosition, RateLimit, Retry, ToolResult};
+use toolwright::{Cache, Invocation, Layer, LayerPosition, Next, RateLimit, Retry, ToolResult};
 use toolwright::{Invoker, Registry, ToolCall, tool};
 
 static BUSY: AtomicBool = AtomicBool::new(true);

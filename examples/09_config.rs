@@ -15,7 +15,7 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::{Config, Invoker, Registry, ConfigSources, ToolCall, ToolError, tool};
+use toolwright::{Config, ConfigSources, Invoker, Registry, ToolCall, ToolError, tool};
 
 /// What a user would write; `TOOLWRIGHT_EXAMPLE_GREETING` would count before it.
 const TOML: &str = r#"

@@ -19,7 +19,9 @@ use std::time::Duration;
 
 use futures::future::join;
 use futures::stream::{self, Stream};
-use toolwright::{CallEvent, Cancel, CancellationToken, Progress, CallScope, ToolCall, Updates, tool};
+use toolwright::{
+    CallEvent, CallScope, Cancel, CancellationToken, Progress, ToolCall, Updates, tool,
+};
 use toolwright::{Invoker, Registry};
 
 /// Copies two files.

@@ -18,7 +18,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Barrier;
-use toolwright::{AuditRecord, Caller, Invoker, Registry, CallScope, State, ToolCall, tool};
+use toolwright::{AuditRecord, CallScope, Caller, Invoker, Registry, State, ToolCall, tool};
 
 /// Reads a sensor.
 #[tool(read_only)]

@@ -13,7 +13,7 @@ use std::error::Error;
 
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, ApprovalResponse};
+use toolwright::chat::{ApprovalResponse, Chat};
 use toolwright::{Invoker, Registry, tool};
 
 /// Sends money, which nobody brings back.
@@ -52,7 +52,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("a changed token: {error}");
     }
     let decided: ApprovalResponse = serde_json::from_value(decided)?;
-    let response = chat.submit_approvals("bank", vec![decided.clone()]).call().await?;
+    let response = chat
+        .submit_approvals("bank", vec![decided.clone()])
+        .call()
+        .await?;
     if let Err(error) = chat.submit_approvals("bank", vec![decided]).call().await {
         println!("once more: {error}");
     }

@@ -13,7 +13,7 @@
 use std::error::Error;
 
 use toolwright::chat::testing::FnModel;
-use toolwright::chat::{TurnRequest, Chat, ChatError};
+use toolwright::chat::{Chat, ChatError, TurnRequest};
 use toolwright::{Invoker, Registry, Tool, ToolError, tool};
 
 /// Adds two numbers.
@@ -59,7 +59,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let prompt = || chat.message();
     println!("all: {}", tools_of(prompt()).await?);
-    println!("named: {}", tools_of(prompt().only_tools_named(["add"])).await?);
+    println!(
+        "named: {}",
+        tools_of(prompt().only_tools_named(["add"])).await?
+    );
     println!(
         "without: {}",
         tools_of(prompt().exclude(["subtract"])).await?

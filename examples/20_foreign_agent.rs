@@ -17,7 +17,9 @@ use std::sync::Arc;
 use futures::{Stream, StreamExt as _, stream};
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, MemoryStore, Store};
-use toolwright::server::{Endpoint, ConversationEvent, IncomingMessage, EndpointEvent, ServerBuilder, Session};
+use toolwright::server::{
+    ConversationEvent, Endpoint, EndpointEvent, IncomingMessage, ServerBuilder, Session,
+};
 use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 
 /// A hand-written agent; one on another framework would translate that framework's stream in the same way.
@@ -60,7 +62,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             ConversationEvent::Chat(ChatEvent::Call { call }) => {
                 println!("call: {} {}", call.name, call.arguments);
             }
-            ConversationEvent::Chat(ChatEvent::Result { result, .. }) => println!("result: {}", result.text()),
+            ConversationEvent::Chat(ChatEvent::Result { result, .. }) => {
+                println!("result: {}", result.text())
+            }
             ConversationEvent::Chat(ChatEvent::Text { delta }) => println!("text: {delta}"),
             ConversationEvent::Chat(ChatEvent::TurnEnded { end, .. }) => {
                 println!("ended: {}", serde_json::to_string(end)?);

@@ -7,10 +7,10 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use toolwright_schema::{Limits, Schema, Tape, canonical, coerce, redact, repair};
+use toolwright_schema::{InputLimits, Schema, Tape, canonical_json, coerce, redact, repair};
 
 /// Small limits let short inputs reach them.
-const LIMITS: Limits = Limits {
+const LIMITS: InputLimits = InputLimits {
     bytes: 4096,
     depth: 16,
 };
@@ -67,10 +67,10 @@ pub(crate) fn exercise(text: &str) {
 }
 
 fn agree(value: &Value) {
-    let tape = Tape::of(value);
+    let tape = Tape::from_value(value);
     assert_eq!(tape.to_value(), *value);
     assert_eq!(
-        serde_json::from_str::<Value>(&canonical(value)).expect("canonical text is JSON"),
+        serde_json::from_str::<Value>(&canonical_json(value)).expect("canonical text is JSON"),
         *value
     );
     let valid = SCHEMA.is_valid(tape.root());
@@ -89,7 +89,7 @@ fn agree(value: &Value) {
     );
     if valid {
         assert!(
-            SCHEMA.is_valid(Tape::of(&coerced).root()),
+            SCHEMA.is_valid(Tape::from_value(&coerced).root()),
             "coercion broke a valid value"
         );
     }

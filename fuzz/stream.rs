@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::runtime::{Builder, Runtime};
 use toolwright_chat::{Message, Model, ModelError, ModelEvent, ModelRequest};
-use toolwright_core::{Content, Entry, Registry, Secret, Tool};
-use toolwright_models::{Bytes, Patience, Transport, Vendor, WireRequest, WireResponse};
+use toolwright_core::{Content, RegisteredTool, Registry, Secret, Tool};
+use toolwright_models::{Bytes, Timeouts, Transport, Vendor, WireRequest, WireResponse};
 
 /// One vendor for each protocol; the digits from 5 on ask for an answer in one piece.
 const VENDORS: [&str; 5] = ["openai", "openai-chat", "anthropic", "gemini", "ollama"];
@@ -79,12 +79,12 @@ struct Speakers {
 impl Speakers {
     fn new() -> Self {
         let line = Line::default();
-        let mut patience = Patience::default();
+        let mut timeouts = Timeouts::default();
         // Who asks again waits first.
-        patience.retries = 0;
+        timeouts.retries = 0;
         let model = |vendor: &str, streaming| {
-            let connect = Vendor::named(vendor).expect("a vendor").model("m");
-            let connect = connect.key(Secret::new("a key")).patience(patience);
+            let connect = Vendor::by_name(vendor).expect("a vendor").model("m");
+            let connect = connect.api_key(Secret::new("a key")).timeouts(timeouts);
             let connect = connect.streaming(streaming).transport(line.clone());
             connect.build().expect("a model")
         };
@@ -119,7 +119,7 @@ async fn tell(model: &dyn Model) -> Vec<String> {
     while let Some(event) = answer.next().await {
         assert!(!over, "something comes after the end: {event:?}");
         match &event {
-            Ok(ModelEvent::CallStarted { index, .. }) => {
+            Ok(ModelEvent::CallBegins { index, .. }) => {
                 assert_eq!(*index, calls, "calls are counted as they begin");
                 calls += 1;
             }
@@ -151,7 +151,7 @@ fn same(told: &str) -> String {
 }
 
 fn question() -> ModelRequest {
-    static TOOLS: LazyLock<Arc<[Entry]>> = LazyLock::new(|| {
+    static TOOLS: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         let registry = Registry::new();
         let weather = Tool::builder("weather", "Tells the weather.")
             .param::<String>("city", "Where.")

@@ -24,7 +24,7 @@ mod support;
 mod tools;
 
 use lines::Peer;
-use support::{modern, modern_body, open, post, request, send, serve};
+use support::{open_session, post, request, send, serve, stateless_body, stateless_request};
 use tools::{kit, server};
 
 /// Good calls, failing ones, wrong arguments; text, structure that is an object or none, content of every kind.
@@ -57,7 +57,7 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
     let kit = kit();
     let server = server(&kit).build().unwrap();
     let served = serve(&server).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let home = tempfile::tempdir().unwrap();
     let mut modern_lines = Peer::start(&program(), home.path());
     let mut lines = Peer::start(&program(), home.path());
@@ -68,8 +68,12 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
         let call = request(1, "tools/call", params.clone());
         let headers = [("Mcp-Session-Id", session.as_str())];
         let in_session = post(served.addr, &headers, &call).await.json();
-        let alone = send(served.addr, modern(1, "tools/call", params.clone())).await;
-        let body = modern_body(1, "tools/call", params, json!({}));
+        let alone = send(
+            served.addr,
+            stateless_request(1, "tools/call", params.clone()),
+        )
+        .await;
+        let body = stateless_body(1, "tools/call", params, json!({}));
         for (way, said) in [
             ("HTTP", alone.json()),
             ("HTTP, a session", in_session),
@@ -124,16 +128,16 @@ async fn a_tool_that_nobody_has_is_refused_everywhere_with_the_nearest_name() {
     assert!(direct.is_error() && direct.text().contains("`add`"));
     let server = server(&kit).build().unwrap();
     let served = serve(&server).await;
-    let session = open(served.addr, "2025-11-25", json!({})).await;
+    let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let home = tempfile::tempdir().unwrap();
     let mut lines = Peer::start(&program(), home.path());
     let params = json!({ "name": "ad", "arguments": {} });
     let call = request(1, "tools/call", params.clone());
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let body = modern_body(1, "tools/call", params.clone(), json!({}));
+    let body = stateless_body(1, "tools/call", params.clone(), json!({}));
     for said in [
         post(served.addr, &headers, &call).await.json(),
-        send(served.addr, modern(1, "tools/call", params))
+        send(served.addr, stateless_request(1, "tools/call", params))
             .await
             .json(),
         lines.ask(&body),
@@ -161,7 +165,7 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
     std::fs::write(home.path().join("none.toml"), "").unwrap();
     // One process is a client of the bundle's, and serves what it has attached.
     let mut lines = Peer::start(Path::new(env!("CARGO_BIN_EXE_toolwright")), home.path());
-    let listed = lines.ask(&modern_body(1, "tools/list", json!({}), json!({})));
+    let listed = lines.ask(&stateless_body(1, "tools/list", json!({}), json!({})));
     let listed = listed["result"]["tools"].to_string();
     assert!(
         listed.contains("\"kit_add\"") && listed.contains("\"get_weather\""),
@@ -174,7 +178,7 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
         }
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
         let params = json!({ "name": format!("kit_{name}"), "arguments": arguments });
-        let said = lines.ask(&modern_body(1, "tools/call", params, json!({})));
+        let said = lines.ask(&stateless_body(1, "tools/call", params, json!({})));
         let failed = said["result"].get("isError") == Some(&Value::Bool(true));
         assert_eq!(failed, direct.is_error(), "{name}: {said}");
         if name == "add" && failed {

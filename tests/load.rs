@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use toolwright::chat::testing::FnModel;
-use toolwright::chat::{TurnEnd, Store, EntryBody};
+use toolwright::chat::{EntryBody, Store, TurnEnd};
 use toolwright::memory::SqliteStore;
 use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry};
@@ -67,7 +67,12 @@ async fn send(stream: &mut BufReader<TcpStream>, addr: SocketAddr, n: usize) -> 
 async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
     let entries = store.load(&format!("c{n}")).await.unwrap();
     let last = entries.last().map(|entry| &entry.body);
-    let answered = matches!(last, Some(EntryBody::TurnEnded { end: TurnEnd::Answered }));
+    let answered = matches!(
+        last,
+        Some(EntryBody::TurnEnded {
+            end: TurnEnd::Answered
+        })
+    );
     (!entries.is_empty(), answered && entries.len() == 3)
 }
 

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::BufRead as _;
 use std::sync::Arc;
 
-use toolwright::chat::{PendingApproval, Chat, ApprovalResponse, Store as _, EntryBody};
+use toolwright::chat::{ApprovalResponse, Chat, EntryBody, PendingApproval, Store as _};
 use toolwright::{Invoker, Registry};
 
 #[path = "child/model.rs"]
@@ -75,7 +75,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Has whoever writes to stdin decide.
-fn decide(asked: &[PendingApproval], points: &Points) -> Result<Vec<ApprovalResponse>, Box<dyn Error>> {
+fn decide(
+    asked: &[PendingApproval],
+    points: &Points,
+) -> Result<Vec<ApprovalResponse>, Box<dyn Error>> {
     let mut decided = Vec::new();
     for asked in asked {
         points.at(Stage::Waiting, "somebody is asked");

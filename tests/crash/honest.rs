@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use toolwright::chat::{TurnEnd, Entry, ItemKind, Message, EntryBody, history};
+use toolwright::chat::{Entry, EntryBody, ItemKind, Message, TurnEnd, history};
 use toolwright::{Outcome, ToolResult};
 
 /// What was found in conversations that came to their end.

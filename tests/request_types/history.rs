@@ -58,7 +58,8 @@ pub(crate) fn results() -> Vec<Message> {
             Content::image("image/png", b"png"),
             Content::text("blurred"),
         ]),
-        ToolResult::success("grey").with_structured(StructuredContent::from_serializable(&structured).unwrap()),
+        ToolResult::success("grey")
+            .with_structured(StructuredContent::from_serializable(&structured).unwrap()),
         refused(Outcome::Denied),
         refused(Outcome::OutcomeUnknown),
     ];

@@ -30,14 +30,20 @@ impl Line {
     pub(crate) fn model(&self, vendor: &str, name: &str) -> Arc<dyn Model> {
         let vendor = Vendor::by_name(vendor).unwrap();
         let base = vendor.base_url.unwrap_or("https://resource.example");
-        let model = vendor.model(name).api_key(Secret::new("made-up")).base_url(base);
+        let model = vendor
+            .model(name)
+            .api_key(Secret::new("made-up"))
+            .base_url(base);
         model.transport(self.clone()).build().unwrap()
     }
 
     /// What goes over the line when a model is asked something.
     pub(crate) async fn sent(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
         let events: Vec<_> = model.stream(request).collect().await;
-        assert!(matches!(events[0], Ok(ModelEvent::RequestSent(_))), "{events:?}");
+        assert!(
+            matches!(events[0], Ok(ModelEvent::RequestSent(_))),
+            "{events:?}"
+        );
         self.0.sent.lock().unwrap().take().unwrap()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright::chat::{
-    ResponseFormat, HostedTool, Message, Model, ModelRequest, ModelOptions, Step, ToolChoice,
+    HostedTool, Message, Model, ModelOptions, ModelRequest, ResponseFormat, Step, ToolChoice,
 };
 use toolwright::schema::Schema;
 use toolwright::{Config, ConfigSources};
@@ -111,7 +111,10 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let searches = searches().into_iter().map(|search| ("web_search", search));
     let servers = servers().into_iter().take(1).map(|server| ("wiki", server));
     let hosted = searches.chain(servers);
-    for (place, (name, hosted)) in hosted.filter(|(_, it)| model.supports_hosted_tool(it)).enumerate() {
+    for (place, (name, hosted)) in hosted
+        .filter(|(_, it)| model.supports_hosted_tool(it))
+        .enumerate()
+    {
         let mut request = asked(vec![user("Hello!")]);
         request.hosted_tools = vec![hosted];
         request.tool_choice = ToolChoice::Required;

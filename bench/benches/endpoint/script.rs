@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream;
-use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage};
+use toolwright::chat::{
+    Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage,
+};
 
 /// How many pieces the answer comes in.
 pub(crate) const PIECES: usize = 500;

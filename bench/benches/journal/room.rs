@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use toolwright::chat::testing::{FnModel, ModelReply};
 use toolwright::chat::{
-    CallMetadata, Chat, TurnEnd, Entry, Item, Lease, Message, ModelId, Step, StopReason, Store, Usage, EntryBody,
+    CallMetadata, Chat, Entry, EntryBody, Item, Lease, Message, ModelId, Step, StopReason, Store,
+    TurnEnd, Usage,
 };
 use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
 
@@ -34,7 +35,9 @@ pub(crate) fn entry(n: usize) -> Entry {
             EntryBody::CallFinished { result }
         }
         4 => step(vec![Item::text(WEATHER)], StopReason::End, Vec::new()),
-        _ => EntryBody::TurnEnded { end: TurnEnd::Answered },
+        _ => EntryBody::TurnEnded {
+            end: TurnEnd::Answered,
+        },
     };
     Entry::new(format!("{n:016x}"), 1_700_000_000_000 + n as u64, what)
 }
@@ -61,7 +64,12 @@ pub(crate) fn text(turn: usize) -> String {
 /// Makes a conversation of so many turns.
 pub(crate) async fn fill(store: &dyn Store, name: &str, turns: usize) {
     let lease = Lease::new(name, "bench");
-    assert!(store.acquire(&lease, Duration::from_secs(600)).await.unwrap());
+    assert!(
+        store
+            .acquire(&lease, Duration::from_secs(600))
+            .await
+            .unwrap()
+    );
     let entries: Vec<Entry> = (0..turns * ENTRIES).map(entry).collect();
     store.append(&lease, &entries).await.unwrap();
     store.release(&lease).await.unwrap();

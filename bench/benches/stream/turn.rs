@@ -68,7 +68,12 @@ pub(crate) fn turns(vendor: &str, runtime: &Runtime) -> Table {
             forecast(&args) + &floor::read(vendor, black_box(&second)).text
         })
         .future("Chat", async || {
-            let response = chat.message().user("How is it there?").call().await.unwrap();
+            let response = chat
+                .message()
+                .user("How is it there?")
+                .call()
+                .await
+                .unwrap();
             response.results().first().unwrap().text().into_owned() + &response.text()
         })
         .run()

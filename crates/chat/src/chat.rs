@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use toolwright_core::{
-    ApprovalSigner, Approver, BoxFuture, RegisteredTool as ToolEntry, ErrorPolicy, Invoker, CallScope, Snapshot, Tool,
+    ApprovalSigner, Approver, BoxFuture, CallScope, ErrorPolicy, Invoker,
+    RegisteredTool as ToolEntry, Snapshot, Tool,
 };
 
-use crate::turn_request::TurnRequest;
 use crate::error::ChatError;
 use crate::event::ApprovalResponse;
-use crate::lease::{DEFAULT_LEASE_DURATION, ConversationQueues};
+use crate::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
 use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
 use crate::price::Prices;
 use crate::store::{Lease, MemoryStore, Store, random_hex};
 use crate::turn::TurnLimits;
+use crate::turn_request::TurnRequest;
 use crate::window::HistoryWindow;
 
 /// How long a decision may take, unless said otherwise.
@@ -153,8 +154,14 @@ impl Chat {
     ///
     /// A journal does not keep what a prompt said about tools, terms and its caller: say it again here. An approval is for the
     /// caller it was asked for.
-    pub fn submit_approvals(&self, conversation: impl Into<String>, decided: Vec<ApprovalResponse>) -> TurnRequest {
-        self.message().conversation(conversation).approval_responses(decided)
+    pub fn submit_approvals(
+        &self,
+        conversation: impl Into<String>,
+        decided: Vec<ApprovalResponse>,
+    ) -> TurnRequest {
+        self.message()
+            .conversation(conversation)
+            .approval_responses(decided)
     }
 
     /// Goes on with a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
@@ -212,7 +219,11 @@ impl Chat {
         if shown.len() < snapshot.len() {
             return Ok(shown.into());
         }
-        let mut listed = self.0.tool_list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = self
+            .0
+            .tool_list
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match &*listed {
             Some((of, tools)) if Arc::ptr_eq(of, &snapshot) => Ok(Arc::clone(tools)),
             _ => {

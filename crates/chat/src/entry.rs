@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright_core::{CallId, Content, ApprovalToken, ToolName, ToolResult};
+use toolwright_core::{ApprovalToken, CallId, Content, ToolName, ToolResult};
 
 use crate::item::Step;
 use crate::owner::PrincipalRecord;
@@ -38,7 +38,10 @@ impl Entry {
 
     /// Returns true if it is a message: of a person, or of a prompt in the role of the model.
     pub fn is_message(&self) -> bool {
-        matches!(self.body, EntryBody::User { .. } | EntryBody::Assistant { .. })
+        matches!(
+            self.body,
+            EntryBody::User { .. } | EntryBody::Assistant { .. }
+        )
     }
 
     /// Records the principal that caused it.

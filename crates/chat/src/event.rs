@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolwright_core::{CallId, Content, ApprovalToken, ToolCall, ToolName, ToolResult, ToolSpec};
+use toolwright_core::{ApprovalToken, CallId, Content, ToolCall, ToolName, ToolResult, ToolSpec};
 
-use crate::entry::{TurnEnd, ApprovalVerdict};
+use crate::entry::{ApprovalVerdict, TurnEnd};
 use crate::model::ModelId;
 use crate::usage::{StopReason, Usage};
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use toolwright_core::{ErrorKind, Outcome, ToolResult};
 
-use crate::entry::{TurnEnd, Entry, EntryBody};
+use crate::entry::{Entry, EntryBody, TurnEnd};
 use crate::history::unknown_outcome;
 use crate::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
@@ -40,7 +40,8 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
             true => unknown_outcome(facts.call.clone(), facts.tool.clone()),
             false => {
                 let reason = "the call did not run: its conversation was imported before it could";
-                let mut result = ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, reason);
+                let mut result =
+                    ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, reason);
                 (result.call_id, result.tool) = (facts.call.clone(), facts.tool.clone());
                 result
             }

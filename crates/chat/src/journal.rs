@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use tokio::time::Instant;
-use toolwright_core::{CallId, ApprovalToken};
+use toolwright_core::{ApprovalToken, CallId};
 
 use crate::chat::TurnOptions;
 use crate::entry::{Entry, EntryBody};
@@ -113,7 +113,9 @@ impl Journal {
         let now = self.now();
         let entries: Result<Vec<Entry>, StoreError> = happened
             .into_iter()
-            .map(|what| Ok(Entry::new(random_hex(8)?, now, what).with_principal(principal.cloned())))
+            .map(
+                |what| Ok(Entry::new(random_hex(8)?, now, what).with_principal(principal.cloned())),
+            )
             .collect();
         let entries = entries?;
         *lost = Some("nobody waited until what came before was kept".to_owned());

@@ -20,35 +20,35 @@ mod store;
 mod turn;
 mod window;
 
-mod turn_request;
 mod chat;
-mod structured_output;
-mod runner;
 mod response;
-mod tool_selection;
+mod runner;
 mod stream;
+mod structured_output;
 mod telemetry;
+mod tool_selection;
+mod turn_request;
 
 pub mod testing;
 
-pub use turn_request::TurnRequest;
 pub use chat::{Chat, ChatBuilder, ToolResolver};
-pub use entry::{CallMetadata, TurnEnd, Entry, ApprovalVerdict, EntryBody};
+pub use entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
 pub use error::{ChatError, ModelError, ModelErrorKind};
-pub use event::{PendingApproval, ChatEvent, ApprovalResponse};
+pub use event::{ApprovalResponse, ChatEvent, PendingApproval};
 pub use history::history;
 pub use import::import_journal;
 pub use item::{Item, ItemKind, ProviderJson, Step};
 pub use model::{
-    ResponseFormat, HostedTool, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream, ModelOptions,
-    ToolChoice,
+    HostedTool, Message, Model, ModelEvent, ModelId, ModelOptions, ModelRequest, ModelStream,
+    ResponseFormat, ToolChoice,
 };
 pub use owner::{Owner, PrincipalRecord};
 pub use price::{Price, Prices};
 pub use repair::repair_journal;
 pub use response::Response;
-pub use store::{Lease, MemoryStore, Store, StoreError, ConversationSummary, entry_title};
+pub use store::{ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title};
 pub use stream::ChatStream;
-pub use turn::{TurnAction, Turn, TurnLimits};
+pub use turn::{Turn, TurnAction, TurnLimits};
+pub use turn_request::TurnRequest;
 pub use usage::{StopReason, Usage};
 pub use window::HistoryWindow;

@@ -33,7 +33,11 @@ pub trait Model: Send + Sync + 'static {
     /// # Errors
     ///
     /// When the text is not JSON; what is wrong with it, in words that the model can read.
-    fn parse_structured_output(&self, _: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
+    fn parse_structured_output(
+        &self,
+        _: &ResponseFormat,
+        text: &str,
+    ) -> Result<serde_json::Value, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 }
@@ -51,7 +55,11 @@ impl<M: Model + ?Sized> Model for Arc<M> {
         (**self).supports_hosted_tool(hosted)
     }
 
-    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
+    fn parse_structured_output(
+        &self,
+        form: &ResponseFormat,
+        text: &str,
+    ) -> Result<serde_json::Value, String> {
         (**self).parse_structured_output(form, text)
     }
 }

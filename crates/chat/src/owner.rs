@@ -156,13 +156,23 @@ mod tests {
         for name in ["ada", "auth0|12/3", "ünï", "%2F", "@", "a@b.example"] {
             for id in ["notes", "/help/7", "@bob/x", "a/b"] {
                 let stored = subject(name).stored_name(id);
-                assert_eq!(Owner::split_stored_name(&stored), (subject(name), id), "{stored}");
-                assert!(subject(name).stored_name_range().contains(&stored), "{stored}");
+                assert_eq!(
+                    Owner::split_stored_name(&stored),
+                    (subject(name), id),
+                    "{stored}"
+                );
+                assert!(
+                    subject(name).stored_name_range().contains(&stored),
+                    "{stored}"
+                );
                 assert!(
                     Owner::Operator.stored_name_range().contains(&stored),
                     "{stored}"
                 );
-                assert!(!subject("ad").stored_name_range().contains(&stored), "{stored}");
+                assert!(
+                    !subject("ad").stored_name_range().contains(&stored),
+                    "{stored}"
+                );
             }
         }
         for id in ["notes", "/help/7", "A", "?"] {

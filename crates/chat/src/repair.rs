@@ -19,9 +19,9 @@ use crate::history::{step_calls, unknown_outcome};
 pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let mut repair = JournalRepair::default();
     for entry in entries {
-        repair_journal.add_entry(entry);
+        repair.add_entry(entry);
     }
-    (repair_journal.entries, repair_journal.remarks)
+    (repair.entries, repair.remarks)
 }
 
 #[derive(Default)]
@@ -52,7 +52,10 @@ impl JournalRepair {
                 self.align_metadata(&entry.id, calls);
             }
             EntryBody::CallFinished { result } => {
-                let at = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
+                let at = self
+                    .open_calls
+                    .iter()
+                    .position(|(call, _)| *call == result.call_id);
                 let Some(at) = at else {
                     let call = result.call_id.clone();
                     self.note_stray_entry(&entry, "a result", &call);
@@ -60,7 +63,9 @@ impl JournalRepair {
                 };
                 self.open_calls.remove(at);
             }
-            EntryBody::CallStarted { call } | EntryBody::ApprovalRequested { call, .. } | EntryBody::ApprovalDecided { call, .. } => {
+            EntryBody::CallStarted { call }
+            | EntryBody::ApprovalRequested { call, .. }
+            | EntryBody::ApprovalDecided { call, .. } => {
                 if !self.open_calls.iter().any(|(open, _)| open == call) {
                     let call = call.clone();
                     self.note_stray_entry(&entry, "something", &call);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use crate::turn_request::TurnRequest;
-use crate::entry::{TurnEnd, Entry, EntryBody};
-use crate::event::{PendingApproval, ApprovalResponse};
+use crate::entry::{Entry, EntryBody, TurnEnd};
+use crate::event::{ApprovalResponse, PendingApproval};
 use crate::history::history;
 use crate::item::{ItemKind, Step};
 use crate::journal::Journal;
 use crate::model::Message;
+use crate::turn_request::TurnRequest;
 use crate::usage::Usage;
 
 /// What came of a prompt: an answer, or what the turn waits for.

@@ -7,31 +7,35 @@ use std::sync::Arc;
 
 use toolwright_core::schema::nearest;
 use toolwright_core::{
-    CallId, RegisteredTool as ToolEntry, ErrorKind, Invoker, Outcome, CallScope, ToolCall, ToolName, ToolResult,
+    CallId, CallScope, ErrorKind, Invoker, Outcome, RegisteredTool as ToolEntry, ToolCall,
+    ToolName, ToolResult,
 };
 
-use crate::turn_request::{TurnRequest, TurnInput};
-use crate::entry::{CallMetadata, TurnEnd, EntryBody};
+use crate::entry::{CallMetadata, EntryBody, TurnEnd};
 use crate::error::ChatError;
-use crate::event::{PendingApproval, ChatEvent};
+use crate::event::{ChatEvent, PendingApproval};
 use crate::history::unknown_outcome;
 use crate::item::{ItemKind, Step};
 use crate::journal::Journal;
 use crate::lease::LeaseGuard;
 use crate::model::ToolChoice;
 use crate::response::{Response, ResponseState};
-use crate::tool_selection::select_tools;
 use crate::store::{Lease, MemoryStore, Store, random_hex};
 use crate::stream::EventSender;
+use crate::tool_selection::select_tools;
 use crate::turn::TurnAction;
+use crate::turn_request::{TurnInput, TurnRequest};
 
 mod approvals;
-mod model_step;
 mod input;
+mod model_step;
 mod tool_calls;
 
 /// Takes a prompt as far as it goes.
-pub(crate) async fn run_turn(mut ask: TurnRequest, listener: EventSender) -> Result<Response, ChatError> {
+pub(crate) async fn run_turn(
+    mut ask: TurnRequest,
+    listener: EventSender,
+) -> Result<Response, ChatError> {
     let conversation = match (&ask.conversation, &ask.journal) {
         (Some(conversation), _) => conversation.clone(),
         (None, Some(journal)) => journal.conversation.clone(),
@@ -126,7 +130,9 @@ impl TurnRunner {
         });
         let waits: Vec<CallId> = {
             let turn = &self.journal.state().turn;
-            let waits = turn.open_calls().filter(|facts| turn.is_awaiting_approval(&facts.call));
+            let waits = turn
+                .open_calls()
+                .filter(|facts| turn.is_awaiting_approval(&facts.call));
             waits.map(|facts| facts.call.clone()).collect()
         };
         for asked in self.pending_approvals(&waits) {
@@ -150,9 +156,9 @@ impl TurnRunner {
                     Err(error) => return Err(error),
                 },
                 TurnAction::RejectCalls(refused) => {
-                    let refused = refused
-                        .into_iter()
-                        .map(|(call, reason)| self.rejected_result(&call, Outcome::Denied, &reason));
+                    let refused = refused.into_iter().map(|(call, reason)| {
+                        self.rejected_result(&call, Outcome::Denied, &reason)
+                    });
                     self.finish_calls(refused.collect()).await?;
                 }
                 TurnAction::AbandonCalls(calls) => {
@@ -230,8 +236,12 @@ impl TurnRunner {
 
     fn pause_turn(self, state: ResponseState) -> Response {
         let calls = match &state {
-            ResponseState::AwaitingApproval(asked) => asked.iter().map(|asked| asked.call.id.clone()).collect(),
-            ResponseState::AwaitingResults(calls) => calls.iter().map(|call| call.id.clone()).collect(),
+            ResponseState::AwaitingApproval(asked) => {
+                asked.iter().map(|asked| asked.call.id.clone()).collect()
+            }
+            ResponseState::AwaitingResults(calls) => {
+                calls.iter().map(|call| call.id.clone()).collect()
+            }
             ResponseState::Ended(_) => Vec::new(),
         };
         self.events.emit(ChatEvent::TurnPaused { calls });
@@ -260,7 +270,10 @@ impl TurnRunner {
     }
 
     /// The results of the calls that have none: nobody saw how those end that had started, the others did not run.
-    fn results_of_open_calls<'a>(&self, why: impl Fn(&CallId) -> (Outcome, &'a str)) -> Vec<ToolResult> {
+    fn results_of_open_calls<'a>(
+        &self,
+        why: impl Fn(&CallId) -> (Outcome, &'a str),
+    ) -> Vec<ToolResult> {
         let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
             let turn = &self.journal.state().turn;
             (

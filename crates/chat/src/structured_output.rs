@@ -6,10 +6,10 @@ use toolwright_core::JsonSchema;
 use toolwright_core::schema::Schema;
 use toolwright_core::schemars::generate::SchemaSettings;
 
-use crate::turn_request::TurnRequest;
 use crate::entry::TurnEnd;
 use crate::error::ChatError;
 use crate::model::{ResponseFormat, ToolChoice};
+use crate::turn_request::TurnRequest;
 
 /// How often a model may mend its answer.
 const MAX_ATTEMPTS: usize = 3;
@@ -44,7 +44,8 @@ impl TurnRequest {
             }
             let text = response.text();
             let read = model.parse_structured_output(&form, &text);
-            let read = read.and_then(|value| validate_and_deserialize::<T>(&form.schema, value, wrapped));
+            let read =
+                read.and_then(|value| validate_and_deserialize::<T>(&form.schema, value, wrapped));
             let message = match read {
                 Ok(answer) => return Ok(answer),
                 Err(message) => message,
@@ -102,7 +103,10 @@ fn validate_and_deserialize<T: DeserializeOwned>(
         return Err(told.join("\n"));
     }
     if wrapped {
-        value = value.get_mut(WRAPPER_KEY).map(Value::take).unwrap_or_default();
+        value = value
+            .get_mut(WRAPPER_KEY)
+            .map(Value::take)
+            .unwrap_or_default();
     }
     serde_json::from_value(value).map_err(|error| error.to_string())
 }

@@ -2,15 +2,18 @@
 
 use std::collections::HashSet;
 
-use toolwright_core::{ApprovalPolicy, Invoker, BundleItem, ToolName, ToolSpec};
+use toolwright_core::{ApprovalPolicy, BundleItem, Invoker, ToolName, ToolSpec};
 
-use crate::turn_request::{TurnRequest, ToolSelection};
 use crate::error::ChatError;
+use crate::turn_request::{ToolSelection, TurnRequest};
 
 /// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
 ///
 /// Calls of the guarded tools need approval in any case.
-pub(crate) async fn select_tools(ask: &TurnRequest, guarded: &HashSet<ToolName>) -> Result<Invoker, ChatError> {
+pub(crate) async fn select_tools(
+    ask: &TurnRequest,
+    guarded: &HashSet<ToolName>,
+) -> Result<Invoker, ChatError> {
     let selection = &ask.selection;
     let mut invoker = ask.chat.0.invoker.clone();
     if !selection.is_unrestricted() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
-use crate::entry::{CallMetadata, TurnEnd, Entry, ApprovalVerdict, EntryBody};
+use crate::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
 use crate::usage::{StopReason, Usage};
 
 /// How far one turn may go.
@@ -143,7 +143,10 @@ impl Turn {
                 self.record_verdict(call, verdict);
             }
             EntryBody::CallFinished { result } => {
-                if !self.started_calls().any(|facts| facts.call == result.call_id) {
+                if !self
+                    .started_calls()
+                    .any(|facts| facts.call == result.call_id)
+                {
                     self.exclude_waiting_time(entry.at);
                 }
                 let fatal = result.error == Some(ErrorKind::Fatal);
@@ -190,7 +193,10 @@ impl Turn {
         self.call_count += 1;
         let of_tool = self.calls_by_tool.entry(facts.tool.clone()).or_default();
         *of_tool += 1;
-        let alike = self.calls_by_digest.entry(facts.digest.clone()).or_default();
+        let alike = self
+            .calls_by_digest
+            .entry(facts.digest.clone())
+            .or_default();
         *alike += 1;
         let refused = if self.call_count > self.limits.calls {
             Some(format!(
@@ -294,7 +300,9 @@ impl Turn {
         let guarded = |pending: &&TrackedCall| {
             pending.verdict.is_some() || matches!(pending.state, CallState::AwaitingApproval { .. })
         };
-        self.unfinished_calls().filter(guarded).map(|it| &it.metadata)
+        self.unfinished_calls()
+            .filter(guarded)
+            .map(|it| &it.metadata)
     }
 
     /// Why it cannot go on, once a call has failed in a way that ends it.
@@ -305,7 +313,9 @@ impl Turn {
     /// Whether somebody still has to decide about a call.
     pub fn is_awaiting_approval(&self, call: &CallId) -> bool {
         let mut calls = self.calls.iter();
-        calls.any(|it| it.metadata.call == *call && matches!(it.state, CallState::AwaitingApproval { .. }))
+        calls.any(|it| {
+            it.metadata.call == *call && matches!(it.state, CallState::AwaitingApproval { .. })
+        })
     }
 
     fn unfinished_calls(&self) -> impl Iterator<Item = &TrackedCall> {
@@ -363,7 +373,12 @@ impl Turn {
                 "it asked for {made} calls where {most} are allowed"
             ));
         }
-        let endless = self.calls_by_digest.values().max().copied().unwrap_or_default();
+        let endless = self
+            .calls_by_digest
+            .values()
+            .max()
+            .copied()
+            .unwrap_or_default();
         if endless > repeats.saturating_mul(2) {
             return Some(format!("the same call was asked for {endless} times"));
         }
@@ -383,7 +398,8 @@ impl Turn {
         }
         // What went wrong is no answer: the model reads it.
         let direct = |pending: &TrackedCall| {
-            pending.metadata.return_direct && matches!(pending.state, CallState::Finished { ok: true, .. })
+            pending.metadata.return_direct
+                && matches!(pending.state, CallState::Finished { ok: true, .. })
         };
         if !self.calls.is_empty() && self.calls.iter().all(direct) {
             return TurnAction::EndTurn(TurnEnd::Direct);

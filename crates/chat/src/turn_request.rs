@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, Caller, CancellationToken, Content, ContentList, BundleItem, Role, CallScope, ToolResult, ToolSpec,
+    Bundle, BundleItem, CallScope, Caller, CancellationToken, Content, ContentList, Role,
+    ToolResult, ToolSpec,
 };
 
 use std::sync::Arc;
@@ -12,10 +13,10 @@ use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::event::ApprovalResponse;
 use crate::journal::Journal;
-use crate::model::{ResponseFormat, Model, ModelOptions, ToolChoice};
+use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
 use crate::owner::PrincipalRecord;
-use crate::runner::run_turn;
 use crate::response::Response;
+use crate::runner::run_turn;
 use crate::stream::{ChatStream, EventSender};
 use crate::turn::TurnLimits;
 use crate::window::HistoryWindow;

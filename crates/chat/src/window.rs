@@ -164,7 +164,10 @@ fn estimate_message_tokens(message: &Message) -> usize {
             });
             items.sum()
         }
-        Message::Results(results) => results.iter().map(|result| content_bytes(&result.content)).sum(),
+        Message::Results(results) => results
+            .iter()
+            .map(|result| content_bytes(&result.content))
+            .sum(),
     };
     bytes.div_ceil(4) + 4
 }

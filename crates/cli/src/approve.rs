@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
-use toolwright_core::{ApprovalRequest, Approver, ApprovalDecision};
+use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
 use crate::clean::{indented, json, label, strict};
 

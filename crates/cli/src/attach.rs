@@ -12,8 +12,10 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use toolwright_core::schema::redact;
-use toolwright_core::{Config, Invoker, InvokerBuilder, BundleItem, Registry, ToolSpec};
-use toolwright_mcp::{RemoteServer, AttachError, AttachedServer, FilePins, RemoteItem, PinStore, AttachmentStatus};
+use toolwright_core::{BundleItem, Config, Invoker, InvokerBuilder, Registry, ToolSpec};
+use toolwright_mcp::{
+    AttachError, AttachedServer, AttachmentStatus, FilePins, PinStore, RemoteItem, RemoteServer,
+};
 
 use crate::call;
 use crate::clean::clean;
@@ -47,7 +49,8 @@ pub(crate) enum Stay {
 /// Reads which servers we attach; `hosted` tells whether the vendor of the model attaches those of the groups `MCP.*`.
 pub(crate) fn wanted(config: &Config, hosted: bool) -> Result<Vec<RemoteServer>, Failure> {
     let mut wanted = RemoteServer::from_config(config).map_err(|error| Failure::finding(&error))?;
-    let groups = RemoteServer::from_groups(config, hosted).map_err(|error| Failure::finding(&error))?;
+    let groups =
+        RemoteServer::from_groups(config, hosted).map_err(|error| Failure::finding(&error))?;
     wanted.extend(groups);
     let mut names = HashSet::new();
     match wanted.iter().find(|server| !names.insert(server.name())) {
@@ -223,8 +226,8 @@ impl Servers {
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
             let mut hidden = status.items.into_iter();
-            let hidden =
-                hidden.find(|it| it.hidden.is_some() && (it.name == name || it.remote_name == name));
+            let hidden = hidden
+                .find(|it| it.hidden.is_some() && (it.name == name || it.remote_name == name));
             match hidden {
                 Some(listed) if listed.name == name => here.push((status.server, listed.name)),
                 Some(listed) => there.push((status.server, listed.name)),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 use toolwright_core::schema::coerce;
 use toolwright_core::{
-    Arguments, CallEvent, CancellationToken, Content, Invoker, CallScope, ToolCall, ToolResult,
+    Arguments, CallEvent, CallScope, CancellationToken, Content, Invoker, ToolCall, ToolResult,
     ToolSpec,
 };
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{ToolPlanner, Shape};
+use toolwright_core::wire::{Shape, ToolPlanner};
 use toolwright_core::{Config, InvokerBuilder, Registry};
 use toolwright_models::{VENDORS, Vendor};
 

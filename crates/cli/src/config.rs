@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use toolwright_core::{Config, InvokerBuilder, ConfigSources};
+use toolwright_core::{Config, ConfigSources, InvokerBuilder};
 
 use crate::args::Global;
 use crate::failure::Failure;

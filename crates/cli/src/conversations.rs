@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use toolwright_chat::{Entry, Lease, Store, StoreError, ConversationSummary};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
-use toolwright_mcp::{RemoteServer, FilePins, McpServer, AttachmentStatus};
+use toolwright_mcp::{AttachmentStatus, FilePins, McpServer, RemoteServer};
 
 use crate::args::Mcp;
 use crate::attach::{self, Servers, Stay, accepting};

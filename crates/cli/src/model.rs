@@ -169,7 +169,9 @@ fn automatic(config: &Config) -> Result<Chosen, Failure> {
 
 /// Where Ollama may be found: as its own programs look for it.
 fn ollama_address(config: &Config) -> String {
-    let set: Option<String> = config.get_optional("models.ollama.base_url").unwrap_or_default();
+    let set: Option<String> = config
+        .get_optional("models.ollama.base_url")
+        .unwrap_or_default();
     let theirs = || config.env_var("OLLAMA_HOST");
     let theirs = || theirs().map(|address| address.expose().to_owned());
     let address = set.or_else(theirs);

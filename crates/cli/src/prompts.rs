@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{Invoker, InvokerBuilder, Prompt, Registry, CallScope, Snapshot};
+use toolwright_core::{CallScope, Invoker, InvokerBuilder, Prompt, Registry, Snapshot};
 
 use crate::args::Prompts;
 use crate::attach::{self, Servers, Stay};
@@ -76,7 +76,11 @@ fn render(
     json: bool,
 ) -> Result<ExitCode, Failure> {
     let arguments = call::read(arguments, prompt.spec())?;
-    let rendering = async |scope: &CallScope| invoker.render_prompt_in(scope, prompt.name(), arguments).await;
+    let rendering = async |scope: &CallScope| {
+        invoker
+            .render_prompt_in(scope, prompt.name(), arguments)
+            .await
+    };
     let rendered = call::run(runtime, rendering);
     let rendered = match rendered {
         Ok(rendered) => rendered,

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use toolwright_chat::{HostedTool, Model};
 use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
-use toolwright_server::{Endpoint, ServerBuilder, Server};
+use toolwright_server::{Endpoint, Server, ServerBuilder};
 
 use crate::attach::{Servers, Stay, pins};
 use crate::chat::prices::prices;

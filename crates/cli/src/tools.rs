@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_core::{RegisteredTool, Invoker, InvokerBuilder, Registry, Snapshot, ToolSpec};
+use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot, ToolSpec};
 
 use crate::approve::{Stdin, Terminal};
 use crate::args::Tools;
@@ -78,7 +78,11 @@ fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
 }
 
 /// Finds a tool by its exact name, or says which name is nearest.
-fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a RegisteredTool, Failure> {
+fn find<'a>(
+    snapshot: &'a Snapshot,
+    name: &str,
+    missing: &[String],
+) -> Result<&'a RegisteredTool, Failure> {
     snapshot.get(name).ok_or_else(|| {
         let hint = match snapshot.nearest(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),

@@ -172,9 +172,7 @@ impl<'a> ApprovalRequest<'a> {
 
     /// Allows the call with other arguments, which are validated again.
     pub fn edit(&self, arguments: Value) -> ApprovalDecision {
-        let grant = self
-            .signer
-            .issue(self.fingerprint, &arguments, self.caller);
+        let grant = self.signer.issue(self.fingerprint, &arguments, self.caller);
         ApprovalDecision::Edit { arguments, grant }
     }
 

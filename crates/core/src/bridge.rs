@@ -14,7 +14,7 @@ use crate::invoker::Invoker;
 use crate::policy::StrictMode;
 use crate::registry::RegisteredTool;
 use crate::result::ToolResult;
-use crate::wire::{CandidateTool, ToolPlan, PlannedTool, ToolPlanner, Shape};
+use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 
 /// How an invoker's tools are offered to another framework.
 ///
@@ -91,7 +91,11 @@ impl Bridge {
         self.export_with(shape, None)
     }
 
-    fn export_with(&self, shape: Shape, strict: Option<StrictMode>) -> Result<ExportedTools, BridgeError> {
+    fn export_with(
+        &self,
+        shape: Shape,
+        strict: Option<StrictMode>,
+    ) -> Result<ExportedTools, BridgeError> {
         let entries = self.invoker.list(&self.scope)?;
         let candidates = entries.iter().map(|entry| CandidateTool {
             strict: strict.unwrap_or(entry.policy().strict),

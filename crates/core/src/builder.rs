@@ -12,13 +12,15 @@ use serde_json::{Value, json};
 use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_type};
 
 use crate::context::CallContext;
-use crate::definition::{Metadata, PreparedCall, ToolHandler, StartedHandler};
+use crate::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
 use crate::error::{DefineError, ToolError};
 use crate::extract::HandlerContext;
 use crate::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
-use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, Policy, StrictMode};
 use crate::param::{self, Param};
-use crate::tool::{ToolParts, Tool, ToolSpec};
+use crate::policy::{
+    ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
+};
+use crate::tool::{Tool, ToolParts, ToolSpec};
 
 mod args;
 mod into_output;
@@ -26,7 +28,7 @@ mod schema;
 
 pub use args::Args;
 pub use into_output::IntoToolOutput;
-use schema::{JSON_TYPES, SchemaDefaults, require_object, is_json_type, allow_null};
+use schema::{JSON_TYPES, SchemaDefaults, allow_null, is_json_type, require_object};
 
 /// A default of this text means: no default, the parameter is required.
 const NO_DEFAULT_MARKER: &str = "___NOT_DEFINED___";
@@ -360,7 +362,9 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         self.finish(move |input, cx| {
             let encoders = cx.encoders().clone();
             let future = handler(input, HandlerContext::from_call(cx)?);
-            Ok(StartedHandler::from_future(async move { future.await.into_tool_output(&encoders) }))
+            Ok(StartedHandler::from_future(async move {
+                future.await.into_tool_output(&encoders)
+            }))
         })
     }
 
@@ -405,7 +409,10 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             })?;
             self.spec.output = Some(checked);
         }
-        let typed = matches!(self.input_source, InputSource::WholeSchema { typed: true, .. });
+        let typed = matches!(
+            self.input_source,
+            InputSource::WholeSchema { typed: true, .. }
+        );
         let (input, enforced, defaults, defect) = match self.input_source {
             InputSource::Parameters(params, mut input) => {
                 for param in params {
@@ -427,7 +434,10 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                     close_objects(&mut schema);
                 }
                 let schema = Schema::trusted(schema);
-                let SchemaDefaults { defaults, invalid: unfit } = match self.policy.imported {
+                let SchemaDefaults {
+                    defaults,
+                    invalid: unfit,
+                } = match self.policy.imported {
                     true => SchemaDefaults::default(),
                     false => SchemaDefaults::of_schema(&schema),
                 };
@@ -477,7 +487,11 @@ where
     I: DeserializeOwned + Send + 'static,
     H: Fn(I, &CallContext<'_>) -> Result<StartedHandler, ToolError> + Send + Sync + 'static,
 {
-    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError> {
+    fn prepare(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+    ) -> Result<Box<dyn PreparedCall>, ReadError> {
         if bound.is_some() {
             return Err(de::Error::custom("read from one object only"));
         }

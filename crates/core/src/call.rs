@@ -235,7 +235,10 @@ mod tests {
     #[test]
     fn numbers_are_written_out() {
         for number in [1, 9, 10, 123_456, u64::MAX] {
-            assert_eq!(CallId::from_number(number).as_str(), format!("call_{number}"));
+            assert_eq!(
+                CallId::from_number(number).as_str(),
+                format!("call_{number}")
+            );
         }
     }
 }

@@ -10,22 +10,22 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolwright_schema::nearest;
 
+mod deserialize;
+mod display;
 mod error;
 mod file;
 mod hosted_tools;
 mod origin;
-mod deserialize;
 mod secret;
-mod display;
 mod sources;
 mod value;
 
+pub use display::DisplayedSetting;
 pub use error::ConfigError;
-pub use hosted_tools::{McpServerConfig, McpAttachMode, WebSearchConfig};
+pub use hosted_tools::{McpAttachMode, McpServerConfig, WebSearchConfig};
 pub use origin::Origin;
 pub use secret::Secret;
-pub use display::DisplayedSetting;
-pub use sources::{LoadedConfig, ConfigSources};
+pub use sources::{ConfigSources, LoadedConfig};
 
 use value::{Setting, SettingValue};
 
@@ -122,7 +122,9 @@ impl Config {
     pub fn get_optional<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ConfigError> {
         match self.get(key) {
             Ok(value) => Ok(Some(value)),
-            Err(ConfigError::Missing { key: missing, .. }) if missing == self.full_key(key) => Ok(None),
+            Err(ConfigError::Missing { key: missing, .. }) if missing == self.full_key(key) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -230,7 +232,8 @@ impl Config {
         let named = keys.filter_map(|key| parse_group_number(key.strip_prefix(name)?, '.'));
         let prefix = env_var_name(&self.full_key(name));
         let variables = self.settings.variables.keys();
-        let lone = variables.filter_map(|variable| parse_group_number(variable.strip_prefix(&prefix)?, '_'));
+        let lone = variables
+            .filter_map(|variable| parse_group_number(variable.strip_prefix(&prefix)?, '_'));
         let groups: BTreeSet<_> = named.chain(lone).collect();
         groups
             .into_iter()
@@ -265,7 +268,10 @@ impl SettingsTable {
         named.or_else(|| self.variables.get(&env_var_name(key)))
     }
 
-    fn iter_under<'s>(&'s self, key: &str) -> impl Iterator<Item = (&'s str, &'s Setting)> + use<'s> {
+    fn iter_under<'s>(
+        &'s self,
+        key: &str,
+    ) -> impl Iterator<Item = (&'s str, &'s Setting)> + use<'s> {
         let start = match key {
             "" => String::new(),
             key => format!("{key}."),

@@ -136,7 +136,9 @@ impl Content {
     pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text { text } => Cow::Borrowed(text),
-            Self::Image { data, mime_type } => media_placeholder("an image", mime_type, data).into(),
+            Self::Image { data, mime_type } => {
+                media_placeholder("an image", mime_type, data).into()
+            }
             Self::Audio { data, mime_type } => media_placeholder("a sound", mime_type, data).into(),
             Self::Resource { resource } => resource.to_text().into(),
             Self::Link {

@@ -19,8 +19,10 @@ use toolwright_schema::{Node, ReadError};
 use crate::context::{CallContext, InvokerContext};
 use crate::encode::ToolOutput;
 use crate::error::ToolError;
-use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, StrictMode};
 use crate::param::Param;
+use crate::policy::{
+    ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, StrictMode, UnknownArguments,
+};
 use crate::prompt::Role;
 
 /// What `#[tool]` and `#[prompt]` implement, on an uninhabited type that shares the function's name.
@@ -73,7 +75,7 @@ pub struct Metadata {
 /// Writes one `const` setter per option, so that generated code names only what the user wrote.
 macro_rules! metadata_setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty => |$meta:ident, $value:ident| $set:expr;)*) => {
-        impl Meta {
+        impl Metadata {
             $($(#[$doc])*
             pub const fn $name(self, $value: $type) -> Self {
                 let mut $meta = self;
@@ -354,7 +356,11 @@ pub(crate) trait ToolHandler: Send + Sync {
     /// Reads what was sent, and what the view has bound.
     ///
     /// Not every tool can read from two places: the careful path puts them together before.
-    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError>;
+    fn prepare(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+    ) -> Result<Box<dyn PreparedCall>, ReadError>;
 
     /// Reads as [`read`](Run::read) does, and starts the function at once.
     fn start(
@@ -392,7 +398,11 @@ impl<D: Definition> MacroHandler<D> {
 }
 
 impl<D: Definition> ToolHandler for MacroHandler<D> {
-    fn prepare(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<Box<dyn PreparedCall>, ReadError> {
+    fn prepare(
+        &self,
+        sent: Node<'_>,
+        bound: Option<Node<'_>>,
+    ) -> Result<Box<dyn PreparedCall>, ReadError> {
         Ok(Box::new(PreparedMacroCall::<D> {
             receiver: self.receiver.clone(),
             args: self.fill_slots(sent, bound)?,

@@ -109,13 +109,13 @@ impl<T: Serialize + 'static> Encode for T {
         /// Tries each type in turn, and `Some` of it, leaving `value` for the next one.
         macro_rules! as_it_is {
             ($value:ident, $($type:ty => $make:expr),* $(,)?) => {{
-                $(let $value = match cast::<_, $type>($value) {
-                    Ok(plain) => return Ok(Encoded::Now($make(plain))),
+                $(let $value = match try_cast::<_, $type>($value) {
+                    Ok(plain) => return Ok(ToolOutput::Complete($make(plain))),
                     Err(other) => other,
                 };
-                let $value = match cast::<_, Option<$type>>($value) {
-                    Ok(Some(plain)) => return Ok(Encoded::Now($make(plain))),
-                    Ok(None) => return Ok(Encoded::Now(ToolResult::success("null"))),
+                let $value = match try_cast::<_, Option<$type>>($value) {
+                    Ok(Some(plain)) => return Ok(ToolOutput::Complete($make(plain))),
+                    Ok(None) => return Ok(ToolOutput::Complete(ToolResult::success("null"))),
                     Err(other) => other,
                 };)*
                 $value
@@ -137,9 +137,9 @@ impl<T: Serialize + 'static> Encode for T {
             Vec<Box<str>> => text_list_result,
             Vec<Arc<str>> => |it: Vec<Arc<str>>| text_list_result(it.iter().map(|it| &**it)),
         );
-        Ok(ToolOutput::Complete(ToolResult::success(serde_json::to_string(
-            &value,
-        )?)))
+        Ok(ToolOutput::Complete(ToolResult::success(
+            serde_json::to_string(&value)?,
+        )))
     }
 }
 
@@ -166,7 +166,9 @@ impl<S: Stream<Item: Encode> + Send + 'static> Encode for Updates<S> {
         let encoders = encoders.clone();
         let results = self.0.map(move |value| match value.encode(&encoders)? {
             ToolOutput::Complete(result) => Ok(result),
-            ToolOutput::Stream(_) => Err(ToolError::failed("a stream of streams has no last value")),
+            ToolOutput::Stream(_) => {
+                Err(ToolError::failed("a stream of streams has no last value"))
+            }
         });
         Ok(ToolOutput::Stream(results.boxed()))
     }
@@ -293,6 +295,8 @@ pub fn return_type_of<R>(_: impl FnOnce() -> R) -> ReturnValue<PhantomData<R>> {
 
 /// Names the type an async function would return, without calling it.
 #[doc(hidden)]
-pub fn async_return_type_of<F: Future>(_: impl FnOnce() -> F) -> ReturnValue<PhantomData<F::Output>> {
+pub fn async_return_type_of<F: Future>(
+    _: impl FnOnce() -> F,
+) -> ReturnValue<PhantomData<F::Output>> {
     ReturnValue(PhantomData)
 }

@@ -9,7 +9,9 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::call::{CallId, ToolName};
 use crate::config::Config;
-use crate::context::{CallContext, CallEvent, Caller, EventListener, SessionId, InvokerContext, find_extension};
+use crate::context::{
+    CallContext, CallEvent, Caller, EventListener, InvokerContext, SessionId, find_extension,
+};
 use crate::error::ToolError;
 use crate::param::Param;
 

@@ -62,7 +62,9 @@ fn contains_ref(schema: &Value, reference: &Value) -> bool {
     match schema {
         Value::Object(keywords) => {
             keywords.get("$ref") == Some(reference)
-                || keywords.values().any(|value| contains_ref(value, reference))
+                || keywords
+                    .values()
+                    .any(|value| contains_ref(value, reference))
         }
         Value::Array(items) => items.iter().any(|item| contains_ref(item, reference)),
         _ => false,
@@ -77,7 +79,11 @@ pub(crate) fn add_definitions(schema: &mut Value, generator: &mut schemars::Sche
 }
 
 /// Converts a value to what one parameter of an input schema takes; `Err` says why it cannot be.
-pub(crate) fn coerce_to_param(input: &Schema, parameter: &str, value: Value) -> Result<Value, String> {
+pub(crate) fn coerce_to_param(
+    input: &Schema,
+    parameter: &str,
+    value: Value,
+) -> Result<Value, String> {
     const WHOLE: [&str; 5] = ["$schema", "$id", "$defs", "definitions", "properties"];
     let mut alone = Map::new();
     if let Some(input) = input.as_value().as_object() {
@@ -138,7 +144,8 @@ impl InputSchemaBuilder {
             DefaultSpec::Value(value) => match value() {
                 Ok(value) => Some(value),
                 Err(error) => {
-                    return self.record_error(param.name, format!("its default cannot be JSON: {error}"));
+                    return self
+                        .record_error(param.name, format!("its default cannot be JSON: {error}"));
                 }
             },
         };
@@ -177,7 +184,8 @@ impl InputSchemaBuilder {
                 match self.check_default(name, &schema, default) {
                     Ok(ParamDefault::Value(value)) => {
                         schema.insert("default".to_owned(), value.clone());
-                        self.defaults.push((name.to_owned(), ParamDefault::Value(value)));
+                        self.defaults
+                            .push((name.to_owned(), ParamDefault::Value(value)));
                     }
                     Ok(ParamDefault::Template(template)) => {
                         if !description.is_empty() {
@@ -209,7 +217,8 @@ impl InputSchemaBuilder {
         if let Some(text) = default.as_str() {
             let template = Template::parse(text);
             if template.has_placeholders() {
-                let known = |name: &str| self.properties.contains_key(name) || name == PROJECT_DIR_PARAM;
+                let known =
+                    |name: &str| self.properties.contains_key(name) || name == PROJECT_DIR_PARAM;
                 let unknown = template
                     .placeholder_names()
                     .find(|name| !known(name))
@@ -264,7 +273,14 @@ impl InputSchemaBuilder {
     }
 
     /// Returns the schema, whether types enforce it, the defaults, and the first mistake.
-    pub(crate) fn finish(mut self) -> (Schema, bool, Vec<(String, ParamDefault)>, Option<DefineError>) {
+    pub(crate) fn finish(
+        mut self,
+    ) -> (
+        Schema,
+        bool,
+        Vec<(String, ParamDefault)>,
+        Option<DefineError>,
+    ) {
         let mut input = json!({
             "type": "object",
             "properties": self.properties,
@@ -275,6 +291,11 @@ impl InputSchemaBuilder {
         // Asked first: the strict reading of arguments closes structs by itself.
         let enforced = is_enforced_by_type(&input);
         close_objects(&mut input);
-        (Schema::trusted(input), enforced, self.defaults, self.definition_error)
+        (
+            Schema::trusted(input),
+            enforced,
+            self.defaults,
+            self.definition_error,
+        )
     }
 }

@@ -12,25 +12,27 @@ use serde_json::Value;
 use toolwright_schema::InputLimits;
 
 use crate::approval::{ApprovalSigner, Approver};
-use crate::audit::{AuditSink, AuditGuard};
+use crate::audit::{AuditGuard, AuditSink};
 use crate::call::ToolCall;
-use crate::context::{CallContext, LazyCancellationToken, BlockingPermit, CallScope, InvokerContext};
+use crate::context::{
+    BlockingPermit, CallContext, CallScope, InvokerContext, LazyCancellationToken,
+};
 use crate::definition::PreparedCall;
 use crate::error::{InvokerError, RegistryError, ToolError};
 use crate::layer::{Invocation, Layer, Next, concurrency, trace};
-use crate::registry::{RegisteredTool, ToolSettings, Snapshot, View};
+use crate::registry::{RegisteredTool, Snapshot, ToolSettings, View};
 use crate::result::ToolResult;
 
 mod arguments;
 mod batch;
 mod builder;
-mod reconfigure;
-mod placeholders;
-mod resolve;
 mod finalize;
 mod pending_call;
-mod request_approval;
+mod placeholders;
+mod reconfigure;
 mod render_prompt;
+mod request_approval;
+mod resolve;
 mod run;
 
 pub use builder::InvokerBuilder;
@@ -180,10 +182,11 @@ impl Invoker {
             Ok(snapshot) => snapshot,
             Err(error) => return ToolError::from(error).into(),
         };
-        let (entry, note) = match resolve::resolve_name(&snapshot.tools, call.name.as_str(), &scope.caller) {
-            Ok(found) => found,
-            Err(unknown) => return unknown,
-        };
+        let (entry, note) =
+            match resolve::resolve_name(&snapshot.tools, call.name.as_str(), &scope.caller) {
+                Ok(found) => found,
+                Err(unknown) => return unknown,
+            };
         let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
         let cx = CallContext {
             call,
@@ -224,16 +227,21 @@ impl Invoker {
             .cancel
             .as_ref()
             .is_some_and(|token| token.is_cancelled());
-        if entry.tool.0.skip_fast_path || entry.needs_approval() || cancelled || !entry.layers.is_empty() {
+        if entry.tool.0.skip_fast_path
+            || entry.needs_approval()
+            || cancelled
+            || !entry.layers.is_empty()
+        {
             return None;
         }
         let leave = concurrency::try_acquire(entry, cx)?;
         let mut untidy = false;
         let started = run::start_catching_panics(leave, || {
-            arguments::start_on_fast_path(entry, cx, &self.0.options.argument_limits).unwrap_or_else(|| {
-                untidy = true;
-                Err(ToolError::retry(""))
-            })
+            arguments::start_on_fast_path(entry, cx, &self.0.options.argument_limits)
+                .unwrap_or_else(|| {
+                    untidy = true;
+                    Err(ToolError::retry(""))
+                })
         });
         if untidy {
             // A blocking tool that is not started must give its permit back before it asks again.
@@ -262,7 +270,13 @@ impl Invoker {
         inner: &[Arc<dyn Layer>],
     ) -> ToolResult {
         let accept = |text: &str| {
-            arguments::validate(entry, text, cx, &self.0.options.argument_limits, self.0.options.coerce)
+            arguments::validate(
+                entry,
+                text,
+                cx,
+                &self.0.options.argument_limits,
+                self.0.options.coerce,
+            )
         };
         let mut accepted = match accept(cx.call.arguments.as_str()) {
             Ok(accepted) => accepted,
@@ -271,10 +285,12 @@ impl Invoker {
         if entry.needs_approval() {
             match self.request_approval(entry, cx, &accepted.arguments).await {
                 ApprovalStatus::Approved => {}
-                ApprovalStatus::Edited(edited) => match accept(&without_bound_params(edited, entry, &accepted)) {
-                    Ok(edited) => accepted = edited,
-                    Err(refused) => return refused,
-                },
+                ApprovalStatus::Edited(edited) => {
+                    match accept(&without_bound_params(edited, entry, &accepted)) {
+                        Ok(edited) => accepted = edited,
+                        Err(refused) => return refused,
+                    }
+                }
                 ApprovalStatus::Answered(result) => return result,
             }
         }
@@ -309,7 +325,12 @@ impl Invoker {
         }
     }
 
-    async fn run(&self, ready: Box<dyn PreparedCall>, entry: &RegisteredTool, cx: &CallContext<'_>) -> ToolResult {
+    async fn run(
+        &self,
+        ready: Box<dyn PreparedCall>,
+        entry: &RegisteredTool,
+        cx: &CallContext<'_>,
+    ) -> ToolResult {
         // A try that was given up is told so, and only that one.
         let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
         let cx = CallContext {
@@ -336,7 +357,11 @@ fn layer_invocation<'a>(
 }
 
 /// Takes out what the view has bound and the editor left alone: it is not for anybody to send.
-fn without_bound_params(mut edited: Value, entry: &RegisteredTool, accepted: &ValidatedArguments) -> String {
+fn without_bound_params(
+    mut edited: Value,
+    entry: &RegisteredTool,
+    accepted: &ValidatedArguments,
+) -> String {
     if let Value::Object(edited) = &mut edited {
         edited.retain(|name, value| {
             !entry.hides_param(name) || accepted.arguments.get(name) != Some(&*value)

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::{Caller, CallScope};
+use crate::context::{CallScope, Caller};
 use crate::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
@@ -151,7 +151,11 @@ impl<'a> Next<'a> {
         call: Invocation<'a>,
         end: &'a InnermostCall<'a>,
     ) -> Self {
-        Self { layers, call, innermost: end }
+        Self {
+            layers,
+            call,
+            innermost: end,
+        }
     }
 
     /// Runs the rest of the way.

@@ -34,29 +34,34 @@ mod invoker;
 
 mod bridge;
 
-pub use approval::{ApprovalRequest, ApprovalSigner, Approver, ApprovalDecision, ApprovalToken, PendingCall};
-pub use audit::{AuditSink, AuditRecord};
-pub use bridge::{Bridge, BridgeError, ExportedTools, ExportedTool};
+pub use approval::{
+    ApprovalDecision, ApprovalRequest, ApprovalSigner, ApprovalToken, Approver, PendingCall,
+};
+pub use audit::{AuditRecord, AuditSink};
+pub use bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
 pub use builder::{Args, IntoToolOutput, ToolBuilder};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{
-    Config, ConfigError, LoadedConfig, McpServerConfig, McpAttachMode, Origin, Secret, DisplayedSetting, ConfigSources, WebSearchConfig,
+    Config, ConfigError, ConfigSources, DisplayedSetting, LoadedConfig, McpAttachMode,
+    McpServerConfig, Origin, Secret, WebSearchConfig,
 };
 pub use content::{Content, ResourceContents};
-pub use context::{CallContext, CallEvent, Caller, CallScope, SessionId, InvokerContext};
-pub use encode::{Encode, ToolOutput, Encoders, Json, Updates};
+pub use context::{CallContext, CallEvent, CallScope, Caller, InvokerContext, SessionId};
+pub use encode::{Encode, Encoders, Json, ToolOutput, Updates};
 pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
 pub use extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
 pub use input_schema::{PROJECT_DIR_PARAM, SESSION_ID_PARAM};
 pub use invoker::{Invoker, InvokerBuilder};
-pub use layer::{Authorise, Cache, Invocation, Layer, Next, LayerPosition, RateLimit, Retry};
+pub use layer::{Authorise, Cache, Invocation, Layer, LayerPosition, Next, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
-pub use policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments, Hints, OnMalformed, Policy, StrictMode};
 pub use param::Param;
+pub use policy::{
+    ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
+};
 pub use prompt::{Prompt, RenderedPrompt, Role};
-pub use registry::{AppKind, Bundle, RegisteredTool, BundleItem, Registry, Snapshot, View};
-pub use result::{ContentList, UntruncatedOutput, Outcome, StructuredContent, ToolResult};
+pub use registry::{AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, View};
+pub use result::{ContentList, Outcome, StructuredContent, ToolResult, UntruncatedOutput};
 pub use tool::{ParamInfo, Tool, ToolSpec};
 
 pub use futures::future::BoxFuture;
@@ -75,11 +80,17 @@ pub mod __private {
     pub use serde_json::Value;
 
     pub use crate::definition::{
-        DefaultSpec, Definition, Metadata, ParamVtable, ParamSpec, JsonDefault, StartedHandler, ArgumentSlots,
+        ArgumentSlots, DefaultSpec, Definition, JsonDefault, Metadata, ParamSpec, ParamVtable,
+        StartedHandler,
     };
-    pub use crate::encode::{IntoToolError, PlainValue, PlainValueType, ReturnValue, return_type_of, async_return_type_of};
+    pub use crate::encode::{
+        IntoToolError, PlainValue, PlainValueType, ReturnValue, async_return_type_of,
+        return_type_of,
+    };
     pub use crate::prompt::PromptText;
-    pub use crate::registry::{BundleConstructor, DiscoverableBundle, LinkedBundle, BundleLocation};
+    pub use crate::registry::{
+        BundleConstructor, BundleLocation, DiscoverableBundle, LinkedBundle,
+    };
 
     /// Stands for a value while types are worked out; never called.
     pub fn never<T>() -> T {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::call::ToolName;
 use crate::content::Content;
 use crate::definition::Definition;
-use crate::encode::{ToolOutput, Encoders};
+use crate::encode::{Encoders, ToolOutput};
 use crate::error::ToolError;
 use crate::registry::RegisteredTool;
 use crate::result::ToolResult;

@@ -19,20 +19,20 @@ use crate::prompt::Prompt;
 use crate::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
-mod discover;
 mod bundle;
-mod tool_settings;
+mod discover;
 mod name_index;
 mod snapshot;
+mod tool_settings;
 mod view;
 
-pub use discover::{AppKind, BundleConstructor, DiscoverableBundle, LinkedBundle, BundleLocation};
 pub(crate) use bundle::IndexedItem;
 pub use bundle::{Bundle, BundleItem};
-pub(crate) use tool_settings::ToolSettings;
-pub(crate) use name_index::{NameMatch, NameIndex};
+pub use discover::{AppKind, BundleConstructor, BundleLocation, DiscoverableBundle, LinkedBundle};
+pub(crate) use name_index::{NameIndex, NameMatch};
 pub(crate) use snapshot::BoundParams;
 pub use snapshot::{RegisteredTool, Snapshot};
+pub(crate) use tool_settings::ToolSettings;
 pub use view::View;
 
 /// The tools and prompts of a program; cheap to clone, all clones are one registry.
@@ -191,7 +191,11 @@ impl Registry {
         }
         let snapshot = Arc::new(Snapshot::new(
             self.version(),
-            held.tools.values().cloned().map(RegisteredTool::new).collect(),
+            held.tools
+                .values()
+                .cloned()
+                .map(RegisteredTool::new)
+                .collect(),
             held.prompts.values().cloned().collect(),
             held.encoders.clone(),
         ));
@@ -249,6 +253,8 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock_state().tools.keys()).finish()
+        f.debug_set()
+            .entries(self.lock_state().tools.keys())
+            .finish()
     }
 }

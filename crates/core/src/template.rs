@@ -121,14 +121,16 @@ impl Template {
         for piece in &self.segments {
             match piece {
                 Segment::Text(plain) => text.push_str(plain),
-                Segment::Placeholder { name, fallback } => match lookup(name).or_else(|| fallback.clone()) {
-                    Some(value) => text.push_str(&value),
-                    None => {
-                        text.push_str("${");
-                        text.push_str(name);
-                        text.push('}');
+                Segment::Placeholder { name, fallback } => {
+                    match lookup(name).or_else(|| fallback.clone()) {
+                        Some(value) => text.push_str(&value),
+                        None => {
+                            text.push_str("${");
+                            text.push_str(name);
+                            text.push('}');
+                        }
                     }
-                },
+                }
             }
         }
         text

@@ -9,13 +9,13 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
-use toolwright_schema::{Schema, canonical, normalise};
+use toolwright_schema::{Schema, canonical_json, normalise};
 
 use crate::builder::ToolBuilder;
 use crate::call::ToolName;
-use crate::definition::{ParamCheck, Definition, ToolHandler, ArgumentSlots as _, MacroHandler};
+use crate::definition::{ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler};
 use crate::error::DefineError;
-use crate::input_schema::{ParamDefault, InputSchemaBuilder, output_schema};
+use crate::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
 use crate::policy::{Hints, Policy, StrictMode};
 
 mod param_info;
@@ -184,7 +184,10 @@ impl Tool {
                 bundle: D::META.bundle.into(),
             },
             policy: Policy::from(&D::META),
-            handler: Box::new(MacroHandler::<D> { receiver, required_mask: required }),
+            handler: Box::new(MacroHandler::<D> {
+                receiver,
+                required_mask: required,
+            }),
             checks: params.iter().map(|param| param.check).collect(),
             types_enforce_schema: enforced,
             skip_fast_path: D::META.expand_result,

@@ -2,15 +2,17 @@
 
 mod import;
 
+mod plan;
 mod wire_name;
 mod wrap_output;
-mod plan;
 mod write;
 
+pub use import::{
+    ImportError, RejectedDefinition, Shape, ToolDefinition, UnknownShape, import_definitions,
+};
+pub use plan::{CandidateTool, OmittedTool, PlannedTool, ToolPlan, ToolPlanner};
 pub use wire_name::wire_names;
 pub use wrap_output::{needs_result_wrapper, wrap_output_schema};
-pub use plan::{CandidateTool, OmittedTool, ToolPlan, PlannedTool, ToolPlanner};
-pub use import::{ToolDefinition, RejectedDefinition, Shape, UnknownShape, ImportError, import_definitions};
 
 #[cfg(test)]
 mod tests;

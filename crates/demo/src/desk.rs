@@ -65,7 +65,11 @@ impl Item {
 }
 
 impl<'a> Desk<'a> {
-    pub(crate) fn new(tools: &'a [RegisteredTool], index: &'a Index, choice: &'a ToolChoice) -> Self {
+    pub(crate) fn new(
+        tools: &'a [RegisteredTool],
+        index: &'a Index,
+        choice: &'a ToolChoice,
+    ) -> Self {
         Self {
             tools,
             index,

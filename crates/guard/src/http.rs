@@ -109,7 +109,11 @@ impl SafeHttp {
         }
     }
 
-    async fn fetch_with_redirects(&self, method: &Method, url: &str) -> Result<FetchResponse, FetchError> {
+    async fn fetch_with_redirects(
+        &self,
+        method: &Method,
+        url: &str,
+    ) -> Result<FetchResponse, FetchError> {
         let mut target = self.0.policy.target(url)?;
         for _ in 0..=MAX_REDIRECTS {
             match self.fetch_once(method, &target).await? {

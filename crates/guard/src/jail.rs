@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
-use toolwright_core::{CallContext, Param, InvokerContext, ToolError};
+use toolwright_core::{CallContext, InvokerContext, Param, ToolError};
 
 mod error;
 mod list;

@@ -33,7 +33,9 @@ mod text;
 mod http;
 
 #[cfg(feature = "http")]
-pub use http::{FetchError, FetchResponse, Resolver, SafeHttp, SafeHttpBuilder, SetupError, SystemResolver};
+pub use http::{
+    FetchError, FetchResponse, Resolver, SafeHttp, SafeHttpBuilder, SetupError, SystemResolver,
+};
 #[cfg(feature = "http")]
 pub use ipnet::IpNet;
 pub use jail::{DirectoryEntry, EntryKind, FileText, Jail, JailError, Listing, WriteMode};

@@ -80,21 +80,27 @@ const VALUES: [&str; 6] = [
 type Choice = (&'static str, &'static str, &'static [&'static str]);
 
 const CHOICES: [Choice; 5] = [
-    ("approval", "Approval", &["always", "never", "auto"]),
-    ("strict", "Strict", &["auto", "on", "off"]),
-    ("extra", "Extra", &["refuse", "ignore"]),
+    ("approval", "ApprovalPolicy", &["always", "never", "auto"]),
+    ("strict", "StrictMode", &["auto", "on", "off"]),
+    ("extra", "UnknownArguments", &["refuse", "ignore"]),
     ("errors", "ErrorPolicy", &["message", "generic", "end"]),
-    ("on_malformed", "Malformed", &["tell", "error"]),
+    ("on_malformed", "OnMalformed", &["retry", "error"]),
 ];
 
 const PROMPT_VALUES: [&str; 3] = ["name", "title", "description"];
 const PROMPT_CHOICES: [Choice; 1] = [("role", "Role", &["assistant", "user"])];
 
 impl FunctionArgs {
-    pub(crate) fn parse(kind: DefinitionKind, attribute: TokenStream, mistakes: &mut Diagnostics) -> Self {
+    pub(crate) fn parse(
+        kind: DefinitionKind,
+        attribute: TokenStream,
+        mistakes: &mut Diagnostics,
+    ) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
-        parse_keys(attribute, &mut seen, mistakes, |key| args.parse_key(kind, key));
+        parse_keys(attribute, &mut seen, mistakes, |key| {
+            args.parse_key(kind, key)
+        });
         if kind == DefinitionKind::Prompt && !seen.iter().any(|key| key == "role") {
             let key = Ident::new("role", Span::call_site());
             let role = quote!(::toolwright::Role::Assistant);
@@ -122,7 +128,9 @@ impl FunctionArgs {
                 let address = key.string()?;
                 quote!(#address)
             }
-            other if kind == DefinitionKind::Prompt => parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?,
+            other if kind == DefinitionKind::Prompt => {
+                parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?
+            }
             "timeout" => {
                 let millis = key.duration()?;
                 quote!(#millis)
@@ -200,7 +208,9 @@ impl ParamArgs {
             "description" => self.description = Some(key.string()?),
             "default" => self.default = Some(key.value("`default = …`")?),
             "required" => self.required = key.flag()?.then(|| key.ident.clone()),
-            _ => return Err(key.unknown_key_error(&["name", "description", "default", "required"])),
+            _ => {
+                return Err(key.unknown_key_error(&["name", "description", "default", "required"]));
+            }
         }
         Ok(())
     }
@@ -209,7 +219,9 @@ impl ParamArgs {
 impl ToolsArgs {
     pub(crate) fn parse(attribute: TokenStream, mistakes: &mut Diagnostics) -> Self {
         let mut args = Self::default();
-        parse_keys(attribute, &mut Vec::new(), mistakes, |key| args.parse_key(key));
+        parse_keys(attribute, &mut Vec::new(), mistakes, |key| {
+            args.parse_key(key)
+        });
         if let (Some(manual), Some(_)) = (&args.manual, &args.constructor) {
             mistakes.add(
                 manual,

@@ -205,7 +205,11 @@ fn join_with_or(words: &[&str]) -> String {
 /// Finds the one that was meant: shortened, or a slip or two away.
 fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let begun = |known: &&str| written.len() > 2 && known.starts_with(written);
-    let near = || known.iter().min_by_key(|known| edit_distance(written, known));
+    let near = || {
+        known
+            .iter()
+            .min_by_key(|known| edit_distance(written, known))
+    };
     let near = known.iter().find(|known| begun(known)).or_else(near)?;
     (begun(near) || edit_distance(written, near) <= 2).then_some(*near)
 }

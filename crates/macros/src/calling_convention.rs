@@ -11,7 +11,7 @@ use syn::{Ident, Index, LitStr, Type};
 
 use crate::args::DefinitionKind;
 use crate::default::string_literal;
-use crate::parse::{Definition, SpanRange, Param, strip_type_parens};
+use crate::parse::{Definition, Param, SpanRange, strip_type_parens};
 
 /// Names a local variable so that the use of its only field is underlined from start to end.
 fn spanned_local(name: &str, place: SpanRange) -> (Ident, TokenStream) {
@@ -70,7 +70,7 @@ impl Definition {
             #[derive(::core::default::Default)]
             pub struct __Args(#(::core::option::Option<#types>),*);
 
-            impl ::toolwright::__private::Slots for __Args {
+            impl ::toolwright::__private::ArgumentSlots for __Args {
                 const PARAMS: &'static [::toolwright::__private::ParamSpec] = &[#(#specs),*];
 
                 fn read<'de, __A: ::toolwright::__private::MapAccess<'de>>(
@@ -88,12 +88,12 @@ impl Definition {
             impl ::toolwright::__private::Definition for #marker {
                 type Receiver = #receiver;
                 type Args = __Args;
-                const META: ::toolwright::__private::Meta = #meta;
+                const META: ::toolwright::__private::Metadata = #meta;
 
                 fn output(
                     __generator: &mut ::toolwright::__private::SchemaGenerator,
                 ) -> ::core::option::Option<::toolwright::__private::Schema> {
-                    use ::toolwright::__private::PlainType as _;
+                    use ::toolwright::__private::PlainValueType as _;
                     #output
                 }
 
@@ -101,8 +101,8 @@ impl Definition {
                     __receiver: &::toolwright::__private::Arc<Self::Receiver>,
                     __args: __Args,
                     __cx: &::toolwright::CallContext<'_>,
-                ) -> ::core::result::Result<::toolwright::__private::Running, ::toolwright::ToolError> {
-                    use ::toolwright::__private::Plain as _;
+                ) -> ::core::result::Result<::toolwright::__private::StartedHandler, ::toolwright::ToolError> {
+                    use ::toolwright::__private::PlainValue as _;
                     #call
                 }
             }
@@ -116,7 +116,7 @@ impl Definition {
             .settings
             .iter()
             .map(|(key, value)| quote!(.#key(#value)));
-        quote!(::toolwright::__private::Meta::new(#bundle, #name, #description)#(#settings)*)
+        quote!(::toolwright::__private::Metadata::new(#bundle, #name, #description)#(#settings)*)
     }
 
     /// What calling the function looks like, given its receiver and arguments.
@@ -153,14 +153,14 @@ impl Definition {
         let call = self.call_expr(receiver, &this, &nevers);
         let span = self.output.start;
         let returned = if self.is_async {
-            quote_spanned!(span=> ::toolwright::__private::returned_async(|| async move { #call.await }))
+            quote_spanned!(span=> ::toolwright::__private::async_return_type_of(|| async move { #call.await }))
         } else {
-            quote_spanned!(span=> ::toolwright::__private::returned(|| #call))
+            quote_spanned!(span=> ::toolwright::__private::return_type_of(|| #call))
         };
         let (ok, value) = spanned_local("__ok", self.output);
         let schema_of = spanned_method(self.return_trait(), "schema_of", self.output);
         quote! {
-            let #ok = #returned.ok();
+            let #ok = #returned.ok_type();
             #schema_of(#value, __generator)
         }
     }
@@ -184,7 +184,7 @@ impl Definition {
         let into = spanned_method(into, "into_tool_error", self.error);
         let encode = |call: TokenStream| {
             quote! {
-                match ::toolwright::__private::Returned(#call).split() {
+                match ::toolwright::__private::ReturnValue(#call).into_result() {
                     ::core::result::Result::Ok(#ok) => #encode(#value, &__encoders),
                     ::core::result::Result::Err(#error) => ::core::result::Result::Err(#into(#cause)),
                 }
@@ -193,14 +193,14 @@ impl Definition {
         let own = self.args.blocking.is_some() || self.is_async;
         let run = if self.args.blocking.is_some() {
             let encode = encode(call);
-            quote!(::toolwright::__private::Running::blocking(__cx, move || #encode))
+            quote!(::toolwright::__private::StartedHandler::spawn_blocking(__cx, move || #encode))
         } else if self.is_async {
             let encode = encode(quote_spanned!(span=> #call.await));
             let function = self.function.span();
-            quote_spanned!(function=> ::toolwright::__private::Running::later(async move { #encode }))
+            quote_spanned!(function=> ::toolwright::__private::StartedHandler::from_future(async move { #encode }))
         } else {
             let encode = encode(call);
-            quote!(::toolwright::__private::Running::Done(#encode))
+            quote!(::toolwright::__private::StartedHandler::Done(#encode))
         };
         let shared = if own {
             quote! {
@@ -240,12 +240,11 @@ impl Param {
             ParamDefault::Text(text) => quote!(::toolwright::__private::DefaultSpec::Text(#text)),
             ParamDefault::Value(_) => {
                 let function = default_fn_name(index);
-                let publish =
-                    quote_spanned!(ty.span()=> <#ty as ::toolwright::__private::Publish>::publish);
+                let publish = quote_spanned!(ty.span()=> <#ty as ::toolwright::__private::JsonDefault>::into_json);
                 quote!(::toolwright::__private::DefaultSpec::Value(|| #publish(#function())))
             }
         };
-        let kind = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::KIND);
+        let kind = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::VTABLE);
         quote! {
             ::toolwright::__private::ParamSpec::new(#kind, #name, #description, #default, #required)
         }

@@ -8,8 +8,8 @@ use syn::{
 };
 
 use crate::args::DefinitionKind;
-use crate::default::{placeholders, string_literal, literal_type_mismatch};
 use crate::attribute_keys::Diagnostics;
+use crate::default::{literal_type_mismatch, placeholders, string_literal};
 use crate::parse::{Definition, Param, type_arguments};
 
 /// What every provider takes.

@@ -14,7 +14,11 @@ use crate::parse::{BUNDLE_ALIAS, Definition, replace_self_type, unraw_name};
 use crate::{check, fallback};
 
 /// Expands `#[tool]` or `#[prompt]` on a free function.
-pub(crate) fn expand_function(kind: DefinitionKind, attribute: TokenStream, item: Item) -> TokenStream {
+pub(crate) fn expand_function(
+    kind: DefinitionKind,
+    attribute: TokenStream,
+    item: Item,
+) -> TokenStream {
     let mut function = match item {
         Item::Fn(function) => function,
         other => {
@@ -45,7 +49,12 @@ pub(crate) fn expand_function(kind: DefinitionKind, attribute: TokenStream, item
     expand_free_function(&function, &name, &vis, &definition)
 }
 
-fn expand_free_function(function: &ItemFn, name: &Ident, vis: &Visibility, definition: &Definition) -> TokenStream {
+fn expand_free_function(
+    function: &ItemFn,
+    name: &Ident,
+    vis: &Visibility,
+    definition: &Definition,
+) -> TokenStream {
     let cfgs = &definition.cfgs;
     let wiring = definition.implement_convention(name, None, &quote!(::core::module_path!()));
     let allows = generated_code_lint_allows();
@@ -65,7 +74,7 @@ fn expand_free_function(function: &ItemFn, name: &Ident, vis: &Visibility, defin
             #[doc = #doc]
             #[must_use]
             #vis fn #getter() -> ::toolwright::#made {
-                ::toolwright::#made::of::<#name>(::toolwright::__private::Arc::new(()))
+                ::toolwright::#made::from_definition::<#name>(::toolwright::__private::Arc::new(()))
             }
         }
 
@@ -74,8 +83,8 @@ fn expand_free_function(function: &ItemFn, name: &Ident, vis: &Visibility, defin
         const _: () = {
             #wiring
             ::toolwright::__private::inventory::submit! {
-                ::toolwright::__private::Linked {
-                    place: ::toolwright::__private::Place {
+                ::toolwright::__private::LinkedBundle {
+                    location: ::toolwright::__private::BundleLocation {
                         module: ::core::module_path!(),
                         type_name: "",
                         line: ::core::line!(),
@@ -142,13 +151,16 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
         });
         pushes.push(quote! {
             #(#cfgs)*
-            __items.push(::toolwright::Item::#made(
-                ::toolwright::#made::of::<#marker>(::core::clone::Clone::clone(&__bundle)),
+            __items.push(::toolwright::BundleItem::#made(
+                ::toolwright::#made::from_definition::<#marker>(::core::clone::Clone::clone(&__bundle)),
             ));
         });
     }
     let submit = register_bundle(args, bundle, &place);
-    let (allows, alias) = (generated_code_lint_allows(), Ident::new(BUNDLE_ALIAS, Span::call_site()));
+    let (allows, alias) = (
+        generated_code_lint_allows(),
+        Ident::new(BUNDLE_ALIAS, Span::call_site()),
+    );
     quote! {
         #block
 
@@ -159,7 +171,7 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
             #(#wirings)*
 
             impl ::toolwright::Bundle for #bundle {
-                fn into_items(self) -> ::std::vec::Vec<::toolwright::Item> {
+                fn into_items(self) -> ::std::vec::Vec<::toolwright::BundleItem> {
                     let __bundle = ::toolwright::__private::Arc::new(self);
                     let mut __items = ::std::vec::Vec::new();
                     #(#pushes)*
@@ -199,7 +211,11 @@ fn method_definition(
 }
 
 /// Complains about whatever else a function that becomes `kind` is marked as.
-fn reject_extra_attributes(kind: DefinitionKind, attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) {
+fn reject_extra_attributes(
+    kind: DefinitionKind,
+    attributes: &mut Vec<Attribute>,
+    mistakes: &mut Diagnostics,
+) {
     while let Some(again) = take_definition_attribute(attributes, mistakes) {
         let message = match again.kind == kind {
             true => format!("`#[{}]` is written twice: keep one", kind.attribute_name()),
@@ -291,11 +307,16 @@ fn attribute_kind(attribute: &Attribute) -> Option<DefinitionKind> {
         return None;
     }
     let kinds = [DefinitionKind::Tool, DefinitionKind::Prompt];
-    kinds.into_iter().find(|kind| last.ident == kind.attribute_name())
+    kinds
+        .into_iter()
+        .find(|kind| last.ident == kind.attribute_name())
 }
 
 /// Takes the first attribute that makes something of it off a function.
-fn take_definition_attribute(attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) -> Option<DefinitionAttribute> {
+fn take_definition_attribute(
+    attributes: &mut Vec<Attribute>,
+    mistakes: &mut Diagnostics,
+) -> Option<DefinitionAttribute> {
     let (at, kind) = attributes
         .iter()
         .enumerate()
@@ -325,17 +346,17 @@ fn register_bundle(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<Token
     let make = match &args.constructor {
         Some(path) => {
             let path = replace_self_type(path.clone());
-            quote_spanned!(path.span()=> ::toolwright::__private::Construct::<#bundle>::construct(#path))
+            quote_spanned!(path.span()=> ::toolwright::__private::BundleConstructor::<#bundle>::construct(#path))
         }
         None => {
-            quote_spanned!(bundle.span()=> <#bundle as ::toolwright::__private::Discovered>::discovered())
+            quote_spanned!(bundle.span()=> <#bundle as ::toolwright::__private::DiscoverableBundle>::default_bundle())
         }
     };
     let supported_for = &args.supported_for;
     Some(quote! {
         ::toolwright::__private::inventory::submit! {
-            ::toolwright::__private::Linked {
-                place: ::toolwright::__private::Place {
+            ::toolwright::__private::LinkedBundle {
+                location: ::toolwright::__private::BundleLocation {
                     module: ::core::module_path!(),
                     type_name: #place,
                     line: ::core::line!(),

@@ -47,7 +47,7 @@ pub(crate) fn fallback_tools(block: &ItemImpl, mistakes: Diagnostics) -> TokenSt
     let stand_in = block.trait_.is_none().then(|| {
         quote! {
             impl #generics ::toolwright::Bundle for #bundle #bounds {
-                fn into_items(self) -> ::std::vec::Vec<::toolwright::Item> {
+                fn into_items(self) -> ::std::vec::Vec<::toolwright::BundleItem> {
                     ::toolwright::__private::never()
                 }
             }

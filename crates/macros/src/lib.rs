@@ -8,13 +8,13 @@ use proc_macro::TokenStream;
 use syn::parse_macro_input;
 
 mod args;
+mod attribute_keys;
+mod calling_convention;
 mod check;
 mod default;
 mod expand;
 mod fallback;
-mod attribute_keys;
 mod parse;
-mod calling_convention;
 
 use args::DefinitionKind;
 

@@ -7,7 +7,7 @@ use syn::{
     ReturnType, Signature, Type, TypePath, parse_quote,
 };
 
-use crate::args::{FunctionArgs, DefinitionKind, ParamArgs};
+use crate::args::{DefinitionKind, FunctionArgs, ParamArgs};
 use crate::attribute_keys::Diagnostics;
 
 /// What `Self` is called where generated code stands outside the bundle's own block.
@@ -144,7 +144,12 @@ impl Definition {
 /// Finds where a value and an error are written; both are everywhere unless the type says `Result`.
 fn return_spans(signature: &Signature) -> (SpanRange, SpanRange) {
     let ty = match &signature.output {
-        ReturnType::Default => return (SpanRange::of(&signature.ident), SpanRange::of(&signature.ident)),
+        ReturnType::Default => {
+            return (
+                SpanRange::of(&signature.ident),
+                SpanRange::of(&signature.ident),
+            );
+        }
         ReturnType::Type(_, ty) => ty,
     };
     if let Type::Path(path) = &**ty

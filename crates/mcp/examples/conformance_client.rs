@@ -15,7 +15,10 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolwright_core::{Invoker, Registry, Secret, ToolCall};
-use toolwright_mcp::{ElicitAnswer, RemoteServer, UserAuthorizer, ElicitHandler, OAuthClient, ElicitRequest, Trust, ElicitInput};
+use toolwright_mcp::{
+    ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest, OAuthClient, RemoteServer, Trust,
+    UserAuthorizer,
+};
 
 /// Where the suite's authorization servers send a person back to; nobody listens there.
 const REDIRECT: &str = "http://localhost:3000/callback";
@@ -76,7 +79,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .collect(),
         false => {
             let named = |call: Call| {
-                let tool = listed.iter().find(|listed| listed.remote_name == call.name)?;
+                let tool = listed
+                    .iter()
+                    .find(|listed| listed.remote_name == call.name)?;
                 Some((tool.name.clone(), Value::Object(call.arguments)))
             };
             scenario.calls.into_iter().filter_map(named).collect()
@@ -98,7 +103,9 @@ fn oauth(name: &str, scenario: &Scenario) -> OAuthClient {
         (Some(id), Some(secret)) if name.contains("client-credentials") => {
             OAuthClient::client_credentials(id, secret)
         }
-        (Some(id), secret) => OAuthClient::new(REDIRECT, Arc::new(Headless)).registered_client(id, secret),
+        (Some(id), secret) => {
+            OAuthClient::new(REDIRECT, Arc::new(Headless)).registered_client(id, secret)
+        }
         (None, _) => OAuthClient::new(REDIRECT, Arc::new(Headless)).client_metadata_url(METADATA),
     }
 }

@@ -9,23 +9,23 @@
 
 use std::time::Duration;
 
-mod secure_url;
 mod claims;
 mod config;
-mod oauth_authenticator;
 mod jwks;
-mod scoped_tools;
-mod scope_rules;
-mod static_tokens;
+mod oauth_authenticator;
 mod principal;
+mod scope_rules;
+mod scoped_tools;
+mod secure_url;
+mod static_tokens;
 
-pub use claims::{Claims, VerifyError, TokenVerifier};
-pub(crate) use oauth_authenticator::{OAuthAuthenticator, AuthError};
+pub use claims::{Claims, TokenVerifier, VerifyError};
 pub use jwks::Jwks;
-pub(crate) use scoped_tools::ScopedTools;
-pub use scope_rules::ScopeRule;
-pub use static_tokens::StaticTokens;
+pub(crate) use oauth_authenticator::{AuthError, OAuthAuthenticator};
 pub use principal::Principal;
+pub use scope_rules::ScopeRule;
+pub(crate) use scoped_tools::ScopedTools;
+pub use static_tokens::StaticTokens;
 
 /// How far clocks may be apart, unless it is said.
 const DEFAULT_CLOCK_SKEW: Duration = Duration::from_secs(60);
@@ -111,7 +111,9 @@ impl ResourceServer {
     /// Names the scopes that every request needs; clients ask for these first.
     #[must_use]
     pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.rules.required_scopes.extend(scopes.into_iter().map(Into::into));
+        self.rules
+            .required_scopes
+            .extend(scopes.into_iter().map(Into::into));
         self
     }
 

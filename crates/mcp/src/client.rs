@@ -4,32 +4,32 @@
 //! a server that dies, lies or floods us costs its own calls and nobody else's.
 
 mod ancestors;
-mod remote_server;
 mod attached_server;
 mod browser_login;
-mod remote_call;
 mod catalogue;
-mod process;
-mod prefixes;
 mod config;
 mod connection;
 mod elicit;
 mod error;
+mod error_map;
 mod handler;
 mod http;
-mod proxy_tool;
 mod limits;
-mod shared_connection;
 mod listing;
 mod oauth;
-mod validated_server;
+mod prefixes;
+mod process;
+mod proxy_tool;
 mod reconnect;
-mod error_map;
+mod remote_call;
+mod remote_server;
+mod shared_connection;
+mod validated_server;
 
-pub use remote_server::{RemoteServer, Trust};
 pub use attached_server::{AttachedServer, AttachmentStatus};
 pub use catalogue::RemoteItem;
-pub use elicit::{ElicitAnswer, ElicitHandler, ElicitRequest, ElicitInput};
+pub use elicit::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
 pub use error::AttachError;
 pub use limits::AttachLimits;
-pub use oauth::{UserAuthorizer, OAuthClient};
+pub use oauth::{OAuthClient, UserAuthorizer};
+pub use remote_server::{RemoteServer, Trust};

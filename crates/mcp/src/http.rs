@@ -18,13 +18,13 @@ use toolwright_core::Caller;
 use crate::auth::Principal;
 use crate::server::{McpLimits, McpServer};
 
-mod responses;
 mod batch;
 mod bearer_auth;
-mod request_auth;
 mod headers;
-mod resource_metadata;
 mod post;
+mod request_auth;
+mod resource_metadata;
+mod responses;
 mod serve;
 mod session_routes;
 mod session_store;
@@ -158,7 +158,8 @@ impl McpServer {
     {
         let mut request = request;
         let peer = peer_address(request.extensions());
-        let admitted = request_auth::authenticate_request(self, request.headers(), request.uri(), peer).await;
+        let admitted =
+            request_auth::authenticate_request(self, request.headers(), request.uri(), peer).await;
         // From here on nobody needs the token, and nobody can pass it on.
         request.headers_mut().remove(header::AUTHORIZATION);
         let visitor = match admitted {

@@ -2,10 +2,10 @@
 
 mod prompt;
 mod result;
-mod untrusted_text;
 mod tool;
+mod untrusted_text;
 
 pub(crate) use prompt::{RemotePrompt, prompt_text};
-pub(crate) use result::{convert_result, convert_raw_result};
-pub(crate) use untrusted_text::{error_chain, sanitize, excerpt};
+pub(crate) use result::{convert_raw_result, convert_result};
 pub(crate) use tool::{RemoteTool, trusted_hints};
+pub(crate) use untrusted_text::{error_chain, excerpt, sanitize};

@@ -14,14 +14,16 @@ mod client;
 mod import;
 mod pin;
 
-pub use auth::{Claims, Jwks, ScopeRule, ResourceServer, StaticTokens, VerifyError, TokenVerifier, Principal};
+pub use auth::{
+    Claims, Jwks, Principal, ResourceServer, ScopeRule, StaticTokens, TokenVerifier, VerifyError,
+};
 pub use client::{
-    ElicitAnswer, RemoteServer, AttachError, AttachedServer, UserAuthorizer, ElicitHandler, AttachLimits as AttachLimits, RemoteItem,
-    OAuthClient, ElicitRequest, AttachmentStatus, Trust, ElicitInput,
+    AttachError, AttachLimits, AttachedServer, AttachmentStatus, ElicitAnswer, ElicitHandler,
+    ElicitInput, ElicitRequest, OAuthClient, RemoteItem, RemoteServer, Trust, UserAuthorizer,
 };
 pub use http::{AccessDenied, BoundMcpServer};
-pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, PinStore, PinStatus};
+pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, PinStatus, PinStore};
 pub use server::{
-    McpBuildError, ClientCapability, ClientPeer, ElicitResponse, McpLimits, LogLevel, McpServer, McpServerBuilder,
-    ServedResource, Revision, McpServeError,
+    ClientCapability, ClientPeer, ElicitResponse, LogLevel, McpBuildError, McpLimits,
+    McpServeError, McpServer, McpServerBuilder, Revision, ServedResource,
 };

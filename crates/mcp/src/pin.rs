@@ -3,10 +3,10 @@
 //! A server can win trust with a harmless tool and change it later. So each definition is pinned when it is first seen; one
 //! that has drifted from its pin is hidden until somebody accepts what it has become.
 
-mod pin_set;
 mod file;
 mod fingerprint;
 mod memory;
+mod pin_set;
 
 use std::io;
 use std::path::PathBuf;
@@ -26,8 +26,11 @@ pub trait PinStore: Send + Sync {
     /// # Errors
     ///
     /// When the pins cannot be read or written; then nothing is known to be what it was.
-    fn check(&self, server: &str, seen: &[(String, Fingerprint)])
-    -> Result<Vec<PinStatus>, PinError>;
+    fn check(
+        &self,
+        server: &str,
+        seen: &[(String, Fingerprint)],
+    ) -> Result<Vec<PinStatus>, PinError>;
 
     /// Pins what a definition was last seen to have become; tells whether it had drifted.
     ///

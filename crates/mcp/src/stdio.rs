@@ -11,8 +11,8 @@ use toolwright_core::{Caller, CancellationToken};
 
 use crate::server::response::RpcResponse;
 use crate::server::{
-    InFlightRequests, RequestContext, Dispatch, MessageKind, SubscriptionFilter, McpServer, RpcMessage, RpcError, ResponseStream, McpServeError, Session,
-    StreamItem,
+    Dispatch, InFlightRequests, McpServeError, McpServer, MessageKind, RequestContext,
+    ResponseStream, RpcError, RpcMessage, Session, StreamItem, SubscriptionFilter,
 };
 
 mod lines;
@@ -104,8 +104,11 @@ impl StdioConnection {
                 lines::LineRead::Line => self.handle_line(line.trim_ascii()).await,
                 lines::LineRead::TooLong => {
                     let error = format!("a message may have {limit} bytes");
-                    self.send_response(RpcResponse::error("null", &RpcError::invalid_request(error)))
-                        .await;
+                    self.send_response(RpcResponse::error(
+                        "null",
+                        &RpcError::invalid_request(error),
+                    ))
+                    .await;
                 }
                 lines::LineRead::End => return Ok(()),
             }
@@ -126,7 +129,10 @@ impl StdioConnection {
                     self.send_response(reply).await;
                 }
             }
-            Err(it) => self.send_response(RpcResponse::error(it.id(), &it.error)).await,
+            Err(it) => {
+                self.send_response(RpcResponse::error(it.id(), &it.error))
+                    .await
+            }
         }
     }
 
@@ -144,7 +150,10 @@ impl StdioConnection {
                                 self.send_response(reply).await;
                             }
                         }
-                        Err(it) => self.send_response(RpcResponse::error(it.id(), &it.error)).await,
+                        Err(it) => {
+                            self.send_response(RpcResponse::error(it.id(), &it.error))
+                                .await
+                        }
                     }
                 }
             }
@@ -179,7 +188,10 @@ impl StdioConnection {
         }
     }
 
-    async fn handle_request(&mut self, message: &RpcMessage<'_>) -> Result<Option<RpcResponse>, RpcError> {
+    async fn handle_request(
+        &mut self,
+        message: &RpcMessage<'_>,
+    ) -> Result<Option<RpcResponse>, RpcError> {
         let exchange = if message.params.meta.protocol_version.is_some() {
             self.server.stateless_context(message, Caller::default())?
         } else if message.method() == "initialize" {
@@ -205,7 +217,10 @@ impl StdioConnection {
             _ => &self.ended,
         };
         let taken = || RpcError::invalid_request("another request with this id is under way");
-        let underway = self.in_flight.start(message.id(), until).ok_or_else(taken)?;
+        let underway = self
+            .in_flight
+            .start(message.id(), until)
+            .ok_or_else(taken)?;
         let work = work.run(self.server.clone(), Arc::clone(&exchange));
         let running = ResponseStream::new(work, exchange, Some(underway));
         // Reading stops while there is no room: the client feels it, and nothing piles up here.

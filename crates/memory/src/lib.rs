@@ -8,9 +8,9 @@ mod open;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod codec;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod write_load;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod migrations;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod write_load;
 
 #[cfg(feature = "postgres")]
 mod postgres;

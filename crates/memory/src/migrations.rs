@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn only_the_steps_that_were_not_applied_are_pending() {
-        let pending = |version| -> Vec<_> { pending_migrations("it", version, STEPS).unwrap().collect() };
+        let pending =
+            |version| -> Vec<_> { pending_migrations("it", version, STEPS).unwrap().collect() };
         assert_eq!(pending(0), [(1, "one"), (2, "two")]);
         assert_eq!(pending(1), [(2, "two")]);
         assert_eq!(pending(2), []);
@@ -37,7 +38,10 @@ mod tests {
     #[test]
     fn the_error_for_newer_tables_names_both_versions() {
         for version in [3, i64::MAX, -1] {
-            let error = pending_migrations("it", version, STEPS).err().unwrap().to_string();
+            let error = pending_migrations("it", version, STEPS)
+                .err()
+                .unwrap()
+                .to_string();
             assert!(error.contains(&format!("version {version},")), "{error}");
             assert!(error.contains("up to version 2:"), "{error}");
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use sqlx::Row as _;
 use sqlx::postgres::PgPool;
-use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError};
 use toolwright_core::Secret;
 
 use crate::codec;
@@ -75,7 +75,10 @@ impl Store for PostgresStore {
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.load.measure(self.with_retry(|| self.release_lease(lease))))
+        Box::pin(
+            self.load
+                .measure(self.with_retry(|| self.release_lease(lease))),
+        )
     }
 
     fn append<'a>(

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use sqlx::pool::PoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
-use toolwright_chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError};
 use toolwright_core::Secret;
 
 use crate::codec;

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{ToolPlan, Shape};
+use toolwright_core::wire::{Shape, ToolPlan};
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -42,7 +42,9 @@ pub(crate) struct Anthropic {
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Self { prompt_caching: true }
+        Self {
+            prompt_caching: true,
+        }
     }
 }
 

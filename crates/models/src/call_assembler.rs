@@ -8,12 +8,12 @@
 use serde_json::{Map, Value};
 use toolwright_chat::ModelEvent;
 
-use self::pending_calls::PendingCalls;
 use self::pending_call::PendingCall;
+use self::pending_calls::PendingCalls;
 
-mod pending_calls;
-mod pending_call;
 mod json_scanner;
+mod pending_call;
+mod pending_calls;
 #[cfg(test)]
 mod tests;
 
@@ -103,7 +103,10 @@ impl CallAssembler {
     }
 
     /// Takes the pieces that one frame carries.
-    pub(crate) fn add_deltas(&mut self, pieces: impl IntoIterator<Item = CallDelta>) -> Vec<ModelEvent> {
+    pub(crate) fn add_deltas(
+        &mut self,
+        pieces: impl IntoIterator<Item = CallDelta>,
+    ) -> Vec<ModelEvent> {
         self.calls.frame_number += 1;
         for piece in pieces {
             self.calls.add_delta(piece);
@@ -138,7 +141,10 @@ impl CallAssembler {
         calls
             .calls
             .sort_by_key(|call| call.emitted_index.unwrap_or(usize::MAX));
-        let whole = calls.calls.into_iter().filter_map(PendingCall::into_complete_call);
+        let whole = calls
+            .calls
+            .into_iter()
+            .filter_map(PendingCall::into_complete_call);
         (events, whole.collect())
     }
 }

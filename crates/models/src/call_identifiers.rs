@@ -60,7 +60,10 @@ mod tests {
     #[test]
     fn a_name_that_an_api_would_refuse_is_rewritten_and_another_stays() {
         assert_eq!(valid_tool_name("get_weather"), "get_weather");
-        assert_eq!(valid_tool_name("functions.get weather:0"), "functions_get_weather_0");
+        assert_eq!(
+            valid_tool_name("functions.get weather:0"),
+            "functions_get_weather_0"
+        );
         assert_eq!(valid_tool_name("für"), "f_r");
         assert_eq!(valid_tool_name(""), "unknown");
         assert_eq!(valid_tool_name(&"é".repeat(80)), "_".repeat(64));

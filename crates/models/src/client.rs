@@ -1,10 +1,10 @@
 //! A protocol and a transport in, a model out.
 
-mod response_stream;
-mod body_decoder;
-mod structured_output;
-mod redact_body;
 mod backoff;
+mod body_decoder;
+mod redact_body;
+mod response_stream;
+mod structured_output;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 use toolwright_chat::{
-    ResponseFormat, HostedTool, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
+    HostedTool, Model, ModelError, ModelErrorKind, ModelId, ModelRequest, ModelStream,
+    ResponseFormat,
 };
 use toolwright_core::RegisteredTool;
 use toolwright_core::wire::{ToolPlan, ToolPlanner};
@@ -124,10 +125,14 @@ impl<P: Protocol> Model for RemoteModel<P> {
 
 impl<P: Protocol> ModelClient<P> {
     fn plan_tools(&self, request: &ModelRequest) -> Arc<ToolPlan> {
-        let searches =
-            |hosted: &HostedTool| matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted);
+        let searches = |hosted: &HostedTool| {
+            matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted)
+        };
         let search = request.hosted_tools.iter().any(searches);
-        let mut planned = self.cached_plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut planned = self
+            .cached_plan
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some((tools, searched, plan)) = &*planned
             && Arc::ptr_eq(tools, &request.tools)
             && *searched == search

@@ -55,12 +55,19 @@ impl FrameDecoder {
     /// # Errors
     ///
     /// A frame is too long, or not UTF-8; those before it are added all the same.
-    pub(crate) fn push_bytes(&mut self, bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), ModelError> {
+    pub(crate) fn push_bytes(
+        &mut self,
+        bytes: &[u8],
+        frames: &mut Vec<Frame>,
+    ) -> Result<(), ModelError> {
         let mut rest = bytes;
         while let Some(end) = line_end(rest) {
             let (line, tail) = rest.split_at(end);
             let is_return = tail.first() == Some(&b'\r');
-            let skipped = self.ended_in_carriage_return && line.is_empty() && !is_return && self.partial_line.is_empty();
+            let skipped = self.ended_in_carriage_return
+                && line.is_empty()
+                && !is_return
+                && self.partial_line.is_empty();
             self.ended_in_carriage_return = is_return;
             rest = tail.get(1..).unwrap_or_default();
             if skipped {
@@ -132,7 +139,10 @@ impl FrameDecoder {
         if line.is_empty() {
             let name = std::mem::take(&mut self.event_name);
             let data = self.data.take()?;
-            return Some(Frame { event_name: name, data });
+            return Some(Frame {
+                event_name: name,
+                data,
+            });
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);

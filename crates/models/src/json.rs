@@ -89,7 +89,7 @@ pub(crate) fn arguments_object(arguments: &str) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{number_from_f32, arguments_object, replace_lone_surrogates};
+    use super::{arguments_object, number_from_f32, replace_lone_surrogates};
 
     #[test]
     fn half_a_letter_becomes_the_mark_of_one() {
@@ -123,6 +123,9 @@ mod tests {
         assert_eq!(arguments_object(" "), json!({}));
         assert_eq!(arguments_object("{'a': 1,}"), json!({"a": 1}));
         assert_eq!(arguments_object("[1]"), json!({"malformed": "[1]"}));
-        assert_eq!(arguments_object("{\"a\": "), json!({"malformed": "{\"a\": "}));
+        assert_eq!(
+            arguments_object("{\"a\": "),
+            json!({"malformed": "{\"a\": "})
+        );
     }
 }

@@ -25,10 +25,10 @@
 //! # Ok(()) }
 //! ```
 
-mod limits;
 mod call_identifiers;
 mod excerpt;
 mod json;
+mod limits;
 mod vendor_errors;
 
 mod protocol;

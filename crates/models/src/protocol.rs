@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{ToolPlan, Shape};
+use toolwright_core::wire::{Shape, ToolPlan};
 
 use crate::framing::Framing;
 

@@ -3,18 +3,18 @@
 //! Everything above this line is decided without a connection. [`Http`] opens real ones, [`Recorder`] writes down what another
 //! transport carried, and [`Replay`] answers from what was written down, so that a test needs neither a network nor a key.
 
+#[cfg(feature = "http")]
+mod http;
 mod json_diff;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only what opens connections is forbidden any")
 )]
 mod offline;
-#[cfg(feature = "http")]
-mod http;
 mod recorder;
 mod recording;
-mod replayer;
 mod redactor;
+mod replayer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use toolwright_chat::ModelError;
 use toolwright_core::schema::redact;
 use url::Url;
 
-pub use offline::forbid_live_requests;
-pub(crate) use offline::is_loopback;
 #[cfg(feature = "http")]
 pub use http::HttpTransport;
+pub use offline::forbid_live_requests;
+pub(crate) use offline::is_loopback;
 pub use recorder::Recorder;
 pub use recording::Recording;
 pub use replayer::Replayer;

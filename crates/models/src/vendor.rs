@@ -69,7 +69,8 @@ const fn vendor_with_bearer_key(
 
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 const OPENAI_CHAT: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::OPENAI);
-const OPENAI_COMPATIBLE: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::COMPATIBLE);
+const OPENAI_COMPATIBLE: ProtocolKind =
+    ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::COMPATIBLE);
 
 /// Azure has no address that would do for everybody: it is that of a resource, and models are its deployments.
 ///
@@ -78,18 +79,33 @@ const AZURE: Vendor = Vendor {
     base_url: None,
     base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
     api_key_header: "api-key",
-    ..vendor_with_bearer_key("azure", "", "AZURE_OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
+    ..vendor_with_bearer_key(
+        "azure",
+        "",
+        "AZURE_OPENAI_API_KEY",
+        ProtocolKind::OpenAiResponses,
+    )
 };
 
 /// Every vendor.
 pub static VENDORS: &[Vendor] = &[
     Vendor {
         base_url_variable: Some("OPENAI_BASE_URL"),
-        ..vendor_with_bearer_key("openai", OPENAI_BASE_URL, "OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
+        ..vendor_with_bearer_key(
+            "openai",
+            OPENAI_BASE_URL,
+            "OPENAI_API_KEY",
+            ProtocolKind::OpenAiResponses,
+        )
     },
     Vendor {
         base_url_variable: Some("OPENAI_BASE_URL"),
-        ..vendor_with_bearer_key("openai-chat", OPENAI_BASE_URL, "OPENAI_API_KEY", OPENAI_CHAT)
+        ..vendor_with_bearer_key(
+            "openai-chat",
+            OPENAI_BASE_URL,
+            "OPENAI_API_KEY",
+            OPENAI_CHAT,
+        )
     },
     Vendor {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),

@@ -98,10 +98,16 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
             MessageContains(&["token count", "exceeds"]),
         ],
     ),
-    (ContentFilter, &[MessageContains(&["content filtering policy"])]),
+    (
+        ContentFilter,
+        &[MessageContains(&["content filtering policy"])],
+    ),
     (Timeout, &[StatusRange(408, 408), StatusRange(504, 504)]),
     // 498 is Groq's: there is no capacity left.
-    (Overloaded, &[StatusRange(498, 498), StatusRange(500, u16::MAX)]),
+    (
+        Overloaded,
+        &[StatusRange(498, 498), StatusRange(500, u16::MAX)],
+    ),
     // From here on the status is 0, or one of the 4xx that mean anything.
     (
         Auth,
@@ -162,7 +168,9 @@ pub(crate) fn classify(report: VendorError<'_>) -> Option<ModelErrorKind> {
         Code(known) => codes.iter().any(|code| code == known),
         CodeContains(part) => codes.iter().any(|code| code.contains(part)),
         MessageContains(words) => words.iter().all(|words| message.contains(words)),
-        StatusAndMessageContains(status, words) => status == report.status && message.contains(words),
+        StatusAndMessageContains(status, words) => {
+            status == report.status && message.contains(words)
+        }
     };
     let mut rows = ERROR_PATTERNS.iter();
     rows.find_map(|(kind, signs)| signs.iter().any(has).then_some(*kind))

@@ -78,7 +78,9 @@ fn close(schema: &mut Value, here: &str, composed: bool, shared: &[(String, bool
     let composed = composed || shared.iter().any(|(name, _)| name == here);
     let composes = is_composed(object);
     let refers_to_open = matches!(object.get("$ref"), Some(Value::String(to)) if shared.iter().any(|(name, open)| name == to && *open));
-    if !composed && (is_open_struct(object) || refers_to_open && has_no_additional_properties_rule(object)) {
+    if !composed
+        && (is_open_struct(object) || refers_to_open && has_no_additional_properties_rule(object))
+    {
         let keyword = if composes || refers_to_open {
             "unevaluatedProperties"
         } else {
@@ -124,7 +126,11 @@ fn has_no_additional_properties_rule(object: &Map<String, Value>) -> bool {
 
 /// Whether the properties come from more than one place.
 fn is_composed(object: &Map<String, Value>) -> bool {
-    let own = usize::from(PROPERTY_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)));
+    let own = usize::from(
+        PROPERTY_KEYWORDS
+            .iter()
+            .any(|keyword| object.contains_key(*keyword)),
+    );
     let in_place = SAME_VALUE_KEYWORDS
         .iter()
         .filter(|keyword| object.contains_key(**keyword))

@@ -2,16 +2,16 @@
 //!
 //! A value is only touched where its own subschema refuses it, and only for the one reading that this subschema admits.
 
-mod subschema_path;
 mod candidates;
+mod subschema_path;
 
 use std::fmt;
 
 use serde_json::Value;
 
 use crate::{Schema, violation::excerpt};
+use candidates::{Candidate, as_integer, candidates};
 use subschema_path::{child_subschema_path, type_names};
-use candidates::{Candidate, candidates, as_integer};
 
 /// How many values are visited; what lies beyond is left as it is.
 const MAX_VISITED_VALUES: usize = 10_000;
@@ -65,7 +65,9 @@ struct Coercer<'s> {
 
 impl Coercer<'_> {
     fn walk(&mut self, value: &mut Value, place: &str, pointer: &str, valid: bool, depth: usize) {
-        let (Some(left), Some(depth)) = (self.remaining_visits.checked_sub(1), depth.checked_sub(1)) else {
+        let (Some(left), Some(depth)) =
+            (self.remaining_visits.checked_sub(1), depth.checked_sub(1))
+        else {
             return;
         };
         self.remaining_visits = left;

@@ -10,10 +10,10 @@ use serde::{Serialize, Serializer};
 use crate::{nearest, pass::Pass};
 
 mod anthropic;
-mod other_providers;
 mod google;
 mod ollama;
 mod openai;
+mod other_providers;
 mod portable;
 
 /// The schema rules of one provider.
@@ -132,7 +132,11 @@ pub struct NameRule {
 
 impl NameRule {
     const fn new(most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
-        Self { max_length: most, is_valid_first: first, is_valid_rest: rest }
+        Self {
+            max_length: most,
+            is_valid_first: first,
+            is_valid_rest: rest,
+        }
     }
 
     /// Whether a name may stand as it is.

@@ -3,23 +3,26 @@
 //! The canonical schema is never changed. A dialect is a list of [passes](pass); each changes a draft and reports what could
 //! not be said in other words.
 
-mod state;
-mod lift;
-mod prescan;
+pub(crate) mod cost;
 mod keyword_lookup;
+mod keyword_set;
+mod lift;
 mod loss;
 mod path;
-mod keyword_set;
-pub(crate) mod cost;
+mod prescan;
+mod state;
 
-pub(crate) use state::{LoweringState, SubschemaShape, SchemaCursor, append_to_description, for_each_subschema, subschema_shape, visit_bottom_up};
-pub(crate) use lift::{LIFT_KEYWORD, LiftMark, add_lift_mark};
-pub(crate) use prescan::{MAX_NODES, too_large_error};
-pub(crate) use keyword_lookup::{KeywordLookup, KeywordLookupMut};
-pub use loss::{LowerError, Loss, Severity};
-pub(crate) use path::{PathSegment, SchemaPath};
-pub(crate) use keyword_set::KeywordSet;
 pub use cost::SchemaCost;
+pub(crate) use keyword_lookup::{KeywordLookup, KeywordLookupMut};
+pub(crate) use keyword_set::KeywordSet;
+pub(crate) use lift::{LIFT_KEYWORD, LiftMark, add_lift_mark};
+pub use loss::{Loss, LowerError, Severity};
+pub(crate) use path::{PathSegment, SchemaPath};
+pub(crate) use prescan::{MAX_NODES, too_large_error};
+pub(crate) use state::{
+    LoweringState, SchemaCursor, SubschemaShape, append_to_description, for_each_subschema,
+    subschema_shape, visit_bottom_up,
+};
 
 use std::sync::OnceLock;
 
@@ -45,7 +48,10 @@ impl Lowered {
         let mut draft = LoweringState::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
             pass(&mut draft)?;
-            debug_assert!(draft.keywords_are_complete(), "a pass wrote a keyword in silence");
+            debug_assert!(
+                draft.keywords_are_complete(),
+                "a pass wrote a keyword in silence"
+            );
         }
         let (mut schema, losses, remark) = draft.finish();
         let lift = LiftPlan::extract(&mut schema);

@@ -3,23 +3,23 @@
 //! What cannot be understood is refused with its place: a definition that is quietly emptied would be called without the
 //! arguments it needs.
 
-mod tuple_items;
-mod size_limit;
-mod subschemas;
-mod type_expression;
 mod bare_properties;
-mod type_keyword;
+mod keyword_table;
+mod keyword_values;
+mod legacy_keywords;
+mod literal_values;
 mod nullable;
 mod property_map;
-mod legacy_keywords;
-mod type_parser;
+mod required_flag;
 mod required_list;
 mod root;
-mod keyword_values;
-mod literal_values;
-mod keyword_table;
-mod required_flag;
+mod size_limit;
+mod subschemas;
+mod tuple_items;
+mod type_expression;
+mod type_keyword;
 mod type_names;
+mod type_parser;
 
 use std::fmt;
 
@@ -119,7 +119,10 @@ impl Normaliser {
     }
 
     /// The stages, in the order in which each can rely on those before it.
-    fn normalise_members(&mut self, members: &mut Members) -> NormaliseResult<Option<RequiredFlag>> {
+    fn normalise_members(
+        &mut self,
+        members: &mut Members,
+    ) -> NormaliseResult<Option<RequiredFlag>> {
         bare_properties::collect_bare_properties(self, members)?;
         keyword_values::normalise_values(self, members)?;
         legacy_keywords::upgrade_keywords(self, members)?;

@@ -12,34 +12,34 @@
 //!
 //! `null` is a branch of a union until [`nulls`] gives it the dialect's form.
 
-use crate::lower::{LoweringState, LowerError};
+use crate::lower::{LowerError, LoweringState};
 
 pub(crate) mod all_of;
+pub(crate) mod annotations;
+pub(crate) mod applies_to;
 pub(crate) mod booleans;
 pub(crate) mod bounds;
-pub(crate) mod size_limits;
 pub(crate) mod conditions;
 pub(crate) mod constants;
+pub(crate) mod describe;
 pub(crate) mod enums;
 pub(crate) mod formats;
 pub(crate) mod item_counts;
 mod json_text;
-pub(crate) mod unsupported_keywords;
-pub(crate) mod annotations;
 pub(crate) mod nulls;
 pub(crate) mod objects;
 pub(crate) mod one_of;
 pub(crate) mod optional_as_null;
-pub(crate) mod property_order;
 pub(crate) mod parameter_names;
+pub(crate) mod property_order;
 pub(crate) mod refs;
 pub(crate) mod root;
+pub(crate) mod size_limits;
 pub(crate) mod strict_budget;
-pub(crate) mod applies_to;
 pub(crate) mod tuples;
 pub(crate) mod types;
 pub(crate) mod unions;
-pub(crate) mod describe;
+pub(crate) mod unsupported_keywords;
 
 /// One step of lowering.
 pub(crate) type Pass = fn(&mut LoweringState) -> Result<(), LowerError>;

@@ -10,25 +10,25 @@ use serde_json::Value;
 
 use crate::Dialect;
 
+mod report;
 mod size_limit;
 mod subschemas;
-mod report;
 
 mod definition_refs;
-mod meta_schema;
 mod keywords;
-mod value_types;
+mod local_refs;
+mod meta_schema;
 mod object_properties;
 mod pattern;
-mod local_refs;
 mod root;
+mod value_types;
 
 mod anthropic;
-mod other_providers;
 mod google;
 mod mcp;
 mod ollama;
 mod openai;
+mod other_providers;
 mod portable;
 mod tool_names;
 

@@ -2,8 +2,8 @@
 //!
 //! Only what is whole can be repaired: a cut-off `{"path":"/a"` might have gone on to `"dry_run":true`.
 
-mod unwrap;
 mod rewrite;
+mod unwrap;
 
 use std::fmt;
 
@@ -73,9 +73,8 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
         Err(ParseError::Syntax {
             truncated: true, ..
         }) => return Err(RepairError::Truncated),
-        Err(ParseError::Syntax { .. }) => {
-            rewrite::rewrite(inner, limits, &mut notes).map_err(|error| error.with_offset(offset))?
-        }
+        Err(ParseError::Syntax { .. }) => rewrite::rewrite(inner, limits, &mut notes)
+            .map_err(|error| error.with_offset(offset))?,
         Err(error) => return Err(RepairError::Rejected(error)),
     };
     let text = unwrap::decode_json_string(mended, limits, &mut notes);

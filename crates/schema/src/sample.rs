@@ -4,30 +4,30 @@
 //! where the validator finds fault. What comes out as valid has therefore always passed the validator.
 
 mod array;
-mod rng;
-mod generator;
+mod constraints;
 mod format;
-mod schema_values;
-mod type_set;
-mod schema_cache;
+mod generator;
 mod min_size;
+mod mutate;
 mod number;
 mod object;
 mod pattern;
 mod plan;
 mod refs;
-mod constraints;
-mod mutate;
+mod rng;
+mod schema_cache;
+mod schema_values;
 mod text;
+mod type_set;
 mod validation_cost;
 
 use serde_json::Value;
 
 use crate::{Schema, Tape};
-use rng::{Rng, ValueLocation, combine_seeds};
 use generator::Generator;
-use schema_cache::SchemaCache;
 use plan::SamplePlan;
+use rng::{Rng, ValueLocation, combine_seeds};
+use schema_cache::SchemaCache;
 
 /// How often a value is drawn anew before giving up.
 const MAX_ATTEMPTS: u32 = 64;
@@ -116,7 +116,8 @@ impl<'s> Sampler<'s> {
                 1
             };
             draw.mutate_at(dice.below(spots), dice.next_u64());
-            let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed)) else {
+            let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed))
+            else {
                 continue;
             };
             if !self.admits(&value) {
@@ -150,7 +151,11 @@ impl<'s> Sampler<'s> {
             match value {
                 Some(value) if self.admits(&value) => {
                     let spots = drawn.locations.len();
-                    return Some(Sample { value, plan, location_count: spots });
+                    return Some(Sample {
+                        value,
+                        plan,
+                        location_count: spots,
+                    });
                 }
                 Some(value) if drawn.validator_visits < MAX_EXPLAINED_VISITS => {
                     plan.retry_violations(&self.schema.violations(&value), &drawn.locations);

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{
-    Dialect, LowerError, InputLimits, Lowered, Node, ParseError, Tape, Violation, dialect,
+    Dialect, InputLimits, LowerError, Lowered, Node, ParseError, Tape, Violation, dialect,
     tape::TapeJson,
     violation::{self, invalid_schema_violation},
 };
@@ -101,9 +101,10 @@ impl Schema {
     /// Past twenty mistakes the last entry only counts the rest.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         match self.compiled() {
-            Ok(validator) => {
-                violation::violations_from_errors(&self.0.value, validator.iter_errors(Tape::from_value(value).root()))
-            }
+            Ok(validator) => violation::violations_from_errors(
+                &self.0.value,
+                validator.iter_errors(Tape::from_value(value).root()),
+            ),
             Err(error) => vec![invalid_schema_violation(error)],
         }
     }
@@ -116,7 +117,12 @@ impl Schema {
                 .then(|| validation_options().build_map(&self.0.value).ok())
                 .flatten()
         });
-        Some(parts.as_ref()?.get(place)?.is_valid(Tape::from_value(value).root()))
+        Some(
+            parts
+                .as_ref()?
+                .get(place)?
+                .is_valid(Tape::from_value(value).root()),
+        )
     }
 
     /// Where the form for a dialect is kept.
@@ -213,7 +219,10 @@ fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError
             ),
             None => SchemaError::new(
                 "",
-                format!("cannot be resolved: {}", lowercase_first(&cause.to_string())),
+                format!(
+                    "cannot be resolved: {}",
+                    lowercase_first(&cause.to_string())
+                ),
             ),
         };
     }
@@ -226,14 +235,17 @@ fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError
 }
 
 /// Finds the reference that a message complains about.
-fn unresolved_reference<'s>(schema: &'s Value, here: &str, complaint: &str) -> Option<(String, &'s str)> {
+fn unresolved_reference<'s>(
+    schema: &'s Value,
+    here: &str,
+    complaint: &str,
+) -> Option<(String, &'s str)> {
     let members = match schema {
         Value::Object(members) => members,
         Value::Array(elements) => {
-            return elements
-                .iter()
-                .enumerate()
-                .find_map(|(at, element)| unresolved_reference(element, &format!("{here}/{at}"), complaint));
+            return elements.iter().enumerate().find_map(|(at, element)| {
+                unresolved_reference(element, &format!("{here}/{at}"), complaint)
+            });
         }
         _ => return None,
     };

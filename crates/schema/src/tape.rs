@@ -4,10 +4,10 @@
 //! also is the one place where size, depth and doubled keys are refused.
 
 mod access;
+mod buffer_pool;
 mod build;
 mod de;
 mod error;
-mod buffer_pool;
 mod validator;
 
 use std::borrow::Cow;

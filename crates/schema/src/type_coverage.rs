@@ -31,7 +31,11 @@ impl<'s> TypeCoverage<'s> {
     fn covers(&mut self, schema: &'s Value) -> bool {
         match schema {
             // A value of any shape is not read strictly, so a schema that admits any is left to the validator.
-            Value::Object(object) if TYPE_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)) => {
+            Value::Object(object)
+                if TYPE_KEYWORDS
+                    .iter()
+                    .any(|keyword| object.contains_key(*keyword)) =>
+            {
                 object
                     .iter()
                     .all(|(keyword, value)| self.covers_keyword(object, keyword, value))
@@ -40,7 +44,12 @@ impl<'s> TypeCoverage<'s> {
         }
     }
 
-    fn covers_keyword(&mut self, object: &'s Map<String, Value>, keyword: &str, value: &'s Value) -> bool {
+    fn covers_keyword(
+        &mut self,
+        object: &'s Map<String, Value>,
+        keyword: &str,
+        value: &'s Value,
+    ) -> bool {
         match keyword {
             "title" | "description" | "default" | "examples" | "deprecated" | "$schema"
             | "$defs" => true,
@@ -52,7 +61,8 @@ impl<'s> TypeCoverage<'s> {
                 _ => false,
             },
             "format" => {
-                integer_format_range(value).is_some() || matches!(value.as_str(), Some("float" | "double"))
+                integer_format_range(value).is_some()
+                    || matches!(value.as_str(), Some("float" | "double"))
             }
             "minimum" => format_range(object)
                 .is_some_and(|(least, _)| integer(value).is_some_and(|limit| limit <= least)),
@@ -91,7 +101,9 @@ impl<'s> TypeCoverage<'s> {
     }
 
     fn covers_reference(&mut self, reference: &'s Value) -> bool {
-        let (Some(name), Some(target)) = (reference.as_str(), resolve_local_ref(self.root, reference)) else {
+        let (Some(name), Some(target)) =
+            (reference.as_str(), resolve_local_ref(self.root, reference))
+        else {
             return false;
         };
         if self.visited_refs.contains(&name) {
@@ -113,12 +125,14 @@ impl<'s> TypeCoverage<'s> {
         let typed = match object.get("type") {
             Some(Value::String(name)) => name == "null",
             Some(Value::Array(names)) => names.iter().any(|name| name == "null"),
-            _ => !TYPE_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)),
+            _ => !TYPE_KEYWORDS
+                .iter()
+                .any(|keyword| object.contains_key(*keyword)),
         };
         typed
-            || object
-                .get("anyOf")
-                .is_some_and(|branches| !all_elements(branches, |branch| !self.may_be_null(branch, depth)))
+            || object.get("anyOf").is_some_and(|branches| {
+                !all_elements(branches, |branch| !self.may_be_null(branch, depth))
+            })
             || object.get("$ref").is_some_and(|name| {
                 resolve_local_ref(self.root, name).is_none_or(|to| self.may_be_null(to, depth))
             })
@@ -238,9 +252,15 @@ mod tests {
         assert!(!enforced::<HashSet<String>>());
         assert!(!enforced::<(u8, u8)>());
         assert!(!enforced::<char>());
-        assert!(!is_enforced_by_type(&json!({"type": "string", "format": "date"})));
-        assert!(!is_enforced_by_type(&json!({"type": "string", "pattern": "a"})));
-        assert!(!is_enforced_by_type(&json!({"type": "integer", "minimum": 0})));
+        assert!(!is_enforced_by_type(
+            &json!({"type": "string", "format": "date"})
+        ));
+        assert!(!is_enforced_by_type(
+            &json!({"type": "string", "pattern": "a"})
+        ));
+        assert!(!is_enforced_by_type(
+            &json!({"type": "integer", "minimum": 0})
+        ));
         assert!(!is_enforced_by_type(&json!(false)));
         assert!(!enforced::<Value>());
     }
@@ -249,7 +269,9 @@ mod tests {
     fn a_required_property_that_serde_would_fill_in_needs_the_validator() {
         let with = |property: Value| json!({"type": "object", "properties": {"a": property}, "required": ["a"]});
         assert!(is_enforced_by_type(&with(json!({"type": "string"}))));
-        assert!(!is_enforced_by_type(&with(json!({"type": ["string", "null"]}))));
+        assert!(!is_enforced_by_type(&with(
+            json!({"type": ["string", "null"]})
+        )));
         assert!(!is_enforced_by_type(&with(
             json!({"type": "string", "default": "x"})
         )));
@@ -270,6 +292,8 @@ mod tests {
         let list = json!({"$ref": "#/$defs/L", "$defs": {"L": {"type": "object", "properties": {"next": {"$ref": "#/$defs/L"}}}}});
         assert!(is_enforced_by_type(&list));
         assert!(!is_enforced_by_type(&json!({"$ref": "#/$defs/none"})));
-        assert!(!is_enforced_by_type(&json!({"$ref": "https://example.com/"})));
+        assert!(!is_enforced_by_type(
+            &json!({"$ref": "https://example.com/"})
+        ));
     }
 }

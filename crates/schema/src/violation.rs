@@ -1,8 +1,8 @@
 //! Validator errors in, one plain sentence per mistake out.
 
+mod describe;
 mod property_errors;
 mod union_errors;
-mod describe;
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use crate::SchemaError;
-use describe::{enum_message, count_noun, describe_format, type_names};
+use describe::{count_noun, describe_format, enum_message, type_names};
 pub(crate) use describe::{excerpt, resolve_local_ref};
 
 /// How many violations are told before the rest is only counted.
@@ -110,7 +110,9 @@ impl ViolationCollector<'_> {
             Kind::AdditionalProperties { unexpected } => self.add_unknown(error, unexpected, false),
             Kind::UnevaluatedProperties { unexpected } => self.add_unknown(error, unexpected, true),
             Kind::PropertyNames { error: inner } => self.add_invalid_name(error, inner),
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.add_union_error(error, context),
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                self.add_union_error(error, context)
+            }
             _ => self.push(
                 describe::redact_pointer(error.instance_path().as_str()),
                 kind,

@@ -14,8 +14,8 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use toolwright_schema::{
-    InputLimits, ParseError, Schema, Tape, RepairError, canonical, close_objects, coerce, redact,
-    repair, is_enforced_by_type,
+    InputLimits, ParseError, RepairError, Schema, Tape, canonical_json, close_objects, coerce,
+    is_enforced_by_type, redact, repair,
 };
 
 fn scalar() -> impl Strategy<Value = Value> {

@@ -1,7 +1,7 @@
 //! What a conversation has taken so far.
 
 use serde::Serialize;
-use toolwright_chat::{Entry, Usage, EntryBody};
+use toolwright_chat::{Entry, EntryBody, Usage};
 
 /// What a conversation has taken: tokens, and money where every price is known.
 #[derive(Clone, Copy, Debug, Serialize)]

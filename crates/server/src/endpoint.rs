@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright_chat::{Model, TurnLimits, HistoryWindow};
+use toolwright_chat::{HistoryWindow, Model, TurnLimits};
 use toolwright_core::{Bundle, BundleItem};
 
 use crate::guardrail::{Guardrail, InputGuardrail};
 use crate::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
 use crate::interceptor::Interceptor;
-use crate::server::ServerBuildError;
 use crate::path_template::PathTemplate;
+use crate::server::ServerBuildError;
 
 mod runtime;
 
-pub(crate) use runtime::{EndpointRuntime, EndpointDefaults, random_id};
+pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id};
 
 /// Where the console's own conversations are.
 pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
@@ -130,7 +130,8 @@ impl Endpoint {
     /// Leaves only the tools of these names, and of bundles that are named too; without either, all there are.
     #[must_use]
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.only_tools_named.extend(names.into_iter().map(Into::into));
+        self.only_tools_named
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -144,7 +145,8 @@ impl Endpoint {
     /// Leaves these tools out, whatever else is said.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.excluded_tools.extend(names.into_iter().map(Into::into));
+        self.excluded_tools
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -248,7 +250,8 @@ impl Endpoint {
     /// Calls a function when somebody joins a conversation.
     #[must_use]
     pub fn on_ready<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures.push(HandlerSignature::of("on_ready", &handler));
+        self.signatures
+            .push(HandlerSignature::of("on_ready", &handler));
         self.on_ready = Some(erase_handler(handler));
         self
     }
@@ -266,7 +269,8 @@ impl Endpoint {
     /// [`Session::stream`](crate::Session::stream).
     #[must_use]
     pub fn on_message<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures.push(HandlerSignature::of("on_prompt", &handler));
+        self.signatures
+            .push(HandlerSignature::of("on_prompt", &handler));
         self.on_message = Some(erase_handler(handler));
         self
     }

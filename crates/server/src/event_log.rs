@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use toolwright_chat::{PendingApproval, ChatEvent};
+use toolwright_chat::{ChatEvent, PendingApproval};
 
-use crate::event::{ConversationEvent, EndpointEvent, SequencedEvent, PeerId, unix_millis_now};
+use crate::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now};
 
 /// The most events that are kept.
 const MAX_EVENTS: usize = 16 << 10;
@@ -84,7 +84,11 @@ impl EventLog {
     }
 
     /// Keeps an event.
-    pub(crate) fn append(&mut self, event: ConversationEvent, to: Option<PeerId>) -> Arc<SequencedEvent> {
+    pub(crate) fn append(
+        &mut self,
+        event: ConversationEvent,
+        to: Option<PeerId>,
+    ) -> Arc<SequencedEvent> {
         self.apply(&event);
         let numbered = Arc::new(SequencedEvent::new(self.next_seq, event, to));
         self.next_seq += 1;
@@ -110,8 +114,12 @@ impl EventLog {
         }
         match event {
             ConversationEvent::Chat(ChatEvent::Text { delta }) => self.partial.text.push_str(delta),
-            ConversationEvent::Chat(ChatEvent::Reasoning { delta }) => self.partial.reasoning.push_str(delta),
-            ConversationEvent::Chat(ChatEvent::Step { .. }) => self.partial = PartialStep::default(),
+            ConversationEvent::Chat(ChatEvent::Reasoning { delta }) => {
+                self.partial.reasoning.push_str(delta)
+            }
+            ConversationEvent::Chat(ChatEvent::Step { .. }) => {
+                self.partial = PartialStep::default()
+            }
             ConversationEvent::Chat(ChatEvent::ApprovalRequested(asked)) => {
                 self.pending.retain(|known| known.call.id != asked.call.id);
                 self.pending.push(asked.clone());
@@ -123,9 +131,14 @@ impl EventLog {
                 self.pending.retain(|asked| asked.call.id != result.call_id);
             }
             ConversationEvent::Chat(ChatEvent::TurnEnded { .. })
-            | ConversationEvent::Endpoint(EndpointEvent::Message { .. } | EndpointEvent::Error { .. }) => {
+            | ConversationEvent::Endpoint(
+                EndpointEvent::Message { .. } | EndpointEvent::Error { .. },
+            ) => {
                 self.partial = PartialStep::default();
-                if !matches!(event, ConversationEvent::Endpoint(EndpointEvent::Error { .. })) {
+                if !matches!(
+                    event,
+                    ConversationEvent::Endpoint(EndpointEvent::Error { .. })
+                ) {
                     self.pending.clear();
                 }
             }
@@ -274,6 +287,9 @@ mod tests {
         let newest = log.newest_seq();
         log.clear();
         assert!(matches!(log.events_after(newest, 1), LogRead::Gap));
-        assert!(matches!(log.events_after(log.newest_seq(), 1), LogRead::UpToDate));
+        assert!(matches!(
+            log.events_after(log.newest_seq(), 1),
+            LogRead::UpToDate
+        ));
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{CallMetadata, ChatEvent, TurnEnd, Item, ModelId, Step, StopReason, Usage, EntryBody};
+use toolwright_chat::{
+    CallMetadata, ChatEvent, EntryBody, Item, ModelId, Step, StopReason, TurnEnd, Usage,
+};
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
 /// What was heard of a turn that no chat of ours performs.
@@ -34,7 +36,10 @@ impl ExternalTranscript {
                 if !self.calls.is_empty() {
                     self.finish_step(StopReason::Calls, Usage::default(), None);
                 }
-                let known = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
+                let known = self
+                    .open_calls
+                    .iter()
+                    .position(|(call, _)| *call == result.call_id);
                 if let Some(at) = known {
                     self.open_calls.remove(at);
                     let result = result.clone();

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use toolwright_chat::{
-    ResponseFormat, HostedTool, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
-    StopReason, Usage,
+    HostedTool, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
+    ResponseFormat, StopReason, Usage,
 };
 use toolwright_core::BoxFuture;
 
-use crate::interceptor::{TurnContext, Interceptor, TurnRejection};
+use crate::interceptor::{Interceptor, TurnContext, TurnRejection};
 
 /// Somebody who decides what may be said.
 pub trait Guardrail: Send + Sync + 'static {
@@ -55,11 +55,17 @@ impl<G: Guardrail> Interceptor for InputGuardrail<G> {
 }
 
 /// Puts guardrails around a model, where there are any.
-pub(crate) fn with_guardrails(model: Arc<dyn Model>, guards: &[Arc<dyn Guardrail>]) -> Arc<dyn Model> {
+pub(crate) fn with_guardrails(
+    model: Arc<dyn Model>,
+    guards: &[Arc<dyn Guardrail>],
+) -> Arc<dyn Model> {
     let guards = guards.to_vec();
     match guards.is_empty() {
         true => model,
-        false => Arc::new(GuardedModel { model, guardrails: guards }),
+        false => Arc::new(GuardedModel {
+            model,
+            guardrails: guards,
+        }),
     }
 }
 
@@ -88,13 +94,20 @@ impl Model for GuardedModel {
         self.model.supports_hosted_tool(hosted)
     }
 
-    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<serde_json::Value, String> {
+    fn parse_structured_output(
+        &self,
+        form: &ResponseFormat,
+        text: &str,
+    ) -> Result<serde_json::Value, String> {
         self.model.parse_structured_output(form, text)
     }
 }
 
 /// What may be read of a step.
-async fn apply_guardrails(events: Vec<ModelEvent>, guards: &[Arc<dyn Guardrail>]) -> Vec<ModelEvent> {
+async fn apply_guardrails(
+    events: Vec<ModelEvent>,
+    guards: &[Arc<dyn Guardrail>],
+) -> Vec<ModelEvent> {
     let texts = events.iter().filter_map(|event| match event {
         ModelEvent::Item(item) => match &item.kind {
             ItemKind::Text { text } | ItemKind::Refusal { text } => Some(text.as_str()),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toolwright_core::{BoxFuture, Caller};
 
-use crate::room_command::IncomingMessage;
 use crate::path_params;
+use crate::room_command::IncomingMessage;
 use crate::session::Session;
 use crate::turn_error::TurnError;
 
@@ -107,8 +107,11 @@ impl<E: Display + 'static> IntoHandlerResult for Result<(), E> {
 /// An async function whose arguments are all to be had from a session.
 pub trait Handler<Args>: Send + Sync + 'static {
     /// Calls it.
-    fn call(&self, session: &Session, message: &IncomingMessage)
-    -> BoxFuture<'static, Result<(), TurnError>>;
+    fn call(
+        &self,
+        session: &Session,
+        message: &IncomingMessage,
+    ) -> BoxFuture<'static, Result<(), TurnError>>;
 
     /// Checks, when the server is built, that its arguments can be had at a path with these parameters.
     ///
@@ -121,8 +124,9 @@ pub trait Handler<Args>: Send + Sync + 'static {
 }
 
 /// A handler whose arguments are nobody's business any more.
-pub(crate) type ErasedHandler =
-    Arc<dyn Fn(&Session, &IncomingMessage) -> BoxFuture<'static, Result<(), TurnError>> + Send + Sync>;
+pub(crate) type ErasedHandler = Arc<
+    dyn Fn(&Session, &IncomingMessage) -> BoxFuture<'static, Result<(), TurnError>> + Send + Sync,
+>;
 
 pub(crate) fn erase_handler<Args, H: Handler<Args>>(handler: H) -> ErasedHandler {
     Arc::new(move |session, message| handler.call(session, message))
@@ -160,15 +164,15 @@ macro_rules! impl_handler {
         impl<F, Fut, $($arg),*> Handler<($($arg,)*)> for F
         where
             F: Fn($($arg),*) -> Fut + Send + Sync + 'static,
-            Fut: Future<Output: Done> + Send + 'static,
+            Fut: Future<Output: IntoHandlerResult> + Send + 'static,
             $($arg: FromSession,)*
         {
             #[allow(unused_variables, non_snake_case, reason = "one macro for every number of arguments")]
             fn call(
                 &self,
                 session: &Session,
-                message: &Message,
-            ) -> BoxFuture<'static, Result<(), Trouble>> {
+                message: &IncomingMessage,
+            ) -> BoxFuture<'static, Result<(), TurnError>> {
                 $(
                     let $arg = match $arg::from_session(session, message) {
                         Ok(value) => value,
@@ -176,11 +180,11 @@ macro_rules! impl_handler {
                     };
                 )*
                 let running = self($($arg),*);
-                Box::pin(async move { running.await.done() })
+                Box::pin(async move { running.await.into_handler_result() })
             }
 
-            fn check(_params: &[String]) -> Result<(), String> {
-                $($arg::check(_params)?;)*
+            fn check_params(_params: &[String]) -> Result<(), String> {
+                $($arg::check_params(_params)?;)*
                 Ok(())
             }
         }

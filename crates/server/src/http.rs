@@ -9,26 +9,26 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use crate::server_state::ServerState;
 use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
 use crate::error_response::ErrorResponse;
+use crate::server_state::ServerState;
 
 mod ag_ui;
-mod body;
-mod client_tools;
 mod ai_sdk;
 mod ai_sdk_socket;
-mod console;
-mod native;
-mod cors;
 mod auth;
-mod info;
+mod body;
+mod client_tools;
+mod console;
 mod conversation_list;
+mod cors;
+mod info;
+mod login;
+mod native;
+mod native_socket;
 mod openai;
 mod openapi;
 mod prompts;
-mod login;
-mod native_socket;
 pub(crate) mod sse;
 mod tools;
 pub(crate) mod turn_stream;
@@ -62,7 +62,12 @@ pub(crate) fn is_reserved(path: &str) -> bool {
 }
 
 /// All routes of a server.
-pub(crate) fn router(app: &Arc<ServerState>, lives: &[Arc<EndpointRuntime>], console: bool, mcp: bool) -> Router {
+pub(crate) fn router(
+    app: &Arc<ServerState>,
+    lives: &[Arc<EndpointRuntime>],
+    console: bool,
+    mcp: bool,
+) -> Router {
     let mut router = Router::new();
     for live in lives {
         router = router.merge(endpoint_routes(live));
@@ -97,7 +102,10 @@ pub(crate) fn router(app: &Arc<ServerState>, lives: &[Arc<EndpointRuntime>], con
 fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
     let path = &live.template.path;
     let mut router = Router::new()
-        .route(path, get(native::show_or_upgrade).delete(native::delete_conversation))
+        .route(
+            path,
+            get(native::show_or_upgrade).delete(native::delete_conversation),
+        )
         .route(&format!("{path}/events"), get(native::subscribe_events))
         .route(&format!("{path}/prompt"), post(native::post_message))
         .route(&format!("{path}/decide"), post(native::post_decision))
@@ -111,7 +119,10 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
     router = match live.template.collection_path() {
         // Where front ends of the AI SDK look by themselves.
         Some(ASSISTANT_PATH) => router
-            .route("/api/chat", post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade))
+            .route(
+                "/api/chat",
+                post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
+            )
             .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
             .route("/api/chat/{id}/stop", post(native::stop_turn)),
         Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade)),
@@ -125,7 +136,10 @@ fn api_routes(context: ApiState) -> Router {
     Router::new()
         .route("/api/info", get(info::show_info))
         .route("/api/session", post(login::log_in).delete(login::log_out))
-        .route("/api/conversations", get(conversation_list::list_conversations))
+        .route(
+            "/api/conversations",
+            get(conversation_list::list_conversations),
+        )
         .route("/api/tools", get(tools::list_tools))
         .route("/api/tools/{name}", post(tools::call_tool))
         .route("/api/tools/{name}/lowered", get(tools::show_lowered_schema))

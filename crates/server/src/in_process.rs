@@ -7,9 +7,9 @@ use toolwright_chat::Owner;
 
 use crate::event::SequencedEvent;
 use crate::request_context::RequestContext;
-use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
-use crate::subscriber::{Delivery, Subscriber};
+use crate::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::server::Server;
+use crate::subscriber::{Delivery, Subscriber};
 use crate::turn_error::TurnError;
 
 impl Server {
@@ -36,7 +36,9 @@ impl Server {
                 format!("no endpoint has conversations at `{path}`"),
             )
         })?;
-        let refused = |problem: crate::error_response::ErrorResponse| TurnError::new("refused", problem.message());
+        let refused = |problem: crate::error_response::ErrorResponse| {
+            TurnError::new("refused", problem.message())
+        };
         let room = live.open_room(params, &Owner::Operator).map_err(refused)?;
         let mut job = RoomCommand::new(
             CommandKind::Message(message.into()),

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use toolwright_chat::{TurnEnd, ModelId, Usage};
+use toolwright_chat::{ModelId, TurnEnd, Usage};
 use toolwright_core::BoxFuture;
 
+use crate::conversation_usage::ConversationUsage;
 use crate::room_command::IncomingMessage;
 use crate::session::Session;
-use crate::conversation_usage::ConversationUsage;
 
 /// Somebody who looks at every turn of an endpoint.
 ///

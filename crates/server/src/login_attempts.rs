@@ -32,7 +32,8 @@ impl LoginAttempts {
         let now = Instant::now();
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.retain(|_, count| count.resets_at > now);
-        let from = from.filter(|_| counts.len() < MAX_TRACKED_ADDRESSES || counts.contains_key(&from));
+        let from =
+            from.filter(|_| counts.len() < MAX_TRACKED_ADDRESSES || counts.contains_key(&from));
         let count = counts.entry(from).or_insert(AttemptCount {
             failures: 0,
             resets_at: now + FAILURE_WINDOW,
@@ -82,6 +83,9 @@ mod tests {
             let _ = guesses.record_attempt(Some(IpAddr::from(at.to_be_bytes())));
         }
         assert!(guesses.0.lock().unwrap().len() <= MAX_TRACKED_ADDRESSES + 1);
-        assert_eq!(guesses.record_attempt(Some([255, 0, 0, 1].into())), Err(FAILURE_WINDOW));
+        assert_eq!(
+            guesses.record_attempt(Some([255, 0, 0, 1].into())),
+            Err(FAILURE_WINDOW)
+        );
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_core::BoxFuture;
 
-use crate::interceptor::{TurnContext, Interceptor, TurnRejection};
+use crate::interceptor::{Interceptor, TurnContext, TurnRejection};
 
 /// Tells what each turn and its conversation took, and keeps conversations within a budget.
 ///

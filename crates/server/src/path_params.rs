@@ -148,7 +148,7 @@ macro_rules! forward_to_single_value {
     ($($method:ident)*) => {
         $(
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-                self.only()?.$method(visitor)
+                self.single()?.$method(visitor)
             }
         )*
     };
@@ -238,7 +238,7 @@ macro_rules! parse_and_visit {
     ($($method:ident $visit:ident $sample:literal)*) => {
         $(
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-                let text = if E::PROBES { $sample } else { self.text };
+                let text = if E::IS_PROBE { $sample } else { self.text };
                 let value = text.parse();
                 visitor.$visit(value.map_err(|error| E::custom(format!("`{text}`: {error}")))?)
             }
@@ -307,7 +307,10 @@ mod tests {
 
     #[test]
     fn one_value_is_a_text_or_a_number_and_several_are_a_struct() {
-        assert_eq!(deserialize_params::<String>(&[pair("room", "7")]).unwrap(), "7");
+        assert_eq!(
+            deserialize_params::<String>(&[pair("room", "7")]).unwrap(),
+            "7"
+        );
         assert_eq!(deserialize_params::<u64>(&[pair("room", "7")]).unwrap(), 7);
         let both = [pair("room", "lobby"), pair("floor", "3")];
         let place: Place = deserialize_params(&both).unwrap();
@@ -323,8 +326,14 @@ mod tests {
         let both = [pair("room", "lobby"), pair("floor", "3")];
         let place: (String, u8) = deserialize_params(&both).unwrap();
         assert_eq!(place, ("lobby".to_owned(), 3));
-        assert_eq!(deserialize_params::<Spot>(&both).unwrap(), Spot("lobby".to_owned(), 3));
-        assert_eq!(deserialize_params::<Vec<String>>(&both).unwrap(), ["lobby", "3"]);
+        assert_eq!(
+            deserialize_params::<Spot>(&both).unwrap(),
+            Spot("lobby".to_owned(), 3)
+        );
+        assert_eq!(
+            deserialize_params::<Vec<String>>(&both).unwrap(),
+            ["lobby", "3"]
+        );
         assert_eq!(deserialize_params::<(u8,)>(&both[1..]).unwrap(), (3,));
         assert!(deserialize_params::<(String,)>(&both).is_err());
         assert!(deserialize_params::<(String, String, String)>(&both).is_err());
@@ -352,7 +361,10 @@ mod tests {
         }
         let both = ["room".to_owned(), "floor".to_owned()];
         assert_eq!(check_params_type::<(String, bool)>(&both), Ok(()));
-        assert_eq!(check_params_type::<(char, std::num::NonZeroU8)>(&both), Ok(()));
+        assert_eq!(
+            check_params_type::<(char, std::num::NonZeroU8)>(&both),
+            Ok(())
+        );
         assert_eq!(check_params_type::<Place>(&both), Ok(()));
         assert_eq!(check_params_type::<Wide>(&both), Ok(()));
         assert_eq!(
@@ -369,7 +381,11 @@ mod tests {
             check_params_type::<(String, String, String)>(&both).unwrap_err(),
             "it wants 3 values, and the path has 2"
         );
-        assert!(check_params_type::<String>(&both).unwrap_err().contains("one value"));
+        assert!(
+            check_params_type::<String>(&both)
+                .unwrap_err()
+                .contains("one value")
+        );
         assert!(check_params_type::<Exact>(&both).is_err());
         assert!(check_params_type::<(String, Vec<String>)>(&both).is_err());
         let _ = Kind::Kitchen;

@@ -130,7 +130,11 @@ impl PathTemplate {
             let found = params.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
-        if let Some(name) = self.param_names.iter().find(|name| !is_valid_value(value(name))) {
+        if let Some(name) = self
+            .param_names
+            .iter()
+            .find(|name| !is_valid_value(value(name)))
+        {
             return Err(format!(
                 "`{name}` has to have 1 to 128 characters, and none that cannot be seen"
             ));

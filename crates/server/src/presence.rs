@@ -5,10 +5,10 @@ use std::sync::Arc;
 use toolwright_core::CancellationToken;
 
 use crate::event::{EndpointEvent, PeerId};
-use crate::request_context::RequestContext;
 use crate::handler::ErasedHandler;
-use crate::room_command::IncomingMessage;
+use crate::request_context::RequestContext;
 use crate::room::Room;
+use crate::room_command::IncomingMessage;
 use crate::session::Session;
 
 /// Somebody's time in a conversation; it ends when it is dropped.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::HeaderValue;
-use toolwright_chat::{TurnRequest, PendingApproval, Owner, PrincipalRecord};
-use toolwright_core::{Caller, Invoker, CallScope, Tool};
+use toolwright_chat::{Owner, PendingApproval, PrincipalRecord, TurnRequest};
+use toolwright_core::{CallScope, Caller, Invoker, Tool};
 use toolwright_mcp::Principal;
 
-use crate::server_state::ServerState;
 use crate::endpoint::EndpointRuntime;
-use crate::session_cookie::CookieSession;
 use crate::error_response::ErrorResponse;
+use crate::server_state::ServerState;
+use crate::session_cookie::CookieSession;
 
 /// The bundle of the tools that somebody brings and runs themselves.
 pub(crate) const CLIENT_TOOLS_BUNDLE: &str = "brought by the caller";
@@ -62,7 +62,9 @@ impl RequestContext {
                 let expires = record.expires.map(Duration::from_millis);
                 let expires = expires.map(|since| UNIX_EPOCH + since);
                 let scopes = record.scopes.iter().cloned();
-                app.mcp.restore_principal(&record.subject, scopes, expires).ok()
+                app.mcp
+                    .restore_principal(&record.subject, scopes, expires)
+                    .ok()
             }
         };
         visitor.map(|visitor| Self::new(visitor, Credential::default()))
@@ -164,7 +166,9 @@ impl RequestContext {
 
     /// Keeps a prompt to the tools of an endpoint that the scopes open when its turn begins.
     pub(crate) fn apply_to_turn(&self, ask: TurnRequest, live: &EndpointRuntime) -> TurnRequest {
-        let mut ask = ask.caller(self.caller().clone()).principal(self.principal_record());
+        let mut ask = ask
+            .caller(self.caller().clone())
+            .principal(self.principal_record());
         if !self.client_tools.is_empty() {
             ask = ask.tools(self.client_tools.to_vec());
         }

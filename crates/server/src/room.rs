@@ -9,17 +9,19 @@ use futures::FutureExt as _;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use toolwright_chat::{TurnRequest, PendingApproval, Entry, Model, Owner, PrincipalRecord, StoreError, Usage};
+use toolwright_chat::{
+    Entry, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TurnRequest, Usage,
+};
 use toolwright_core::{CancellationToken, Content, Role};
 
-use crate::endpoint::EndpointRuntime;
-use crate::event::{ConversationEvent, EndpointEvent, SequencedEvent, PeerId};
-use crate::request_context::RequestContext;
-use crate::room_command::{RoomCommand, CommandKind};
-use crate::event_log::{EventLog, PartialStep, LogRead};
-use crate::error_response::ErrorResponse;
 use crate::conversation_usage::ConversationUsage;
+use crate::endpoint::EndpointRuntime;
+use crate::error_response::ErrorResponse;
+use crate::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
+use crate::event_log::{EventLog, LogRead, PartialStep};
 use crate::path_template::PathParams;
+use crate::request_context::RequestContext;
+use crate::room_command::{CommandKind, RoomCommand};
 
 /// Prompts that wait for their turn, at most; more would only grow old.
 const MAX_QUEUED_MESSAGES: usize = 16;
@@ -87,7 +89,12 @@ pub(crate) struct MessagePart {
 }
 
 impl Room {
-    pub(crate) fn new(live: Arc<EndpointRuntime>, id: String, name: String, params: PathParams) -> Self {
+    pub(crate) fn new(
+        live: Arc<EndpointRuntime>,
+        id: String,
+        name: String,
+        params: PathParams,
+    ) -> Self {
         let log = EventLog::new();
         Self {
             id,
@@ -105,7 +112,9 @@ impl Room {
     }
 
     pub(crate) fn event_log(&self) -> MutexGuard<'_, EventLog> {
-        self.event_log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.event_log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn queue(&self) -> MutexGuard<'_, TurnQueue> {
@@ -113,7 +122,11 @@ impl Room {
     }
 
     /// Tells an event to all who read, or to one of them.
-    pub(crate) fn publish(&self, event: impl Into<ConversationEvent>, to: Option<PeerId>) -> Arc<SequencedEvent> {
+    pub(crate) fn publish(
+        &self,
+        event: impl Into<ConversationEvent>,
+        to: Option<PeerId>,
+    ) -> Arc<SequencedEvent> {
         let numbered = self.event_log().append(event.into(), to);
         self.newest_seq.send_replace(numbered.seq);
         numbered
@@ -148,7 +161,9 @@ impl Room {
         if matches!(job.kind, CommandKind::Message(_)) {
             self.endpoint.check_admission().await?;
         }
-        let busy = |_| ErrorResponse::too_many_requests("too many prompts wait for this conversation already");
+        let busy = |_| {
+            ErrorResponse::too_many_requests("too many prompts wait for this conversation already")
+        };
         self.enqueue(job).map_err(busy)
     }
 
@@ -157,7 +172,11 @@ impl Room {
         let mut work = self.queue();
         let says = matches!(job.kind, CommandKind::Message(_));
         // However much waits to be said, what waits to be decided can be.
-        let most = if says { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
+        let most = if says {
+            MAX_QUEUED_MESSAGES
+        } else {
+            2 * MAX_QUEUED_MESSAGES
+        };
         if work.waiting.len() >= most {
             return Err(QueueFull);
         }
@@ -172,7 +191,10 @@ impl Room {
         work.running = Some(cancel);
         drop(work);
         let room = Arc::clone(self);
-        self.endpoint.server.running_turns.spawn(async move { room.run_queue().await });
+        self.endpoint
+            .server
+            .running_turns
+            .spawn(async move { room.run_queue().await });
         Ok(false)
     }
 
@@ -217,7 +239,13 @@ impl Room {
             running.cancel();
             return Ok(true);
         }
-        let waits = self.has_open_turn() || (!*woken && self.endpoint.load_unfinished_turn(&self.id).await?.is_some());
+        let waits = self.has_open_turn()
+            || (!*woken
+                && self
+                    .endpoint
+                    .load_unfinished_turn(&self.id)
+                    .await?
+                    .is_some());
         if !waits {
             return Ok(false);
         }
@@ -231,7 +259,10 @@ impl Room {
     /// Resumes the turn that an earlier process left unfinished, in the name of the principal that began it.
     ///
     /// If its credential has expired, the turn waits until that subject comes back: `guest` may be somebody else.
-    pub(crate) async fn recover_unfinished_turn(self: &Arc<Self>, guest: &RequestContext) -> Result<(), StoreError> {
+    pub(crate) async fn recover_unfinished_turn(
+        self: &Arc<Self>,
+        guest: &RequestContext,
+    ) -> Result<(), StoreError> {
         let mut woken = self.recovered.lock().await;
         if *woken {
             return Ok(());
@@ -321,7 +352,9 @@ impl Room {
     fn queued_messages(&self) -> Vec<Vec<MessagePart>> {
         let work = self.queue();
         let messages = work.waiting.iter().filter_map(|job| match &job.kind {
-            CommandKind::Message(message) if self.endpoint.event_recipient(job.peer.as_ref()).is_none() => {
+            CommandKind::Message(message)
+                if self.endpoint.event_recipient(job.peer.as_ref()).is_none() =>
+            {
                 Some(message)
             }
             _ => None,
@@ -341,17 +374,25 @@ impl Room {
     pub(crate) async fn begin_turn(&self, anew: bool) -> Result<u64, StoreError> {
         let last = self.endpoint.store.tail(&self.id, None, 1).await?;
         let last = last.into_iter().next_back();
-        Ok(self.event_log().begin_turn(last.map(|entry| entry.id), anew))
+        Ok(self
+            .event_log()
+            .begin_turn(last.map(|entry| entry.id), anew))
     }
 
     /// Remembers who was chosen to answer.
     pub(crate) fn set_chosen_model(&self, model: Option<Arc<dyn Model>>) {
-        *self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner) = model;
+        *self
+            .chosen_model
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = model;
     }
 
     /// Has a turn go on with the model that it began with.
     pub(crate) fn with_chosen_model(&self, ask: TurnRequest) -> TurnRequest {
-        let chosen = self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner);
+        let chosen = self
+            .chosen_model
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match &*chosen {
             Some(model) => ask.model(self.endpoint.with_guardrails(Arc::clone(model))),
             None => ask,
@@ -387,19 +428,28 @@ impl Room {
     }
 
     pub(crate) fn peer_count(&self) -> usize {
-        *self.peer_count.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .peer_count
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more takes part; returns how many do now.
     pub(crate) fn add_peer(&self) -> usize {
-        let mut peers = self.peer_count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self
+            .peer_count
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *peers += 1;
         *peers
     }
 
     /// One leaves.
     pub(crate) fn remove_peer(&self) -> usize {
-        let mut peers = self.peer_count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self
+            .peer_count
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *peers = peers.saturating_sub(1);
         *peers
     }

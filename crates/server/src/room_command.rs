@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, ApprovalResponse, Model};
+use toolwright_chat::{ApprovalResponse, ChatError, Model};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::event::PeerId;

@@ -9,10 +9,10 @@ use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
-use crate::server_state::{ServerInfo, ServerState, ModelCatalog, WarningsFn};
-use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointRuntime, EndpointDefaults};
+use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointDefaults, EndpointRuntime};
 use crate::http;
 use crate::limits::ServerLimits;
+use crate::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
 
 /// A server under construction.
 ///
@@ -165,7 +165,10 @@ impl ServerBuilder {
 
     /// Lets pages of these origins call, and read what they are answered: `https://app.example.com`.
     #[must_use]
-    pub fn allowed_origins<O: Into<String>>(mut self, origins: impl IntoIterator<Item = O>) -> Self {
+    pub fn allowed_origins<O: Into<String>>(
+        mut self,
+        origins: impl IntoIterator<Item = O>,
+    ) -> Self {
         let origins: Vec<String> = origins.into_iter().map(Into::into).collect();
         self.allowed_origins.extend(origins.iter().cloned());
         self.configure_auth(|guard| guard.allowed_origins(origins))
@@ -218,7 +221,10 @@ impl ServerBuilder {
     pub fn build(self) -> Result<Server, ServerBuildError> {
         let mcp = McpServer::builder(self.invoker.clone());
         let mcp = mcp.name(&*self.name).version(&*self.version);
-        let mcp = self.configure_auth.into_iter().fold(mcp, |mcp, change| change(mcp));
+        let mcp = self
+            .configure_auth
+            .into_iter()
+            .fold(mcp, |mcp, change| change(mcp));
         let app = Arc::new(ServerState {
             invoker: self.invoker,
             mcp: mcp.build()?,
@@ -246,7 +252,9 @@ impl ServerBuilder {
             server: Arc::clone(&app),
             model: self.model,
             store: self.store,
-            configure_chat: Arc::new(move |chat| changes.iter().fold(chat, |chat, change| change(chat))),
+            configure_chat: Arc::new(move |chat| {
+                changes.iter().fold(chat, |chat, change| change(chat))
+            }),
         };
         let mut endpoints = self.endpoints;
         if !endpoints.iter().any(|it| it.path() == ASSISTANT_PATH) {
@@ -270,7 +278,9 @@ impl ServerBuilder {
             lives.push(Arc::new(live));
         }
         // Nobody has set it before.
-        let _ = app.endpoints.set(lives.iter().map(Arc::downgrade).collect());
+        let _ = app
+            .endpoints
+            .set(lives.iter().map(Arc::downgrade).collect());
         let router = http::router(&app, &lives, self.console, self.mcp);
         Ok(Server {
             state: app,

@@ -10,11 +10,11 @@ use toolwright_core::{CancellationToken, Invoker};
 use toolwright_mcp::McpServer;
 
 use crate::endpoint::EndpointRuntime;
-use crate::login_attempts::LoginAttempts;
+use crate::error_response::ErrorResponse;
 use crate::limits::ServerLimits;
+use crate::login_attempts::LoginAttempts;
 use crate::metrics::Metrics;
 use crate::session_cookie::CookieSessions;
-use crate::error_response::ErrorResponse;
 
 /// What all endpoints of a server share.
 pub(crate) struct ServerState {
@@ -93,7 +93,9 @@ impl ModelCatalog {
         match found {
             Some(Ok(model)) => Ok(model),
             Some(Err(why)) => Err(ErrorResponse::bad_request(why)),
-            None => Err(ErrorResponse::bad_request("the model cannot be chosen here")),
+            None => Err(ErrorResponse::bad_request(
+                "the model cannot be chosen here",
+            )),
         }
     }
 }

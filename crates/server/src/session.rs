@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd, ModelId, StoreError, Usage};
+use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest, Usage};
 use toolwright_core::{Caller, CancellationToken, Content, Role};
 
 use crate::event::{EndpointEvent, PeerId};
-use crate::request_context::RequestContext;
-use crate::room_command::{IncomingMessage, StartedSender};
 use crate::external_transcript::ExternalTranscript;
+use crate::request_context::RequestContext;
 use crate::room::Room;
+use crate::room_command::{IncomingMessage, StartedSender};
 use crate::turn_error::TurnError;
 
 /// One prompt in one conversation; cheap to clone.
@@ -151,7 +151,10 @@ impl Session {
     /// # Errors
     ///
     /// When there is no answer; everybody has been told.
-    pub async fn answer_with_model(&self, message: impl Into<IncomingMessage>) -> Result<(), TurnError> {
+    pub async fn answer_with_model(
+        &self,
+        message: impl Into<IncomingMessage>,
+    ) -> Result<(), TurnError> {
         let message = message.into();
         let mut ask = self.with_session_settings(self.0.room.endpoint.chat.message());
         for (role, content) in message.parts {
@@ -196,7 +199,11 @@ impl Session {
     }
 
     /// Takes a prompt as far as it goes.
-    pub(crate) async fn run_turn(&self, ask: TurnRequest, mut taken: StartedSender) -> Result<(), TurnError> {
+    pub(crate) async fn run_turn(
+        &self,
+        ask: TurnRequest,
+        mut taken: StartedSender,
+    ) -> Result<(), TurnError> {
         let metrics = &self.0.room.endpoint.server.metrics;
         let mut events = ask.stream();
         while let Some(event) = events.next().await {
@@ -288,6 +295,9 @@ impl Session {
     }
 
     pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {
-        self.0.turn_state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .turn_state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -124,7 +124,9 @@ impl CookieSessions {
         let name = session_cookie(headers)?;
         let (authorization, session) = {
             let passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let pass = passes.get(name).filter(|pass| !pass.cookie_session.is_expired())?;
+            let pass = passes
+                .get(name)
+                .filter(|pass| !pass.cookie_session.is_expired())?;
             (pass.authorization.clone(), pass.cookie_session.clone())
         };
         headers.insert(header::AUTHORIZATION, authorization);

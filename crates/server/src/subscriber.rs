@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::event::{SequencedEvent, PeerId};
+use crate::event::{PeerId, SequencedEvent};
 use crate::event_log::LogRead;
-use crate::room::{Room, ConversationSnapshot};
+use crate::room::{ConversationSnapshot, Room};
 
 /// How many events are taken at a time.
 const BATCH_SIZE: usize = 64;

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{TurnEnd, PrincipalRecord, Usage, EntryBody};
+use toolwright_chat::{EntryBody, PrincipalRecord, TurnEnd, Usage};
 use toolwright_core::Content;
 
 use crate::event::EndpointEvent;
 use crate::interceptor::{TurnContext, TurnOutcome};
-use crate::room_command::{RoomCommand, IncomingMessage, StartedSender, CommandKind};
 use crate::room::Room;
-use crate::session::{TurnSummary, Session};
+use crate::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
+use crate::session::{Session, TurnSummary};
 use crate::turn_error::TurnError;
 
 /// Does a job, and tells everybody how it came out.
@@ -42,8 +42,11 @@ pub(crate) async fn run_command(room: &Arc<Room>, job: RoomCommand) {
             answer_message(room, &mut turn, job.started, principal).await
         }
         CommandKind::Decisions(decided) => {
-            let ask = session.with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
-            session.run_turn(room.with_chosen_model(ask), job.started).await
+            let ask = session
+                .with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
+            session
+                .run_turn(room.with_chosen_model(ask), job.started)
+                .await
         }
         CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
             Ok(_) => {
@@ -70,7 +73,8 @@ async fn answer_message(
     }
     for (role, content) in &turn.message.parts {
         let (role, content) = (*role, content.clone());
-        turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
+        turn.session
+            .publish_endpoint_event(EndpointEvent::Message { role, content });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
@@ -134,7 +138,9 @@ async fn append_external_transcript(
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
-    room.endpoint.append_entries(&room.id, principal, entries).await?;
+    room.endpoint
+        .append_entries(&room.id, principal, entries)
+        .await?;
     let mut told = turn.session.turn_state();
     told.summary.get_or_insert_with(|| TurnSummary {
         end,
@@ -146,7 +152,11 @@ async fn append_external_transcript(
 }
 
 /// Lets everybody have a last word, and tells how the turn came out.
-pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: Result<(), TurnError>) {
+pub(crate) async fn finish_turn(
+    room: &Arc<Room>,
+    mut turn: TurnContext,
+    done: Result<(), TurnError>,
+) {
     let (ended, paused, model) = {
         let mut told = turn.session.turn_state();
         (told.summary.take(), told.paused, told.model.clone())
@@ -155,7 +165,10 @@ pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: R
         if trouble.already_reported {
             return;
         }
-        room.endpoint.server.metrics.record_turn_error(&trouble.kind);
+        room.endpoint
+            .server
+            .metrics
+            .record_turn_error(&trouble.kind);
         tracing::warn!(
             conversation = room.id,
             kind = trouble.kind,
@@ -187,7 +200,11 @@ pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: R
     if let Some(ended) = &ended {
         room.add_usage(ended.usage, ended.cost).await;
         turn.conversation_usage = room.usage().await.unwrap_or_default();
-        outcome.text = ended.content.iter().filter_map(crate::protocols::content_text).collect();
+        outcome.text = ended
+            .content
+            .iter()
+            .filter_map(crate::protocols::content_text)
+            .collect();
         (outcome.usage, outcome.cost) = (ended.usage, ended.cost);
         outcome.end = Some(ended.end.clone());
     } else {
@@ -201,7 +218,10 @@ pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: R
         .publish_metadata(std::mem::take(&mut turn.metadata));
     room.endpoint.delete_if_ephemeral(&room.id).await;
     if let Some(ended) = ended {
-        room.endpoint.server.metrics.record_turn(&ended.end, latency);
+        room.endpoint
+            .server
+            .metrics
+            .record_turn(&ended.end, latency);
         tracing::info!(
             conversation = room.id,
             end = ?ended.end,
@@ -214,7 +234,8 @@ pub(crate) async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, done: R
         turn.session.publish_end(ended);
     }
     if let Err(TurnError { kind, message, .. }) = done {
-        turn.session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        turn.session
+            .publish_endpoint_event(EndpointEvent::Error { kind, message });
     }
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;

@@ -23,7 +23,10 @@ pub(crate) struct Exporter {
 }
 
 impl Exporter {
-    pub(crate) fn new(endpoint: &str, settings: &TelemetrySettings) -> Result<Self, TelemetryError> {
+    pub(crate) fn new(
+        endpoint: &str,
+        settings: &TelemetrySettings,
+    ) -> Result<Self, TelemetryError> {
         let url = Url::parse(endpoint).map_err(|_| TelemetryError::Endpoint)?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(TelemetryError::Endpoint);

@@ -92,7 +92,9 @@ pub fn install_with(settings: TelemetrySettings) -> Result<TelemetryGuard, Telem
 /// telemetry.close()?;
 /// # Ok::<(), toolwright_telemetry::Error>(())
 /// ```
-pub fn layer<S>(settings: TelemetrySettings) -> Result<(Option<BoxedLayer<S>>, TelemetryGuard), TelemetryError>
+pub fn layer<S>(
+    settings: TelemetrySettings,
+) -> Result<(Option<BoxedLayer<S>>, TelemetryGuard), TelemetryError>
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {

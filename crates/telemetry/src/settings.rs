@@ -69,7 +69,9 @@ impl TelemetrySettings {
     /// assert_eq!(settings.address(), Some("http://localhost:4318/v1/traces"));
     /// # Ok::<(), toolwright_telemetry::Error>(())
     /// ```
-    pub fn from_variables(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, TelemetryError> {
+    pub fn from_variables(
+        look_up: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, TelemetryError> {
         // The specification treats an empty variable as unset.
         let read = |name: &'static str| look_up(name).filter(|value| !value.trim().is_empty());
         let first = |names: [&'static str; 2]| {

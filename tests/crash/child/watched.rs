@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::{Entry, Lease, Owner, Store, StoreError, ConversationSummary, EntryBody};
+use toolwright::chat::{ConversationSummary, Entry, EntryBody, Lease, Owner, Store, StoreError};
 use toolwright::{BoxFuture, Secret};
 
 use crate::points::{Points, Stage, tell};

@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::time::sleep;
 use toolwright_core::{
-    ApprovalRequest, Approver, BoxFuture, CallId, ApprovalDecision, PendingCall, ToolCall, ToolName,
+    ApprovalDecision, ApprovalRequest, Approver, BoxFuture, CallId, PendingCall, ToolCall, ToolName,
 };
 
 use super::TurnRunner;
 use crate::entry::{ApprovalVerdict, EntryBody};
 use crate::error::ChatError;
-use crate::event::{PendingApproval, ChatEvent};
+use crate::event::{ChatEvent, PendingApproval};
 use crate::item::ItemKind;
 use crate::journal::Journal;
 
@@ -49,7 +49,10 @@ impl TurnRunner {
     }
 
     /// What people are shown of calls that wait; those about which nothing can be decided any more are denied.
-    pub(super) async fn collect_approvals(&self, calls: &[CallId]) -> Result<Vec<PendingApproval>, ChatError> {
+    pub(super) async fn collect_approvals(
+        &self,
+        calls: &[CallId],
+    ) -> Result<Vec<PendingApproval>, ChatError> {
         let asked = self.pending_approvals(calls);
         let shown = |call: &&CallId| asked.iter().any(|asked| asked.call.id == **call);
         let gone = calls.iter().filter(|call| !shown(call));
@@ -103,7 +106,8 @@ impl TurnRunner {
             };
             self.journal.append([told]).await?;
             let call = call.clone();
-            self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
+            self.events
+                .emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }
@@ -139,7 +143,9 @@ impl Approver for JournalApprover {
         let verdict = self.0.state().turn.verdict(&request.call.id).cloned();
         // What was decided about is perhaps not what would run: then it is another tool, or for somebody else.
         let asked = self.0.approval_request(&request.call.id);
-        let same = asked.map_or(Err("nobody was asked"), |(_, token)| request.verify_token(&token));
+        let same = asked.map_or(Err("nobody was asked"), |(_, token)| {
+            request.verify_token(&token)
+        });
         Box::pin(async move {
             match (verdict, same) {
                 (Some(ApprovalVerdict::Deny { reason }), _) => request.deny(reason),

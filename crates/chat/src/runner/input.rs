@@ -3,18 +3,20 @@
 use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
 
 use super::TurnRunner;
-use crate::turn_request::{TurnRequest, TurnInput};
-use crate::entry::{TurnEnd, EntryBody};
+use crate::entry::{EntryBody, TurnEnd};
 use crate::error::ChatError;
-use crate::event::{ChatEvent, ApprovalResponse};
+use crate::event::{ApprovalResponse, ChatEvent};
 use crate::owner::PrincipalRecord;
+use crate::turn_request::{TurnInput, TurnRequest};
 
 impl TurnRunner {
     pub(super) async fn apply_inputs(&self, openings: Vec<TurnInput>) -> Result<(), ChatError> {
         let mut said = Vec::new();
         for opening in openings {
             let opening = match opening {
-                TurnInput::Prompt { name, arguments } => self.render_prompt(name, &arguments).await?,
+                TurnInput::Prompt { name, arguments } => {
+                    self.render_prompt(name, &arguments).await?
+                }
                 other => other,
             };
             match opening {
@@ -76,7 +78,9 @@ impl TurnRunner {
                 "there is no result of the call: the conversation went on without it",
             ),
         });
-        let finished = results.into_iter().map(|result| EntryBody::CallFinished { result });
+        let finished = results
+            .into_iter()
+            .map(|result| EntryBody::CallFinished { result });
         let end = EntryBody::TurnEnded {
             end: TurnEnd::Cancelled,
         };
@@ -88,9 +92,15 @@ impl TurnRunner {
     async fn accept_results(&self, mut results: Vec<ToolResult>) -> Result<(), ChatError> {
         let open: Vec<CallId> = {
             let told = self.journal.state();
-            told.turn.open_calls().map(|facts| facts.call.clone()).collect()
+            told.turn
+                .open_calls()
+                .map(|facts| facts.call.clone())
+                .collect()
         };
-        let brought: Vec<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
+        let brought: Vec<CallId> = results
+            .iter()
+            .map(|result| result.call_id.clone())
+            .collect();
         for (at, call) in brought.iter().enumerate() {
             if !open.contains(call) {
                 return Err(rejected(call, "it does not wait for a result"));
@@ -134,7 +144,8 @@ impl TurnRunner {
         let principal = self.request.principal.as_ref();
         self.journal.append_as(principal, told).await?;
         for ApprovalResponse { call, verdict, .. } in decided {
-            self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
+            self.events
+                .emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }

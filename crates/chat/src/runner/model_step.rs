@@ -9,12 +9,12 @@ use futures::stream::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::task::coop::consume_budget;
 use tokio::time::sleep;
-use toolwright_core::schema::canonical;
+use toolwright_core::schema::canonical_json;
 use toolwright_core::{CallId, Content, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::TurnRunner;
-use crate::entry::{CallMetadata, TurnEnd, EntryBody};
+use crate::entry::{CallMetadata, EntryBody, TurnEnd};
 use crate::error::{ChatError, ModelError, ModelErrorKind};
 use crate::event::ChatEvent;
 use crate::item::{Item, ItemKind, Step};
@@ -27,7 +27,8 @@ impl TurnRunner {
     ///
     /// Returns how the turn ends, if it ends before the answer does.
     pub(super) async fn call_model(&self) -> Result<Option<TurnEnd>, ChatError> {
-        let span = telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
+        let span =
+            telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
         let mut heard = StepAccumulator::default();
         let ended = self.read_stream(&mut heard).instrument(span.clone()).await;
         telemetry::record_outcome(&span, &ended, &heard.finished);
@@ -45,7 +46,10 @@ impl TurnRunner {
     }
 
     /// Hears an answer out; else returns why the turn ends before.
-    async fn read_stream(&self, heard: &mut StepAccumulator) -> Result<Option<TurnEnd>, ModelError> {
+    async fn read_stream(
+        &self,
+        heard: &mut StepAccumulator,
+    ) -> Result<Option<TurnEnd>, ModelError> {
         let now = self.journal.now();
         let left = self.journal.state().turn.deadline().saturating_sub(now);
         let mut late = pin!(sleep(Duration::from_millis(left)));
@@ -105,7 +109,9 @@ impl TurnRunner {
             return Ok(());
         }
         let content = vec![Content::text(heard.text)];
-        self.journal.append([EntryBody::Assistant { content }]).await?;
+        self.journal
+            .append([EntryBody::Assistant { content }])
+            .await?;
         Ok(())
     }
 
@@ -116,7 +122,11 @@ impl TurnRunner {
         let cost = self.request.chat.0.prices.cost(&model, &usage);
         let step = Arc::new(Step::new(model, heard.items, stop.clone(), usage));
         let mut calls = Vec::<CallMetadata>::new();
-        for facts in step.items.iter().filter_map(|item| self.item_metadata(item)) {
+        for facts in step
+            .items
+            .iter()
+            .filter_map(|item| self.item_metadata(item))
+        {
             if !calls.iter().any(|known| known.call == facts.call) {
                 calls.push(facts);
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use toolwright_core::{CallEvent, CallId, Invoker, Outcome, CallScope, ToolCall, ToolResult};
+use toolwright_core::{CallEvent, CallId, CallScope, Invoker, Outcome, ToolCall, ToolResult};
 
 use super::TurnRunner;
 use super::approvals::JournalApprover;
@@ -28,15 +28,23 @@ impl TurnRunner {
     async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
         let (verdict, over) = {
             let turn = &self.journal.state().turn;
-            (turn.verdict(&call.id).cloned(), turn.fatal_error().is_some())
+            (
+                turn.verdict(&call.id).cloned(),
+                turn.fatal_error().is_some(),
+            )
         };
         if over {
             return Ok(());
         }
-        let runs = !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
+        let runs = !matches!(
+            verdict,
+            Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. })
+        );
         if runs {
             let id = call.id.clone();
-            self.journal.append([EntryBody::CallStarted { call: id }]).await?;
+            self.journal
+                .append([EntryBody::CallStarted { call: id }])
+                .await?;
             self.events.emit(ChatEvent::Running {
                 call: call.id.clone(),
                 tool: call.name.clone(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use toolwright_core::Secret;
 
-use super::{Lease, Store, StoreError, ConversationSummary, random_hex};
+use super::{ConversationSummary, Lease, Store, StoreError, random_hex};
 use crate::entry::Entry;
 use crate::owner::Owner;
 
@@ -32,7 +32,12 @@ impl MemoryState {
         let summaries = journals.filter_map(|(conversation, journal)| {
             let (first, last) = (journal.entries.first()?, journal.entries.last()?);
             let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
-            Some(ConversationSummary::new(conversation, first, last.at, count))
+            Some(ConversationSummary::new(
+                conversation,
+                first,
+                last.at,
+                count,
+            ))
         });
         let mut summaries: Vec<ConversationSummary> = summaries.collect();
         summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));

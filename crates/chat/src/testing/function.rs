@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ReplyFn, ModelReply};
+use super::{ModelReply, ReplyFn};
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
 /// A model that is a function of what it is asked.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolwright_core::ToolCall;
 
-use super::{ReplyFn, ModelReply};
+use super::{ModelReply, ReplyFn};
 use crate::error::ModelErrorKind;
 use crate::model::{Model, ModelId, ModelRequest, ModelStream};
 
@@ -78,7 +78,9 @@ impl ScriptedModel {
                 ToolCall::new(tool.as_ref(), arguments.into()).with_id(format!("call_{step}_{at}"))
             })
             .collect();
-        self.replies_with(move |_| ModelReply::from_items(calls.iter().cloned().map(crate::Item::call).collect()))
+        self.replies_with(move |_| {
+            ModelReply::from_items(calls.iter().cloned().map(crate::Item::call).collect())
+        })
     }
 
     /// Next, it fails.

@@ -99,7 +99,10 @@ fn ids(ids: &[&str]) -> Vec<CallId> {
 fn a_question_is_asked_and_an_answer_ends_the_turn() {
     let mut journal = Journal::with_user_message();
     assert_eq!(journal.next(), TurnAction::CallModel);
-    assert_eq!(journal.step(&[]).next(), TurnAction::EndTurn(TurnEnd::Answered));
+    assert_eq!(
+        journal.step(&[]).next(),
+        TurnAction::EndTurn(TurnEnd::Answered)
+    );
 }
 
 #[test]
@@ -107,7 +110,10 @@ fn calls_run_and_their_results_are_asked_about() {
     let mut journal = Journal::with_user_message();
     journal.step(&[call("a"), call("b")]);
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["a", "b"])));
-    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
+    assert_eq!(
+        journal.finished("a").next(),
+        TurnAction::RunCalls(ids(&["b"]))
+    );
     assert_eq!(journal.finished("b").next(), TurnAction::CallModel);
 }
 
@@ -118,7 +124,10 @@ fn before_a_decision_only_readers_run() {
         .step(&[call("pay"), read_only_call("look"), call("write")])
         .add(approval_requested("pay", u64::MAX));
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["look"])));
-    assert_eq!(journal.finished("look").next(), TurnAction::AwaitApproval(ids(&["pay"])));
+    assert_eq!(
+        journal.finished("look").next(),
+        TurnAction::AwaitApproval(ids(&["pay"]))
+    );
     journal.add(EntryBody::ApprovalDecided {
         call: "pay".into(),
         verdict: ApprovalVerdict::Approve,
@@ -134,13 +143,18 @@ fn what_had_started_is_run_again_only_if_that_changes_nothing() {
         .add(EntryBody::CallStarted { call: "a".into() })
         .add(EntryBody::CallStarted { call: "b".into() });
     assert_eq!(journal.next(), TurnAction::AbandonCalls(ids(&["a"])));
-    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
+    assert_eq!(
+        journal.finished("a").next(),
+        TurnAction::RunCalls(ids(&["b"]))
+    );
 }
 
 #[test]
 fn a_decision_that_nobody_takes_in_time_is_no() {
     let mut journal = Journal::with_user_message();
-    journal.step(&[call("pay")]).add(approval_requested("pay", 2_500));
+    journal
+        .step(&[call("pay")])
+        .add(approval_requested("pay", 2_500));
     let TurnAction::RejectCalls(refused) = journal.next() else {
         panic!("it is too late")
     };
@@ -160,7 +174,10 @@ fn a_fatal_result_ends_the_turn() {
     fatal.error = Some(ErrorKind::Fatal);
     journal.step(&[call("a")]).result("a", fatal);
     let reason = "the store is gone".to_owned();
-    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Failed { reason }));
+    assert_eq!(
+        journal.next(),
+        TurnAction::EndTurn(TurnEnd::Failed { reason })
+    );
 }
 
 #[test]
@@ -225,7 +242,10 @@ fn of_a_thousand_calls_in_one_step_none_runs() {
         .collect();
     journal.step(&calls);
     let reason = "it asked for 1000 calls where 150 are allowed".to_owned();
-    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Limit { reason }));
+    assert_eq!(
+        journal.next(),
+        TurnAction::EndTurn(TurnEnd::Limit { reason })
+    );
 }
 
 #[test]
@@ -273,7 +293,9 @@ fn every_other_limit_ends_the_turn_and_says_which() {
 #[test]
 fn a_new_question_begins_a_new_turn() {
     let mut journal = Journal::with_user_message();
-    journal.step(&[]).add(EntryBody::TurnEnded { end: TurnEnd::Answered });
+    journal.step(&[]).add(EntryBody::TurnEnded {
+        end: TurnEnd::Answered,
+    });
     assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Answered));
     journal.add(EntryBody::User {
         content: Vec::new(),
@@ -309,7 +331,9 @@ fn the_time_in_which_somebody_is_waited_for_does_not_count() {
 #[test]
 fn nothing_that_is_told_after_a_result_changes_it() {
     let mut journal = Journal::with_user_message();
-    journal.step(&[call("pay")]).add(approval_requested("pay", u64::MAX));
+    journal
+        .step(&[call("pay")])
+        .add(approval_requested("pay", u64::MAX));
     journal.add(EntryBody::ApprovalDecided {
         call: "pay".into(),
         verdict: ApprovalVerdict::Approve,

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{PendingApproval, ChatEvent, ApprovalResponse, TurnEnd, MemoryStore, TurnLimits, EntryBody};
+use toolwright::chat::{
+    ApprovalResponse, ChatEvent, EntryBody, MemoryStore, PendingApproval, TurnEnd, TurnLimits,
+};
 use toolwright::{Outcome, Tool};
 
 use crate::support::{
-    Log, assert_complete, builder, chat, events, stored_entries, logging_tool, read_tool, pay, results, last_result_texts, write,
+    Log, assert_complete, builder, chat, events, last_result_texts, logging_tool, pay, read_tool,
+    results, stored_entries, write,
 };
 
 fn paying() -> ScriptedModel {
@@ -18,7 +21,9 @@ fn paying() -> ScriptedModel {
 }
 
 /// Pays, decides, and returns what the model was told and what ran.
-async fn decided(decide: impl Fn(&PendingApproval) -> ApprovalResponse) -> (toolwright::ToolResult, Vec<String>) {
+async fn decided(
+    decide: impl Fn(&PendingApproval) -> ApprovalResponse,
+) -> (toolwright::ToolResult, Vec<String>) {
     let log = Log::default();
     let model = paying();
     let chat = chat(model.clone(), pay(&log));
@@ -113,7 +118,11 @@ async fn before_the_decisions_only_what_reads_runs() {
     let chat = chat(model.clone(), vec![write(&log), pay(&log), read_tool(&log)]);
     let paused = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["look 3"]);
-    let decided: Vec<ApprovalResponse> = paused.pending_approvals().iter().map(PendingApproval::approve).collect();
+    let decided: Vec<ApprovalResponse> = paused
+        .pending_approvals()
+        .iter()
+        .map(PendingApproval::approve)
+        .collect();
     assert_eq!(decided.len(), 2);
     paused.submit_approvals(decided).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2", "pay 4"]);
@@ -192,7 +201,11 @@ async fn something_new_that_is_said_closes_what_waits() {
             "there is no result of the call: the conversation went on without it"
         ]
     );
-    let error = paused.submit_approvals(vec![late]).call().await.unwrap_err();
+    let error = paused
+        .submit_approvals(vec![late])
+        .call()
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
     assert!(log.is_empty());
 }

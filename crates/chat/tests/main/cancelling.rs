@@ -7,12 +7,12 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::sync::Notify;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
-    ChatEvent, TurnEnd, Item, MemoryStore, Message, Model, ModelEvent, ModelId, ModelRequest,
-    ModelStream, EntryBody,
+    ChatEvent, EntryBody, Item, MemoryStore, Message, Model, ModelEvent, ModelId, ModelRequest,
+    ModelStream, TurnEnd,
 };
 use toolwright::{CancellationToken, Outcome, Tool};
 
-use crate::support::{assert_complete, builder, chat, events, stored_entries, none, write};
+use crate::support::{assert_complete, builder, chat, events, none, stored_entries, write};
 
 /// A model that says two words and falls silent; it notices when nobody listens any more.
 struct PendingModel {

@@ -2,15 +2,17 @@
 
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{
-    ChatEvent, TurnEnd, Item, ItemKind, Message, ModelId, Price, Prices, StopReason, Usage,
+    ChatEvent, Item, ItemKind, Message, ModelId, Price, Prices, StopReason, TurnEnd, Usage,
 };
 use toolwright::{Content, ToolCall};
 
-use crate::support::{Log, builder, chat, ended, events, read_tool, none};
+use crate::support::{Log, builder, chat, ended, events, none, read_tool};
 
 fn two_rounds() -> ScriptedModel {
     ScriptedModel::new()
-        .replies_with(|_| ModelReply::call(ToolCall::new("look", "{}")).usage(Usage::new(1_000, 100)))
+        .replies_with(|_| {
+            ModelReply::call(ToolCall::new("look", "{}")).usage(Usage::new(1_000, 100))
+        })
         .replies_with(|_| ModelReply::text("Done.").usage(Usage::new(2_000, 200)))
 }
 
@@ -64,7 +66,8 @@ async fn each_turn_is_counted_by_itself() {
 
 #[tokio::test]
 async fn an_answer_that_is_cut_off_keeps_its_text() {
-    let model = ScriptedModel::new().replies_with(|_| ModelReply::text("Once upon a").stop(StopReason::Length));
+    let model = ScriptedModel::new()
+        .replies_with(|_| ModelReply::text("Once upon a").stop(StopReason::Length));
     let response = chat(model, none())
         .message()
         .user("Tell!")
@@ -77,7 +80,8 @@ async fn an_answer_that_is_cut_off_keeps_its_text() {
 
 #[tokio::test]
 async fn an_answer_that_is_filtered_is_an_error_that_says_so() {
-    let model = ScriptedModel::new().replies_with(|_| ModelReply::text("Take two").stop(StopReason::Filtered));
+    let model = ScriptedModel::new()
+        .replies_with(|_| ModelReply::text("Take two").stop(StopReason::Filtered));
     let chat = chat(model, none());
     let (reason, response) = ended(chat.message().user("How?").call().await);
     assert_eq!(reason, "the vendor's filter stopped the answer");
@@ -104,7 +108,8 @@ async fn a_paused_answer_is_asked_to_go_on() {
 async fn a_refusal_is_shown() {
     let model = ScriptedModel::new().replies_with(|_| {
         let text = "I would rather not.".to_owned();
-        ModelReply::from_items(vec![Item::new(ItemKind::Refusal { text })]).stop(StopReason::Refused)
+        ModelReply::from_items(vec![Item::new(ItemKind::Refusal { text })])
+            .stop(StopReason::Refused)
     });
     let chat = chat(model, none());
     let (events, _) = events(chat.message().user("Do it!").stream()).await;
@@ -119,9 +124,19 @@ async fn a_refusal_is_shown() {
 
 #[tokio::test]
 async fn every_other_stop_is_an_answer() {
-    for stop in [StopReason::End, StopReason::Calls, StopReason::Other("odd".to_owned())] {
-        let model = ScriptedModel::new().replies_with(move |_| ModelReply::text("Yes.").stop(stop.clone()));
-        let response = chat(model, none()).message().user("?").call().await.unwrap();
+    for stop in [
+        StopReason::End,
+        StopReason::Calls,
+        StopReason::Other("odd".to_owned()),
+    ] {
+        let model =
+            ScriptedModel::new().replies_with(move |_| ModelReply::text("Yes.").stop(stop.clone()));
+        let response = chat(model, none())
+            .message()
+            .user("?")
+            .call()
+            .await
+            .unwrap();
         assert_eq!(
             (response.text().as_str(), response.end()),
             ("Yes.", Some(&TurnEnd::Answered))

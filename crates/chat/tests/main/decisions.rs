@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{PendingApproval, Chat, ChatError, ApprovalResponse, MemoryStore, Response, EntryBody};
+use toolwright::chat::{
+    ApprovalResponse, Chat, ChatError, EntryBody, MemoryStore, PendingApproval, Response,
+};
 use toolwright::{Caller, Outcome, Tool};
 
-use crate::support::{Log, assert_complete, builder, stored_entries, logging_tool, read_tool, pay, write};
+use crate::support::{
+    Log, assert_complete, builder, logging_tool, pay, read_tool, stored_entries, write,
+};
 
 const ROOM: &str = "room";
 
@@ -136,8 +140,11 @@ async fn a_token_of_another_conversation_is_refused() {
     );
     let other = chat.message().conversation("other").user("Go!");
     let other = other.call().await.unwrap();
-    here.assert_refused(vec![other.pending_approvals()[0].approve()], "the token is not the one")
-        .await;
+    here.assert_refused(
+        vec![other.pending_approvals()[0].approve()],
+        "the token is not the one",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -150,7 +157,11 @@ async fn a_decision_counts_once() {
     let again = desk.decide(vec![approve.clone()]).await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     // Not even by whoever still has the response in hand.
-    let again = paused.submit_approvals(vec![approve]).call().await.unwrap_err();
+    let again = paused
+        .submit_approvals(vec![approve])
+        .call()
+        .await
+        .unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     assert_eq!(desk.log.lines(), ["pay 1"]);
 }
@@ -169,7 +180,11 @@ async fn a_call_that_does_not_wait_cannot_be_decided() {
     }
     let nowhere = desk.chat(ScriptedModel::new(), desk.tools());
     let decided = vec![paused.pending_approvals()[0].approve()];
-    let error = nowhere.submit_approvals("nowhere", decided).call().await.unwrap_err();
+    let error = nowhere
+        .submit_approvals("nowhere", decided)
+        .call()
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
 }
 
@@ -240,13 +255,17 @@ async fn a_tool_that_has_changed_since_is_not_run() {
         },
     ];
     for changed in changed {
-        for decide in [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
-            asked.edit(json!({"n": 2}))
-        }] {
+        for decide in [
+            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
+            |asked| asked.edit(json!({"n": 2})),
+        ] {
             let desk = ApprovalFixture::default();
             let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
             let decided = vec![decide(&paused.pending_approvals()[0])];
-            let chat = desk.chat(ScriptedModel::new().replies("Oh."), vec![changed(&desk.log)]);
+            let chat = desk.chat(
+                ScriptedModel::new().replies("Oh."),
+                vec![changed(&desk.log)],
+            );
             let response = chat.submit_approvals(ROOM, decided).call().await.unwrap();
             assert!(desk.log.is_empty());
             let result = &response.results()[0];
@@ -263,7 +282,12 @@ async fn a_tool_that_has_changed_since_is_not_run() {
 async fn a_tool_that_is_gone_is_not_run_and_not_waited_for() {
     let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    let gone = || desk.chat(ScriptedModel::new().replies("Oh."), vec![read_tool(&desk.log)]);
+    let gone = || {
+        desk.chat(
+            ScriptedModel::new().replies("Oh."),
+            vec![read_tool(&desk.log)],
+        )
+    };
     let response = gone().resume(ROOM).call().await.unwrap();
     assert_eq!(response.text(), "Oh.");
     assert_eq!(response.results()[0].outcome, Outcome::UnknownTool);
@@ -274,9 +298,10 @@ async fn a_tool_that_is_gone_is_not_run_and_not_waited_for() {
 #[tokio::test]
 async fn an_approval_is_for_the_caller_it_was_asked_for() {
     for (caller, runs) in [("ada", true), ("bob", false)] {
-        for decide in [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
-            asked.edit(json!({"n": 2}))
-        }] {
+        for decide in [
+            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
+            |asked| asked.edit(json!({"n": 2})),
+        ] {
             let desk = ApprovalFixture::default();
             let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#);
             let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
@@ -298,7 +323,10 @@ async fn an_approval_is_for_the_caller_it_was_asked_for() {
 async fn what_a_prompt_had_approved_is_decided_even_where_nobody_would_ask() {
     // The prompt asks before each call; the process that goes on would not.
     for (decide, ran) in [
-        (PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, "write 1"),
+        (
+            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
+            "write 1",
+        ),
         (|asked| asked.edit(json!({"n": 2})), "write 2"),
         (|asked| asked.deny("no"), ""),
         (|asked| asked.answer("I did it"), ""),
@@ -307,7 +335,9 @@ async fn what_a_prompt_had_approved_is_decided_even_where_nobody_would_ask() {
         let model = ScriptedModel::new().calls("write", r#"{"n": 1}"#);
         let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
         let paused = ask.ask_before_each_call().user("Go!").call().await.unwrap();
-        desk.decide(vec![decide(&paused.pending_approvals()[0])]).await.unwrap();
+        desk.decide(vec![decide(&paused.pending_approvals()[0])])
+            .await
+            .unwrap();
         assert_eq!(desk.log.lines().concat(), ran);
     }
 }

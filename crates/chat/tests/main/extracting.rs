@@ -5,7 +5,7 @@ use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, ToolChoice};
 use toolwright::{CancellationToken, JsonSchema, schemars};
 
-use crate::support::{Log, chat, read_tool, none, pay, constant_tool};
+use crate::support::{Log, chat, constant_tool, none, pay, read_tool};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct City {
@@ -94,9 +94,18 @@ async fn an_invalid_answer_is_mended() {
 
 #[tokio::test]
 async fn a_model_that_cannot_is_given_up_after_three_tries() {
-    let model = ScriptedModel::new().replies("A").replies("B").replies("C").replies("D");
+    let model = ScriptedModel::new()
+        .replies("A")
+        .replies("B")
+        .replies("C")
+        .replies("D");
     let chat = chat(model.clone(), none());
-    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
+    let error = chat
+        .message()
+        .user("?")
+        .extract::<City>()
+        .await
+        .unwrap_err();
     match error {
         ChatError::InvalidStructuredOutput { text, message } => {
             assert_eq!(text, "C");
@@ -119,7 +128,11 @@ async fn tools_can_be_called_on_the_way() {
     assert_eq!(ask.extract::<City>().await.unwrap(), bern());
     assert_eq!(log.lines().len(), 1);
     let requests = model.requests();
-    assert!(requests.iter().all(|request| request.response_format.is_some()));
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.response_format.is_some())
+    );
     let choices: Vec<&ToolChoice> = requests.iter().map(|it| &it.tool_choice).collect();
     assert_eq!(
         choices,
@@ -131,7 +144,12 @@ async fn tools_can_be_called_on_the_way() {
 async fn a_turn_that_waits_cannot_be_an_answer() {
     let log = Log::default();
     let chat = chat(ScriptedModel::new().calls("pay", "{}"), pay(&log));
-    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
+    let error = chat
+        .message()
+        .user("?")
+        .extract::<City>()
+        .await
+        .unwrap_err();
     assert!(matches!(error, ChatError::TurnPaused { .. }), "{error}");
 }
 
@@ -141,7 +159,10 @@ async fn a_cancelled_turn_is_not_asked_again() {
     let token = CancellationToken::new();
     let cancel = token.clone();
     let stop = toolwright::Tool::builder("stop", "Stops.").run(move |_, _| cancel.cancel());
-    let chat = chat(model.clone(), vec![stop.unwrap(), constant_tool("look", "")]);
+    let chat = chat(
+        model.clone(),
+        vec![stop.unwrap(), constant_tool("look", "")],
+    );
     let ask = chat.message().cancel_on(token).user("?");
     let error = ask.extract::<City>().await.unwrap_err();
     let (reason, response) = crate::support::ended(Err(error));

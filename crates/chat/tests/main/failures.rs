@@ -1,12 +1,12 @@
 //! What a model reads of calls that cannot run or do not succeed, and that it goes on.
 
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
-use toolwright::chat::{TurnEnd, Item, StopReason};
+use toolwright::chat::{Item, StopReason, TurnEnd};
 use toolwright::{OnMalformed, Outcome, Tool, ToolCall, ToolError};
 
 use crate::support::{
-    Log, assert_complete, builder, chat, ended, failing_tool, stored_entries, logging_tool, read_tool, pay, results, last_result_texts,
-    write,
+    Log, assert_complete, builder, chat, ended, failing_tool, last_result_texts, logging_tool, pay,
+    read_tool, results, stored_entries, write,
 };
 
 #[tokio::test]
@@ -103,7 +103,9 @@ async fn arguments_that_must_not_be_malformed_end_the_turn() {
 
 #[tokio::test]
 async fn a_tools_error_is_read_by_the_model() {
-    let model = ScriptedModel::new().calls("print", "{}").replies("No paper.");
+    let model = ScriptedModel::new()
+        .calls("print", "{}")
+        .replies("No paper.");
     let print = failing_tool("print", || ToolError::failed("out of paper"));
     let chat = chat(model.clone(), print);
     let response = chat.message().user("Print!").call().await.unwrap();

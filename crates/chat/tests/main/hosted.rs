@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
-use toolwright::chat::{PendingApproval, ChatEvent, ApprovalResponse, HostedTool, Item, ItemKind, MemoryStore};
-use toolwright::{Config, Outcome, ConfigSources};
+use toolwright::chat::{
+    ApprovalResponse, ChatEvent, HostedTool, Item, ItemKind, MemoryStore, PendingApproval,
+};
+use toolwright::{Config, ConfigSources, Outcome};
 
 use crate::support::{Log, builder, chat, events, none, results, write};
 
@@ -29,7 +31,9 @@ fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
     let sources = ConfigSources::new().defaults([("WebSearchTool.type", "default")]);
     let config = Config::load(sources).unwrap().config;
     let search = HostedTool::WebSearch(config.web_search().unwrap().unwrap());
-    let chat = builder(ScriptedModel::new(), none()).hosted_tool(search).build();
+    let chat = builder(ScriptedModel::new(), none())
+        .hosted_tool(search)
+        .build();
     let [warning] = &chat.warnings()[..] else {
         panic!("one warning")
     };
@@ -87,7 +91,11 @@ async fn the_vendor_is_told_what_was_decided() {
         let paused = ask.call().await.unwrap();
         let decided = vec![decide(&paused.pending_approvals()[0])];
         let other = builder(model.clone(), none()).store(store).build();
-        let response = other.submit_approvals("room", decided).call().await.unwrap();
+        let response = other
+            .submit_approvals("room", decided)
+            .call()
+            .await
+            .unwrap();
         assert_eq!(response.text(), "Because.");
         let [result] = &results(&model.requests()[1])[..] else {
             panic!("one result")
@@ -114,7 +122,13 @@ async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
         })
         .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
+    let paused = chat
+        .message()
+        .manual_calls()
+        .user("Go!")
+        .call()
+        .await
+        .unwrap();
     assert_eq!(paused.pending_approvals().len(), 1);
     let decided = vec![paused.pending_approvals()[0].approve()];
     let paused = paused.submit_approvals(decided).call().await.unwrap();

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{TurnEnd, Entry, Lease, MemoryStore, Store as _, ApprovalVerdict, EntryBody, import_journal};
+use toolwright::chat::{
+    ApprovalVerdict, Entry, EntryBody, Lease, MemoryStore, Store as _, TurnEnd, import_journal,
+};
 use toolwright::{CallId, Outcome};
 
-use crate::support::{Log, assert_complete, builder, stored_entries, read_tool, pay};
+use crate::support::{Log, assert_complete, builder, pay, read_tool, stored_entries};
 
 /// The journal of a turn that reads and waits for a decision about a payment.
 async fn waiting(store: &Arc<MemoryStore>, log: &Log) -> Vec<Entry> {

@@ -6,9 +6,11 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, TurnEnd};
-use toolwright::{ApprovalRequest, Approver, CancellationToken, ApprovalDecision};
+use toolwright::{ApprovalDecision, ApprovalRequest, Approver, CancellationToken};
 
-use crate::support::{Log, assert_complete, builder, events, kinds, read_tool, pay, last_result_texts, write};
+use crate::support::{
+    Log, assert_complete, builder, events, kinds, last_result_texts, pay, read_tool, write,
+};
 
 struct Decides<F>(F);
 

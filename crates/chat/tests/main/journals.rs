@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolwright::chat::{
-    CallMetadata, TurnEnd, Entry, Item, ItemKind, Message, ModelId, Step, StopReason, Usage, ApprovalVerdict, EntryBody,
-    history,
+    ApprovalVerdict, CallMetadata, Entry, EntryBody, Item, ItemKind, Message, ModelId, Step,
+    StopReason, TurnEnd, Usage, history,
 };
 use toolwright::{Content, ToolCall, ToolResult};
 

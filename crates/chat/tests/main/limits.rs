@@ -6,12 +6,14 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
-    ChatEvent, TurnEnd, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
-    Price, Prices, Response, TurnLimits,
+    ChatEvent, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Price,
+    Prices, Response, TurnEnd, TurnLimits,
 };
 use toolwright::{Outcome, Tool, ToolCall, ToolError};
 
-use crate::support::{Log, assert_complete, builder, ended, events, stored_entries, read_tool, none};
+use crate::support::{
+    Log, assert_complete, builder, ended, events, none, read_tool, stored_entries,
+};
 
 /// Asks a model that does not stop, and returns why it was stopped.
 async fn stopped_within(

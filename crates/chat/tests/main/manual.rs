@@ -5,7 +5,9 @@ use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, Message, TurnLimits};
 use toolwright::{Invoker, Outcome, ToolCall, ToolResult};
 
-use crate::support::{Log, assert_complete, chat, ended, events, pay, registry, results, last_result_texts, write};
+use crate::support::{
+    Log, assert_complete, chat, ended, events, last_result_texts, pay, registry, results, write,
+};
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
@@ -25,7 +27,13 @@ async fn nothing_runs_and_the_caller_has_the_calls() {
     let tools = || vec![write(&log), pay(&log)];
     let model = model();
     let chat = chat(model.clone(), tools());
-    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
+    let paused = chat
+        .message()
+        .manual_calls()
+        .user("Go!")
+        .call()
+        .await
+        .unwrap();
     assert!(log.is_empty());
     assert!(paused.has_calls() && paused.pending_approvals().is_empty() && paused.end().is_none());
     let names: Vec<&str> = paused.calls().iter().map(|it| it.name.as_str()).collect();
@@ -46,7 +54,13 @@ async fn a_call_without_a_result_was_not_run() {
         let log = Log::default();
         let model = model();
         let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-        let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
+        let paused = chat
+            .message()
+            .manual_calls()
+            .user("Go!")
+            .call()
+            .await
+            .unwrap();
         let brought = match some {
             true => vec![result(&paused.calls()[1], "paid")],
             false => Vec::new(),
@@ -66,14 +80,25 @@ async fn a_result_that_nobody_waits_for_is_refused_and_so_are_all() {
     let log = Log::default();
     let model = model();
     let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
+    let paused = chat
+        .message()
+        .manual_calls()
+        .user("Go!")
+        .call()
+        .await
+        .unwrap();
     let good = result(&paused.calls()[0], "written");
     let stray = result(&ToolCall::new("write", "{}").with_id("elsewhere"), "");
     for (brought, said) in [
         (vec![good.clone(), stray], "does not wait for a result"),
         (vec![good.clone(), good.clone()], "two results"),
     ] {
-        let error = paused.clone().submit_results(brought).call().await.unwrap_err();
+        let error = paused
+            .clone()
+            .submit_results(brought)
+            .call()
+            .await
+            .unwrap_err();
         assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
         assert!(error.to_string().contains(said), "{error}");
     }
@@ -100,7 +125,11 @@ async fn what_the_protocol_said_is_said_again() {
         })
         .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let ask = chat.message().conversation("room").manual_calls().user("Go!");
+    let ask = chat
+        .message()
+        .conversation("room")
+        .manual_calls()
+        .user("Go!");
     let paused = ask.call().await.unwrap();
     let brought = vec![result(&paused.calls()[0], "written")];
     paused.submit_results(brought).call().await.unwrap();

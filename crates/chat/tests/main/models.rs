@@ -5,7 +5,7 @@ use toolwright::chat::testing::{FnModel, ModelReply, SampleModel, ScriptedModel}
 use toolwright::chat::{ModelErrorKind, ModelId};
 use toolwright::{Content, JsonSchema, Outcome, Tool, ToolCall, schemars, tool, tools};
 
-use crate::support::{chat, none, constant_tool};
+use crate::support::{chat, constant_tool, none};
 
 #[tokio::test]
 async fn a_script_is_played_and_remembers_what_it_was_asked() {
@@ -67,7 +67,13 @@ async fn an_echo_says_what_was_said_last() {
     let said = vec![Content::text("Hello,"), Content::text("world!")];
     let response = chat.message().user(said).call().await.unwrap();
     assert_eq!(response.text(), "Hello,\nworld!");
-    let response = chat.message().user("A").assistant("B").call().await.unwrap();
+    let response = chat
+        .message()
+        .user("A")
+        .assistant("B")
+        .call()
+        .await
+        .unwrap();
     assert_eq!(response.text(), "B");
 }
 

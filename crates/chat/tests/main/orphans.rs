@@ -10,15 +10,15 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::CancellationToken;
-use toolwright::chat::{TurnRequest, ChatError, ApprovalResponse, TurnEnd, Entry, Response};
+use toolwright::chat::{ApprovalResponse, ChatError, Entry, Response, TurnEnd, TurnRequest};
 
-mod random_choices;
 mod faulty;
 mod monitor;
+mod random_choices;
 
-use random_choices::RandomChoices;
 use faulty::{FaultyModel, YieldingStore};
 use monitor::{Monitor, tools};
+use random_choices::RandomChoices;
 
 use crate::support::{assert_paired, builder};
 
@@ -72,7 +72,10 @@ impl Scene {
 
     /// Decides about some of what waits.
     fn decisions(&mut self) -> Vec<ApprovalResponse> {
-        let asked = self.paused.iter().flat_map(|paused| paused.pending_approvals());
+        let asked = self
+            .paused
+            .iter()
+            .flat_map(|paused| paused.pending_approvals());
         let mut decided = Vec::new();
         for asked in asked {
             decided.extend(match self.dice.below(6) {
@@ -166,7 +169,9 @@ fn assert_closed(entries: &[Entry], going_on: bool) {
     let mut open: Vec<String> = Vec::new();
     for entry in entries {
         match &entry.body {
-            EntryBody::User { .. } | EntryBody::TurnEnded { .. } => assert_eq!(open, Vec::<String>::new()),
+            EntryBody::User { .. } | EntryBody::TurnEnded { .. } => {
+                assert_eq!(open, Vec::<String>::new())
+            }
             EntryBody::Step { step, .. } => {
                 assert_eq!(open, Vec::<String>::new());
                 open = step.calls().map(|call| call.id.to_string()).collect();

@@ -6,7 +6,7 @@ use tokio::sync::{Barrier, Notify};
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::{CallId, Tool};
 
-use crate::support::{Log, chat, results, last_result_texts};
+use crate::support::{Log, chat, last_result_texts, results};
 
 #[tokio::test]
 async fn tools_that_only_read_run_at_the_same_time() {
@@ -82,7 +82,11 @@ async fn results_are_told_in_the_order_of_the_calls_whoever_ends_first() {
         .replies("Done.");
     let chat = chat(model.clone(), vec![late.unwrap(), early.unwrap()]);
     let response = chat.message().user("Go!").call().await.unwrap();
-    let came: Vec<CallId> = response.results().into_iter().map(|it| it.call_id).collect();
+    let came: Vec<CallId> = response
+        .results()
+        .into_iter()
+        .map(|it| it.call_id)
+        .collect();
     assert_eq!(came.last().unwrap().as_str(), "call_0_0");
     let told = results(&model.requests()[1]);
     let told: Vec<&str> = told.iter().map(|result| result.call_id.as_str()).collect();

@@ -2,9 +2,9 @@
 
 use toolwright::chat::Chat;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::{Config, ErrorPolicy, Invoker, ConfigSources, Tool, View};
+use toolwright::{Config, ConfigSources, ErrorPolicy, Invoker, Tool, View};
 
-use crate::support::{ended, registry, last_result_texts};
+use crate::support::{ended, last_result_texts, registry};
 
 fn failing(errors: Option<ErrorPolicy>) -> Tool {
     let tool = Tool::builder("act", "Acts.");

@@ -3,9 +3,9 @@
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Message};
-use toolwright::{Content, BundleItem, prompt};
+use toolwright::{BundleItem, Content, prompt};
 
-use crate::support::{builder, chat, none, constant_tool};
+use crate::support::{builder, chat, constant_tool, none};
 
 /// Asks for a translation.
 #[prompt(role = user)]

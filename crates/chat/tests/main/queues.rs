@@ -9,7 +9,8 @@ use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
-    Chat, ChatError, Entry, Lease, MemoryStore, Owner, Store, StoreError, ConversationSummary, EntryBody,
+    Chat, ChatError, ConversationSummary, Entry, EntryBody, Lease, MemoryStore, Owner, Store,
+    StoreError,
 };
 use toolwright::{Content, Secret, Tool, ToolCall};
 

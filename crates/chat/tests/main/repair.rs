@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, ApprovalResponse, MemoryStore};
+use toolwright::chat::{ApprovalResponse, Chat, MemoryStore};
 use toolwright::{Outcome, Tool, ToolBuilder};
 
-use crate::support::{Log, assert_complete, builder, stored_entries, last_result_texts, write};
+use crate::support::{Log, assert_complete, builder, last_result_texts, stored_entries, write};
 
 /// A tool that begins, and ends only the second time.
 fn halting_tool(tool: ToolBuilder, log: &Log) -> Tool {
@@ -50,7 +50,11 @@ impl Scene {
         let ask = chat.message().conversation("room").user("Act!");
         if decide {
             let paused = ask.call().await.unwrap();
-            let decided: Vec<ApprovalResponse> = paused.pending_approvals().iter().map(|it| it.approve()).collect();
+            let decided: Vec<ApprovalResponse> = paused
+                .pending_approvals()
+                .iter()
+                .map(|it| it.approve())
+                .collect();
             let going = chat.submit_approvals("room", decided).call();
             assert!(going.now_or_never().is_none());
         } else {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{TurnRequest, Chat, ChatError, ToolChoice};
-use toolwright::{Config, Invoker, Registry, ConfigSources, Tool, ToolCall};
+use toolwright::chat::{Chat, ChatError, ToolChoice, TurnRequest};
+use toolwright::{Config, ConfigSources, Invoker, Registry, Tool, ToolCall};
 
-use crate::support::{Log, builder, chat, registry, constant_tool, tool_names, last_result_texts};
+use crate::support::{Log, builder, chat, constant_tool, last_result_texts, registry, tool_names};
 
 /// What a prompt says about its tools.
 type Configure = fn(TurnRequest) -> TurnRequest;
@@ -62,9 +62,18 @@ async fn a_prompt_comes_with_what_it_says() {
             |ask| ask.only_tools_named(["search", "search", "second", "second"]),
             &["search", "second"],
         ),
-        (|ask| ask.only_tools_named(["own"]).tools(constant_tool("own", "")), &["own"]),
+        (
+            |ask| {
+                ask.only_tools_named(["own"])
+                    .tools(constant_tool("own", ""))
+            },
+            &["own"],
+        ),
         (|ask| ask.bundles(["files"]), &["read_file", "write_file"]),
-        (|ask| ask.bundles(["files"]).only_tools_named(["search"]), &all),
+        (
+            |ask| ask.bundles(["files"]).only_tools_named(["search"]),
+            &all,
+        ),
         (|ask| ask.exclude(["search"]), &["read_file", "write_file"]),
         (
             |ask| ask.bundles(["files"]).exclude(["write_file"]),
@@ -121,7 +130,9 @@ async fn two_tools_of_one_name_are_an_error_before_any_request() {
 
 #[tokio::test]
 async fn the_first_resolver_that_knows_a_name_is_asked() {
-    let model = ScriptedModel::new().calls("resolved", "{}").replies("Done.");
+    let model = ScriptedModel::new()
+        .calls("resolved", "{}")
+        .replies("Done.");
     let chat = builder(model.clone(), tools())
         .resolver(|_: &str| None)
         .resolver(|name: &str| Some(constant_tool(name, "first")))
@@ -138,7 +149,12 @@ async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
     let chat = builder(model.clone(), tools())
         .resolver(|_: &str| Some(constant_tool("something_else", "")))
         .build();
-    let error = chat.message().only_tools_named(["wanted"]).user("Go!").call().await;
+    let error = chat
+        .message()
+        .only_tools_named(["wanted"])
+        .user("Go!")
+        .call()
+        .await;
     assert_eq!(error.unwrap_err().to_string(), "nobody knows `wanted`");
     assert!(model.requests().is_empty());
 }
@@ -161,7 +177,11 @@ async fn nobody_is_asked_for_tools_in_mid_turn() {
     ask.call().await.unwrap();
     assert_eq!(log.lines(), ["one"]);
     let requests = model.requests();
-    assert!(requests.iter().all(|request| tool_names(request) == ["one"]));
+    assert!(
+        requests
+            .iter()
+            .all(|request| tool_names(request) == ["one"])
+    );
     assert!(last_result_texts(&model)[0].contains("there is no tool `two`"));
 }
 

@@ -8,10 +8,13 @@ use futures::future::BoxFuture;
 use toolwright::Content;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
-    Chat, ChatError, Entry, Lease, MemoryStore, Response, Store, StoreError, Turn, TurnLimits, EntryBody,
+    Chat, ChatError, Entry, EntryBody, Lease, MemoryStore, Response, Store, StoreError, Turn,
+    TurnLimits,
 };
 
-use crate::support::{Log, assert_complete, builder, stored_entries, read_tool, none, pay, delegate_store, write};
+use crate::support::{
+    Log, assert_complete, builder, delegate_store, none, pay, read_tool, stored_entries, write,
+};
 
 fn entry(id: &str, text: &str) -> Entry {
     let content = vec![Content::text(text)];
@@ -96,7 +99,10 @@ fn model() -> ScriptedModel {
 async fn through(chat: &Chat) -> Result<Response, ChatError> {
     let ask = chat.message().conversation("room").user("Go!");
     let paused = ask.call().await?;
-    let decided = paused.pending_approvals().iter().map(|asked| asked.approve());
+    let decided = paused
+        .pending_approvals()
+        .iter()
+        .map(|asked| asked.approve());
     let decided = decided.collect();
     paused.submit_approvals(decided).call().await
 }
@@ -204,7 +210,11 @@ async fn a_turn_that_is_read_again_decides_the_same() {
         let again: Entry = serde_json::from_str(&json).unwrap();
         live.apply(entry);
         read.apply(&again);
-        assert_eq!(live.next_action(entry.at), read.next_action(entry.at), "{json}");
+        assert_eq!(
+            live.next_action(entry.at),
+            read.next_action(entry.at),
+            "{json}"
+        );
         assert_eq!(live.usage(), read.usage());
         assert_eq!(live.deadline(), read.deadline());
     }

@@ -6,7 +6,7 @@ use toolwright::ToolCall;
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, ItemKind, ModelErrorKind};
 
-use crate::support::{Log, chat, events, kinds, read_tool, none, pay, write};
+use crate::support::{Log, chat, events, kinds, none, pay, read_tool, write};
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
@@ -172,7 +172,13 @@ async fn a_stream_has_a_response_once_it_is_over() {
 #[tokio::test]
 async fn finishing_a_stream_that_failed_is_the_error() {
     let chat = chat(ScriptedModel::new(), none());
-    let error = chat.message().user("?").stream().finish().await.unwrap_err();
+    let error = chat
+        .message()
+        .user("?")
+        .stream()
+        .finish()
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("the script is over"), "{error}");
     let mut stream = chat.message().user("?").stream();
     while stream.next().await.is_some() {}

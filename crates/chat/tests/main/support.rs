@@ -208,15 +208,15 @@ macro_rules! delegate_store {
             self.$inner.tail(conversation, before, most)
         }
 
-        crate::scene::rest_of_store!($inner);
+        crate::support::delegate_store!($inner);
     };
     ($inner:tt) => {
-        fn lease<'a>(
+        fn acquire<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,
             life: std::time::Duration,
         ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
-            self.$inner.lease(lease, life)
+            self.$inner.acquire(lease, life)
         }
 
         fn release<'a>(
@@ -231,33 +231,33 @@ macro_rules! delegate_store {
             most: usize,
         ) -> futures::future::BoxFuture<
             '_,
-            Result<Vec<toolwright::chat::Summary>, toolwright::chat::StoreError>,
+            Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
         > {
             self.$inner.list(most)
         }
 
-        fn list_of<'a>(
+        fn list_by_owner<'a>(
             &'a self,
             owner: &'a toolwright::chat::Owner,
             most: usize,
         ) -> futures::future::BoxFuture<
             'a,
-            Result<Vec<toolwright::chat::Summary>, toolwright::chat::StoreError>,
+            Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
         > {
-            self.$inner.list_of(owner, most)
+            self.$inner.list_by_owner(owner, most)
         }
 
-        fn forget<'a>(
+        fn delete<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,
         ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
-            self.$inner.forget(lease)
+            self.$inner.delete(lease)
         }
 
-        fn key(
+        fn signing_key(
             &self,
         ) -> futures::future::BoxFuture<'_, Result<toolwright::Secret, toolwright::chat::StoreError>> {
-            self.$inner.key()
+            self.$inner.signing_key()
         }
     };
 }

@@ -2,10 +2,13 @@
 
 use futures::stream;
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
-use toolwright::chat::{ChatError, ChatEvent, TurnEnd, Item, Message, ToolChoice};
+use toolwright::chat::{ChatError, ChatEvent, Item, Message, ToolChoice, TurnEnd};
 use toolwright::{Tool, ToolCall, Updates, tool};
 
-use crate::support::{Log, assert_complete, chat, events, read_tool, none, results, constant_tool, last_result_texts, write};
+use crate::support::{
+    Log, assert_complete, chat, constant_tool, events, last_result_texts, none, read_tool, results,
+    write,
+};
 
 #[tokio::test]
 async fn a_question_without_tools_is_answered() {
@@ -70,7 +73,10 @@ async fn call_after_call_runs_until_the_model_answers() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_where_it_was() {
-    let model = ScriptedModel::new().replies("One.").replies("Two.").replies("New.");
+    let model = ScriptedModel::new()
+        .replies("One.")
+        .replies("Two.")
+        .replies("New.");
     let chat = chat(model.clone(), none());
     for question in ["First?", "Second?"] {
         let ask = chat.message().conversation("room").user(question);
@@ -208,7 +214,9 @@ async fn turns_of_one_conversation_queue_and_others_do_not() {
         async move { gate.notified().await }
     });
     let model = FnModel::new(|request| match request.messages.len() {
-        1 if request.tool_choice == ToolChoice::Required => ModelReply::call(ToolCall::new("wait", "{}")),
+        1 if request.tool_choice == ToolChoice::Required => {
+            ModelReply::call(ToolCall::new("wait", "{}"))
+        }
         count => ModelReply::text(count.to_string()),
     });
     let chat = chat(model, wait.unwrap());

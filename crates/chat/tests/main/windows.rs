@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Entry, Message, EntryBody, HistoryWindow, history, repair};
+use toolwright::chat::{Entry, EntryBody, HistoryWindow, Message, history, repair_journal};
 
 mod journal;
 

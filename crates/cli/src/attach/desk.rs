@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolwright_core::Registry;
-use toolwright_mcp::{RemoteServer, AttachError, AttachedServer, PinStore};
+use toolwright_mcp::{AttachError, AttachedServer, PinStore, RemoteServer};
 
 use super::{Person, Stay, hidden, told};
 use crate::print;

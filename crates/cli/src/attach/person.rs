@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
-use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitRequest, ElicitInput};
+use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
 
 use crate::approve::{Lines, Stdin, discard_typed};
 use crate::clean::{json, label, one_line, strict};
@@ -73,17 +73,18 @@ impl ElicitHandler for Person {
                 label(question.server),
                 strict(question.message).replace('\n', "\n  ")
             );
-            let answering: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> = match question.input {
-                ElicitInput::Form(form) => {
-                    let form = form.clone();
-                    Box::new(move || fill_in(&*lines, &asks, form))
-                }
-                ElicitInput::Url(page) => {
-                    let page = label(page).into_owned();
-                    Box::new(move || visit(&*lines, &asks, &page))
-                }
-                _ => return ElicitAnswer::Decline,
-            };
+            let answering: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> =
+                match question.input {
+                    ElicitInput::Form(form) => {
+                        let form = form.clone();
+                        Box::new(move || fill_in(&*lines, &asks, form))
+                    }
+                    ElicitInput::Url(page) => {
+                        let page = label(page).into_owned();
+                        Box::new(move || visit(&*lines, &asks, &page))
+                    }
+                    _ => return ElicitAnswer::Decline,
+                };
             let asked = move || {
                 discard_typed();
                 answering()
@@ -201,7 +202,10 @@ mod tests {
     #[test]
     fn a_form_is_filled_in_field_by_field() {
         let (answer, shown) = filled(&["y", "Ada", "36", ""]);
-        assert_eq!(answer, ElicitAnswer::Accept(json!({ "name": "Ada", "age": 36 })));
+        assert_eq!(
+            answer,
+            ElicitAnswer::Accept(json!({ "name": "Ada", "age": 36 }))
+        );
         assert!(shown.contains("  name (Yours.␛[8m; string): "), "{shown}");
         assert!(
             shown.contains("one of [\"S\",\"L\"]; may be left out; else \"L\""),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use toolwright_chat::{Lease, StoreError, EntryBody};
+use toolwright_chat::{EntryBody, Lease, StoreError};
 
 use super::setup::{LEASE, Setup};
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use serde_json::Value;
-use toolwright_chat::{Chat, ChatEvent, TurnEnd, ApprovalVerdict};
+use toolwright_chat::{ApprovalVerdict, Chat, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::setup::Setup;

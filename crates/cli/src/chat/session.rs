@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_chat::{TurnRequest, Chat, TurnEnd};
+use toolwright_chat::{Chat, TurnEnd, TurnRequest};
 
 use super::command::{self, Command};
 use super::input::{Input, Line};

@@ -1,6 +1,6 @@
 //! A failed turn in, what went wrong and what to do about it out.
 
-use toolwright_chat::{ChatError, TurnEnd, ModelErrorKind};
+use toolwright_chat::{ChatError, ModelErrorKind, TurnEnd};
 use toolwright_core::schema::redact;
 pub(crate) use toolwright_server::error_kind as kind;
 
@@ -17,7 +17,9 @@ pub(crate) fn told(error: &ChatError) -> String {
             }
             (kind, _) => advice(kind).to_owned(),
         },
-        ChatError::Ended { response, .. } if matches!(response.end(), Some(TurnEnd::Limit { .. })) => {
+        ChatError::Ended { response, .. }
+            if matches!(response.end(), Some(TurnEnd::Limit { .. })) =>
+        {
             "ask for less at once; --max-calls raises the number of calls".to_owned()
         }
         ChatError::Tools(_) => "`check` tells what is wrong with the tools".to_owned(),

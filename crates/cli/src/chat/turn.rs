@@ -3,7 +3,7 @@
 use std::io;
 
 use futures::stream::StreamExt as _;
-use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd};
+use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest};
 
 /// How a turn came to an end.
 pub(crate) enum Over {
@@ -14,7 +14,10 @@ pub(crate) enum Over {
 }
 
 /// Asks, and shows what happens.
-pub(crate) async fn play(ask: TurnRequest, show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>) -> Over {
+pub(crate) async fn play(
+    ask: TurnRequest,
+    show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>,
+) -> Over {
     let mut events = ask.stream();
     let mut ended = None;
     while let Some(event) = events.next().await {

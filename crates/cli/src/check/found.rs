@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 use toolwright_core::schema::SchemaFix;
-use toolwright_core::wire::{self, CandidateTool, ToolDefinition, RejectedDefinition, ImportError};
-use toolwright_core::{RegisteredTool, Invoker, InvokerBuilder, Registry, Snapshot};
+use toolwright_core::wire::{self, CandidateTool, ImportError, RejectedDefinition, ToolDefinition};
+use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot};
 
 use crate::attach::{self, Servers, Stay};
 use crate::config::Surroundings;
@@ -115,15 +115,13 @@ impl Found {
     }
 
     pub(super) fn tools(&self) -> impl Iterator<Item = Tool<'_>> {
-        let linked =
-            self.linked
-                .iter()
-                .flat_map(|snapshot| snapshot.iter())
-                .map(|entry: &RegisteredTool| Tool {
-                    candidate: entry.into(),
-                    source: &entry.spec().bundle,
-                    notes: &[],
-                });
+        let linked = self.linked.iter().flat_map(|snapshot| snapshot.iter()).map(
+            |entry: &RegisteredTool| Tool {
+                candidate: entry.into(),
+                source: &entry.spec().bundle,
+                notes: &[],
+            },
+        );
         let read = self.read.iter().map(|(source, definition)| Tool {
             candidate: definition.into(),
             source,

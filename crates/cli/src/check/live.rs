@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_core::Registry;
-use toolwright_mcp::{RemoteServer, MemoryPins};
+use toolwright_mcp::{MemoryPins, RemoteServer};
 
 use super::found::Found;
 use crate::attach::{Servers, Stay};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toolwright_chat::{TurnEnd, Entry, ItemKind, Step, ApprovalVerdict, EntryBody};
+use toolwright_chat::{ApprovalVerdict, Entry, EntryBody, ItemKind, Step, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolName, ToolResult};
 
 use crate::call::plain;
@@ -169,7 +169,9 @@ fn decided(verdict: &ApprovalVerdict) -> String {
 fn ended(end: &TurnEnd) -> Option<String> {
     match end {
         TurnEnd::Answered | TurnEnd::Direct => None,
-        TurnEnd::Length => Some("cut off: the model reached the most tokens of an answer".to_owned()),
+        TurnEnd::Length => {
+            Some("cut off: the model reached the most tokens of an answer".to_owned())
+        }
         TurnEnd::Limit { reason } => Some(format!("ended by a limit: {reason}")),
         TurnEnd::Failed { reason } => Some(format!("failed: {reason}")),
         TurnEnd::Cancelled => Some("cancelled".to_owned()),

@@ -9,7 +9,7 @@ use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use toolwright_schema::canonical;
+use toolwright_schema::canonical_json;
 
 use crate::config::Secret;
 use crate::context::Caller;
@@ -83,7 +83,12 @@ impl ApprovalSigner {
     }
 
     /// Approves one call.
-    pub(crate) fn issue(&self, fingerprint: &str, arguments: &Value, caller: &Caller) -> ApprovalToken {
+    pub(crate) fn issue(
+        &self,
+        fingerprint: &str,
+        arguments: &Value,
+        caller: &Caller,
+    ) -> ApprovalToken {
         let mut id = [0; 16];
         // Without random numbers there is no id, and so no valid grant: that fails closed.
         let id = match getrandom::fill(&mut id) {
@@ -189,5 +194,7 @@ fn decode_hex(text: &str) -> Vec<u8> {
     let bytes: Option<Vec<u8>> = digits
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
         .collect();
-    bytes.filter(|bytes| encode_hex(bytes) == text).unwrap_or_default()
+    bytes
+        .filter(|bytes| encode_hex(bytes) == text)
+        .unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Content;
-use crate::encode::{Encode, ToolOutput, Encoders, IntoToolError, Json, Updates};
+use crate::encode::{Encode, Encoders, IntoToolError, Json, ToolOutput, Updates};
 use crate::error::ToolError;
 use crate::result::ToolResult;
 
@@ -35,8 +35,8 @@ impl<T: Encode, E: IntoToolError> IntoToolOutput for Result<T, E> {
 
 macro_rules! impl_for_plain_values {
     ($([$($generics:tt)*] $type:ty),* $(,)?) => {
-        $(impl<$($generics)*> Reply for $type {
-            fn reply(self, encoders: &Encoders) -> Result<Encoded, ToolError> {
+        $(impl<$($generics)*> IntoToolOutput for $type {
+            fn into_tool_output(self, encoders: &Encoders) -> Result<ToolOutput, ToolError> {
                 self.encode(encoders)
             }
         })*

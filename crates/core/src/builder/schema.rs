@@ -76,7 +76,10 @@ impl SchemaDefaults {
                 }
             }
         }
-        Self { defaults, invalid: unfit }
+        Self {
+            defaults,
+            invalid: unfit,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use serde::forward_to_deserialize_any;
 use super::error::ConfigError;
 use super::origin::Origin;
 use super::value::Setting;
-use super::{SettingsTable, join_key, env_var_name};
+use super::{SettingsTable, env_var_name, join_key};
 
 mod error;
 mod value;
@@ -96,7 +96,10 @@ impl<'s> KeyDeserializer<'s> {
         names.map(str::to_owned).collect()
     }
 
-    fn section_access(&self, fields: &[&'static str]) -> Result<SectionAccess<'s>, DeserializeError> {
+    fn section_access(
+        &self,
+        fields: &[&'static str],
+    ) -> Result<SectionAccess<'s>, DeserializeError> {
         let names = self.child_names(fields);
         if names.is_empty() {
             return Err(DeserializeError::Missing);
@@ -155,7 +158,10 @@ impl<'de> Deserializer<'de> for &KeyDeserializer<'_> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, DeserializeError> {
         visitor.visit_unit()
     }
 
@@ -189,7 +195,10 @@ impl<'de> MapAccess<'de> for SectionAccess<'_> {
         Ok(Some(key))
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, DeserializeError> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<S::Value, DeserializeError> {
         match self.child.take() {
             Some(child) => Ok(child.read(seed)?),
             None => Err(DeserializeError::Missing),

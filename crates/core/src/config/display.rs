@@ -38,14 +38,23 @@ impl fmt::Display for DisplayedSetting {
 pub(super) fn displayed_settings(settings: &SettingsTable, section: &str) -> Vec<DisplayedSetting> {
     let named = settings.iter_under(section);
     let named = named.map(|(key, setting)| DisplayedSetting::new(key.to_owned(), setting));
-    let mut entries: Vec<_> = named.chain(unmatched_variables(settings, section)).collect();
+    let mut entries: Vec<_> = named
+        .chain(unmatched_variables(settings, section))
+        .collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries
 }
 
 /// The variables that belong to no named key.
-fn unmatched_variables(settings: &SettingsTable, section: &str) -> impl Iterator<Item = DisplayedSetting> {
-    let named: HashSet<_> = settings.by_key.keys().map(|key| env_var_name(key)).collect();
+fn unmatched_variables(
+    settings: &SettingsTable,
+    section: &str,
+) -> impl Iterator<Item = DisplayedSetting> {
+    let named: HashSet<_> = settings
+        .by_key
+        .keys()
+        .map(|key| env_var_name(key))
+        .collect();
     let start = match section {
         "" => ENV_PREFIX.to_owned(),
         section => env_var_name(section) + "_",

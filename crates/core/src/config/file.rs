@@ -44,7 +44,10 @@ enum FileFormat {
 impl ConfigFile {
     /// Reads the project's config file, if it has one.
     pub(super) fn find_in(directory: &Path) -> Result<Option<Self>, ConfigError> {
-        let (toml, properties) = (directory.join(TOML_FILE_NAME), directory.join(PROPERTIES_FILE_NAME));
+        let (toml, properties) = (
+            directory.join(TOML_FILE_NAME),
+            directory.join(PROPERTIES_FILE_NAME),
+        );
         if let Some(mut file) = Self::read(&toml, FileFormat::Toml)? {
             if properties.exists() {
                 file.warnings.push(format!(

@@ -5,10 +5,10 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::display::is_readable_variable;
 use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::origin::Origin;
-use super::display::is_readable_variable;
 use super::value::Setting;
 use super::{Config, ENV_PREFIX, SettingsTable, env_var_name};
 
@@ -66,10 +66,12 @@ impl ConfigSources {
         defaults: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
         let defaults = defaults.into_iter();
-        self.defaults.extend(
-            defaults
-                .map(|(key, value)| (key.into(), Setting::from_untyped_text(value.into(), Origin::Default))),
-        );
+        self.defaults.extend(defaults.map(|(key, value)| {
+            (
+                key.into(),
+                Setting::from_untyped_text(value.into(), Origin::Default),
+            )
+        }));
         self
     }
 

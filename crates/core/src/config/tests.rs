@@ -1,6 +1,6 @@
 //! Settings as their readers meet them.
 
-use super::{Config, ConfigError, LoadedConfig, ConfigSources};
+use super::{Config, ConfigError, ConfigSources, LoadedConfig};
 
 mod hosted;
 mod layers;

@@ -57,7 +57,9 @@ impl SettingValue {
     /// Writes it as TOML would.
     fn to_toml(&self) -> String {
         match self {
-            Self::UntypedText(text) | Self::Text(text) => format!("{:?}", mask_secrets(text.expose())),
+            Self::UntypedText(text) | Self::Text(text) => {
+                format!("{:?}", mask_secrets(text.expose()))
+            }
             Self::Bool(yes) => yes.to_string(),
             Self::Integer(number) => number.to_string(),
             Self::Float(number) => format!("{number:?}"),

@@ -14,20 +14,20 @@ use crate::context::CallContext;
 use crate::definition::{PreparedCall, StartedHandler};
 use crate::error::{ErrorKind, ToolError};
 use crate::input_schema::SESSION_ID_PARAM;
-use crate::policy::{UnknownArguments, OnMalformed};
+use crate::policy::{OnMalformed, UnknownArguments};
 use crate::registry::{BoundParams, RegisteredTool};
 use crate::result::{Outcome, ToolResult};
 
 mod defaults;
+mod integral_floats;
 mod parse;
 mod unknown_arguments;
-mod integral_floats;
 
 pub(super) use defaults::argument_text;
-use defaults::{FilledDefaults, fill_defaults, drop_optional_nulls};
+use defaults::{FilledDefaults, drop_optional_nulls, fill_defaults};
+use integral_floats::contains_integral_float;
 use parse::parse;
 use unknown_arguments::drop_unknown;
-use integral_floats::contains_integral_float;
 
 /// How many notes one call keeps.
 const MAX_NOTES: usize = 50;
@@ -50,7 +50,10 @@ pub(super) fn start_on_fast_path(
     let tool = &entry.tool.0;
     let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
     if tool.types_enforce_schema {
-        let bound = entry.bound_params.as_deref().map(|bound| bound_values(bound, cx));
+        let bound = entry
+            .bound_params
+            .as_deref()
+            .map(|bound| bound_values(bound, cx));
         let bound = bound.as_deref().map(Tape::from_value);
         let bound = bound.as_ref().map(Tape::root_lenient);
         return tool.handler.start(tape.root(), bound, cx).ok();
@@ -119,7 +122,10 @@ fn validate_on_slow_path(
         let coerced = coerce(&mut value, &entry.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
-    let bound = entry.bound_params.as_deref().map(|bound| bound_values(bound, cx));
+    let bound = entry
+        .bound_params
+        .as_deref()
+        .map(|bound| bound_values(bound, cx));
     let bound = match bound.map(Cow::into_owned) {
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
@@ -148,12 +154,19 @@ fn validate_on_slow_path(
 }
 
 /// Reads arguments that were accepted before, for another run.
-pub(super) fn prepare_validated(entry: &RegisteredTool, arguments: &Value) -> Result<Box<dyn PreparedCall>, ToolResult> {
-    let read = || prepare_typed(entry, arguments).map_err(|refusal| refusal.into_tool_result(entry));
+pub(super) fn prepare_validated(
+    entry: &RegisteredTool,
+    arguments: &Value,
+) -> Result<Box<dyn PreparedCall>, ToolResult> {
+    let read =
+        || prepare_typed(entry, arguments).map_err(|refusal| refusal.into_tool_result(entry));
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| Err(panic_result(panic.as_ref())))
 }
 
-fn prepare_typed(entry: &RegisteredTool, arguments: &Value) -> Result<Box<dyn PreparedCall>, ArgumentError> {
+fn prepare_typed(
+    entry: &RegisteredTool,
+    arguments: &Value,
+) -> Result<Box<dyn PreparedCall>, ArgumentError> {
     let tape = Tape::from_value(arguments);
     entry
         .tool
@@ -210,7 +223,10 @@ fn bound_values<'e>(bound: &'e BoundParams, cx: &CallContext<'_>) -> Cow<'e, Val
 }
 
 /// A hidden parameter is not the model's to set.
-fn reject_bound_params(sent: &Map<String, Value>, entry: &RegisteredTool) -> Result<(), ArgumentError> {
+fn reject_bound_params(
+    sent: &Map<String, Value>,
+    entry: &RegisteredTool,
+) -> Result<(), ArgumentError> {
     let hidden = sent.keys().filter(|name| entry.hides_param(name));
     let refused: Vec<Violation> = hidden
         .map(|name| param_violation(name, "additionalProperties", "unknown argument".to_owned()))

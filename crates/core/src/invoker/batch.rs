@@ -19,7 +19,8 @@ impl Invoker {
     pub async fn invoke_all_in(&self, scope: &CallScope, calls: &[ToolCall]) -> Vec<ToolResult> {
         // One step sees one snapshot. If there is none, each call says why.
         let step = &self.with_fixed_snapshot().unwrap_or_else(|_| self.clone());
-        step.map_calls(calls, |call| step.invoke_in(scope, call)).await
+        step.map_calls(calls, |call| step.invoke_in(scope, call))
+            .await
     }
 
     /// Does something with each call of one step, in the order and with the bounds of

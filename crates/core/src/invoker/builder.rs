@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolwright_schema::InputLimits;
 
-use super::{Invoker, InvokerInner, ToolSource, InvokerOptions};
+use super::{Invoker, InvokerInner, InvokerOptions, ToolSource};
 use crate::approval::{ApprovalSigner, Approver};
 use crate::audit::AuditSink;
 use crate::config::Config;
@@ -204,10 +204,16 @@ pub(super) fn configure_and_check_view(
 }
 
 /// Applies a set-up to tools.
-pub(super) fn configure_view(tools: View, setup: &InvokerContext, settings: &Arc<ToolSettings>) -> View {
+pub(super) fn configure_view(
+    tools: View,
+    setup: &InvokerContext,
+    settings: &Arc<ToolSettings>,
+) -> View {
     let tools = tools.bind_session().tool_settings(settings);
     match setup.project_dir() {
-        Some(directory) => tools.bind_unless_imported(PROJECT_DIR_PARAM, directory.to_string_lossy().into_owned()),
+        Some(directory) => {
+            tools.bind_unless_imported(PROJECT_DIR_PARAM, directory.to_string_lossy().into_owned())
+        }
         None => tools,
     }
 }

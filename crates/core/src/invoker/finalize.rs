@@ -11,7 +11,7 @@ use crate::context::CallContext;
 use crate::error::ErrorKind;
 use crate::policy::ErrorPolicy;
 use crate::registry::RegisteredTool;
-use crate::result::{UntruncatedOutput, Outcome, StructuredContent, ToolResult};
+use crate::result::{Outcome, StructuredContent, ToolResult, UntruncatedOutput};
 
 /// Makes what a tool returned fit to be read.
 pub(super) fn finalize(

@@ -7,7 +7,7 @@ use toolwright_schema::Schema;
 use super::{Invoker, arguments};
 use crate::approval::PendingCall;
 use crate::call::ToolCall;
-use crate::context::{CallContext, LazyCancellationToken, BlockingPermit, CallScope};
+use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
 use crate::policy::Hints;
 use crate::tool::ToolSpec;
 
@@ -44,7 +44,12 @@ impl Invoker {
     }
 
     /// Makes a decision possible about a call that somebody else would run: a vendor's own tool.
-    pub fn pending_hosted_call(&self, scope: &CallScope, call: ToolCall, description: &str) -> PendingCall {
+    pub fn pending_hosted_call(
+        &self,
+        scope: &CallScope,
+        call: ToolCall,
+        description: &str,
+    ) -> PendingCall {
         let input = Schema::trusted(serde_json::json!({"type": "object"}));
         let tool = ToolSpec {
             name: call.name.clone(),

@@ -34,7 +34,10 @@ pub(super) fn expand_placeholders(
         return;
     };
     let mut sent = Vec::new();
-    for (name, value) in arguments.iter().filter(|(name, _)| !entry.hides_param(name)) {
+    for (name, value) in arguments
+        .iter()
+        .filter(|(name, _)| !entry.hides_param(name))
+    {
         let mut texts = Vec::new();
         collect_text(value, &mut texts);
         // The name of an argument that no parameter has is the model's choice too.
@@ -55,7 +58,8 @@ pub(super) fn expand_placeholders(
     // Each name is looked for once: there may be a thousand placeholders, and megabytes to look through.
     let spelled = RefCell::new(HashMap::new());
     let is_spelled = |name: &str| {
-        let in_argument = |(of, text): &(&str, &str)| *of != name && could_spell_placeholder(text, name);
+        let in_argument =
+            |(of, text): &(&str, &str)| *of != name && could_spell_placeholder(text, name);
         let mut known = spelled.borrow_mut();
         *known
             .entry(name.to_owned())

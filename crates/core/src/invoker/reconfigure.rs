@@ -32,7 +32,11 @@ impl Invoker {
     pub fn with_view(&self, change: impl FnOnce(View) -> View) -> Result<Self, InvokerError> {
         let given = change(self.0.base_view.clone());
         let shared = &self.0;
-        let source = builder::configure_and_check_view(given.clone(), &shared.invoker_context, &shared.tool_settings)?;
+        let source = builder::configure_and_check_view(
+            given.clone(),
+            &shared.invoker_context,
+            &shared.tool_settings,
+        )?;
         let source = ToolSource::Live(source);
         Ok(self.clone_with(|shared| (shared.base_view, shared.tool_source) = (given, source)))
     }
@@ -51,9 +55,11 @@ impl Invoker {
         let shared = &self.0;
         let view = match &shared.tool_source {
             ToolSource::Live(view) => view.clone(),
-            ToolSource::Fixed(_) => {
-                builder::configure_view(shared.base_view.clone(), &shared.invoker_context, &shared.tool_settings)
-            }
+            ToolSource::Fixed(_) => builder::configure_view(
+                shared.base_view.clone(),
+                &shared.invoker_context,
+                &shared.tool_settings,
+            ),
         };
         let view = view.map_policy(change);
         view.snapshot()?;

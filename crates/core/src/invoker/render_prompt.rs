@@ -5,7 +5,7 @@
 
 use super::{ANONYMOUS_SCOPE, Invoker, resolve};
 use crate::call::{Arguments, ToolCall, ToolName};
-use crate::context::{CallContext, LazyCancellationToken, BlockingPermit, CallScope};
+use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
 use crate::error::{RegistryError, ToolError};
 use crate::prompt::{Prompt, RenderedPrompt};
 use crate::result::ToolResult;
@@ -22,7 +22,8 @@ impl Invoker {
         name: impl Into<ToolName>,
         arguments: impl Into<Arguments>,
     ) -> Result<RenderedPrompt, ToolResult> {
-        self.render_prompt_in(&ANONYMOUS_SCOPE, name, arguments).await
+        self.render_prompt_in(&ANONYMOUS_SCOPE, name, arguments)
+            .await
     }
 
     /// Fills in a prompt on behalf of the scope's caller.
@@ -59,9 +60,14 @@ impl Invoker {
         Ok(shown.cloned().collect())
     }
 
-    async fn render_call(&self, scope: &CallScope, call: &ToolCall) -> Result<RenderedPrompt, ToolResult> {
+    async fn render_call(
+        &self,
+        scope: &CallScope,
+        call: &ToolCall,
+    ) -> Result<RenderedPrompt, ToolResult> {
         let snapshot = self.snapshot().map_err(ToolError::from)?;
-        let (prompt, note) = resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
+        let (prompt, note) =
+            resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
         let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
         let cx = CallContext {
             call,

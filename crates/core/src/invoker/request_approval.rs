@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use serde_json::Value;
 
 use super::{Invoker, run};
-use crate::approval::{ApprovalRequest, ApprovalDecision, ApprovalToken};
+use crate::approval::{ApprovalDecision, ApprovalRequest, ApprovalToken};
 use crate::context::CallContext;
 use crate::error::ErrorKind;
 use crate::layer::timeout::{self, WaitError};
@@ -51,7 +51,9 @@ impl Invoker {
             Ok(Ok(decision)) => decision,
             Ok(Err(panic)) => return approver_panicked(panic.as_ref()),
             Err(WaitError::TimedOut(_)) => return denied("nobody answered in time"),
-            Err(WaitError::Cancelled) => return ApprovalStatus::Answered(timeout::cancelled_result()),
+            Err(WaitError::Cancelled) => {
+                return ApprovalStatus::Answered(timeout::cancelled_result());
+            }
         };
         match decision {
             ApprovalDecision::Approve(grant) => match take(&grant, arguments) {

@@ -4,7 +4,7 @@ use toolwright_schema::nearest;
 
 use crate::context::Caller;
 use crate::error::ErrorKind;
-use crate::registry::{NameMatch, NameIndex, IndexedItem};
+use crate::registry::{IndexedItem, NameIndex, NameMatch};
 use crate::result::{Outcome, ToolResult};
 
 /// How many names an unknown-tool result lists.
@@ -27,13 +27,19 @@ pub(super) fn resolve_name<'a, T: IndexedItem>(
 }
 
 #[cold]
-fn unknown_name_result<T: IndexedItem>(shelf: &NameIndex<T>, name: &str, caller: &Caller) -> ToolResult {
+fn unknown_name_result<T: IndexedItem>(
+    shelf: &NameIndex<T>,
+    name: &str,
+    caller: &Caller,
+) -> ToolResult {
     let word = T::KIND_NAME;
     // A model can send any text as a name: what is echoed is bounded.
     let shown: String = name.chars().take(64).collect();
     let mut message = format!("there is no {word} `{shown}`");
     // What the caller may not see is not told by the way.
-    let shown_to = shelf.iter().filter(|it| it.registered_tool().is_visible_to(caller));
+    let shown_to = shelf
+        .iter()
+        .filter(|it| it.registered_tool().is_visible_to(caller));
     let names: Vec<&str> = shown_to.map(T::name).collect();
     let near = nearest(name, names.iter().copied(), 3);
     if !near.is_empty() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
-use crate::context::{CallContext, CallEvent, LazyCancellationToken, CallScope};
+use crate::context::{CallContext, CallEvent, CallScope, LazyCancellationToken};
 use crate::definition::{PreparedCall, StartedHandler};
 use crate::encode::ToolOutput;
 use crate::error::ToolError;
@@ -27,7 +27,10 @@ pub(super) enum StartedCall<L> {
 /// Starts a tool; a panic becomes a failure like any other.
 ///
 /// The leave it runs with is passed on to what goes on, and given back by what is done.
-pub(super) fn start_catching_panics<L>(leave: L, run: impl FnOnce() -> Result<StartedHandler, ToolError>) -> StartedCall<L> {
+pub(super) fn start_catching_panics<L>(
+    leave: L,
+    run: impl FnOnce() -> Result<StartedHandler, ToolError>,
+) -> StartedCall<L> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(StartedHandler::Done(Ok(ToolOutput::Complete(result))))) => StartedCall::Done(result),
         Ok(Ok(StartedHandler::Done(Err(error))) | Err(error)) => StartedCall::Done(error.into()),
@@ -49,7 +52,13 @@ pub(super) async fn run(
             StartedCall::Pending(running, ()) => await_result(running, cx).await,
         }
     };
-    run_cancelling_on_drop(entry, limit, cx, concurrency::run_with_permit(entry, cx, work)).await
+    run_cancelling_on_drop(
+        entry,
+        limit,
+        cx,
+        concurrency::run_with_permit(entry, cx, work),
+    )
+    .await
 }
 
 /// Goes on with a tool that was started, within its limits.
@@ -62,8 +71,18 @@ pub(super) async fn finish_started(
 ) -> ToolResult {
     let rest = await_result(running, cx);
     match leave {
-        Permit::Deferred => run_cancelling_on_drop(entry, limit, cx, concurrency::run_with_permit(entry, cx, rest)).await,
-        Permit::Held(_) | Permit::HeldByThread => run_cancelling_on_drop(entry, limit, cx, rest).await,
+        Permit::Deferred => {
+            run_cancelling_on_drop(
+                entry,
+                limit,
+                cx,
+                concurrency::run_with_permit(entry, cx, rest),
+            )
+            .await
+        }
+        Permit::Held(_) | Permit::HeldByThread => {
+            run_cancelling_on_drop(entry, limit, cx, rest).await
+        }
     }
 }
 
@@ -109,7 +128,9 @@ async fn await_result(running: StartedHandler, cx: &CallContext<'_>) -> ToolResu
         Ok(ToolOutput::Complete(result)) => result,
         Ok(ToolOutput::Stream(updates)) => {
             let updates = CatchDropPanic(Some(updates));
-            let last = AssertUnwindSafe(forward_updates(updates, cx)).catch_unwind().await;
+            let last = AssertUnwindSafe(forward_updates(updates, cx))
+                .catch_unwind()
+                .await;
             last.unwrap_or_else(|panic| panic_result(panic.as_ref()))
         }
         Err(error) => error.into(),

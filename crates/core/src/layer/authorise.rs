@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 
-use super::{Invocation, Layer, Next, LayerPosition};
+use super::{Invocation, Layer, LayerPosition, Next};
 use crate::context::Caller;
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use indexmap::IndexMap;
 use tokio::time::Instant;
-use toolwright_schema::canonical;
+use toolwright_schema::canonical_json;
 
-use super::{Invocation, Layer, Next, LayerPosition};
+use super::{Invocation, Layer, LayerPosition, Next};
 use crate::context::SessionId;
 use crate::result::ToolResult;
 

@@ -21,10 +21,14 @@ pub(crate) enum Permit<'a> {
 }
 
 /// Takes a permit of the tool if it needs one now and one is free.
-pub(crate) fn try_acquire<'a>(entry: &'a RegisteredTool, cx: &CallContext<'_>) -> Option<Permit<'a>> {
+pub(crate) fn try_acquire<'a>(
+    entry: &'a RegisteredTool,
+    cx: &CallContext<'_>,
+) -> Option<Permit<'a>> {
     let permits = &entry.permits;
     if entry.policy.blocking {
-        cx.blocking_permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
+        cx.blocking_permit
+            .put(Arc::clone(permits).try_acquire_owned().ok()?);
         return Some(Permit::HeldByThread);
     }
     if entry.policy.concurrency == DEFAULT_CONCURRENCY {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::{Invocation, Layer, Next, LayerPosition};
+use super::{Invocation, Layer, LayerPosition, Next};
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};
 
@@ -65,7 +65,9 @@ impl RateLimit {
             };
         }
         if window.used >= self.calls {
-            return Err(self.period.saturating_sub(now.duration_since(window.started_at)));
+            return Err(self
+                .period
+                .saturating_sub(now.duration_since(window.started_at)));
         }
         window.used += 1;
         Ok(())

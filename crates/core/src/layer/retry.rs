@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 
-use super::{Invocation, Layer, Next, LayerPosition};
+use super::{Invocation, Layer, LayerPosition, Next};
 use crate::error::ErrorKind;
 use crate::result::{Outcome, ToolResult};
 

@@ -19,10 +19,12 @@ pub(crate) async fn run_with_timeout(
     scope: &CallScope,
     next: impl Future<Output = ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    wait_with_timeout(limit, scope, next).await.map_err(|why| match why {
-        WaitError::Cancelled => cancelled_result(),
-        WaitError::TimedOut(limit) => timed_out_result(entry, limit),
-    })
+    wait_with_timeout(limit, scope, next)
+        .await
+        .map_err(|why| match why {
+            WaitError::Cancelled => cancelled_result(),
+            WaitError::TimedOut(limit) => timed_out_result(entry, limit),
+        })
 }
 
 /// Why nobody waits any more.

@@ -14,7 +14,7 @@ use futures::stream::FuturesUnordered;
 use tokio::sync::{mpsc, oneshot};
 use tower::{BoxError, Service, ServiceExt as _};
 
-use super::{Invocation, Layer, Next, LayerPosition, timeout};
+use super::{Invocation, Layer, LayerPosition, Next, timeout};
 use crate::call::{ToolCall, ToolName};
 use crate::context::Caller;
 use crate::error::ToolError;
@@ -89,7 +89,9 @@ impl Service<TowerCall> for TowerNext {
             let (answer, answered) = oneshot::channel();
             // If nobody waits for the call any more, the answer's other end is dropped here.
             drop(call.run_requests.send(answer));
-            Ok(answered.await.unwrap_or_else(|_| timeout::cancelled_result()))
+            Ok(answered
+                .await
+                .unwrap_or_else(|_| timeout::cancelled_result()))
         })
     }
 }
@@ -108,7 +110,7 @@ where
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
         let service = service.clone();
         Box::pin(async move {
-            let (asks, mut asked) = mpsc::unbounded_channel();
+            let (run_requests, mut asked) = mpsc::unbounded_channel();
             let mut answer = pin!(service.oneshot(TowerCall {
                 call: call.call().clone(),
                 tool: call.tool().name.clone(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::name_index::{NameMatch, NameIndex};
+use super::name_index::{NameIndex, NameMatch};
 use crate::context::Caller;
 use crate::encode::Encoders;
 use crate::input_schema::SESSION_ID_PARAM;
@@ -130,7 +130,8 @@ impl RegisteredTool {
     /// Tells whether the parameter is filled in here, and so not the model's to know.
     pub(crate) fn hides_param(&self, parameter: &str) -> bool {
         self.bound_params.as_deref().is_some_and(|bound| {
-            bound.values.get(parameter).is_some() || (bound.binds_session && parameter == SESSION_ID_PARAM)
+            bound.values.get(parameter).is_some()
+                || (bound.binds_session && parameter == SESSION_ID_PARAM)
         })
     }
 }

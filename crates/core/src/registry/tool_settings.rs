@@ -119,7 +119,8 @@ impl ToolSettings {
         {
             self.add_layer(entry, key, || Retry::new(retries));
         }
-        if let Some((key, keep)) = self.find_for_tool(entry, "cache", |text: String| parse_duration(&text))?
+        if let Some((key, keep)) =
+            self.find_for_tool(entry, "cache", |text: String| parse_duration(&text))?
             && self.check_repeatable(entry, &key)?
         {
             self.add_layer(entry, key, || Cache::new(keep));
@@ -127,7 +128,12 @@ impl ToolSettings {
         Ok(())
     }
 
-    fn add_layer<L: Layer>(&self, entry: &mut RegisteredTool, key: String, make: impl FnOnce() -> L) {
+    fn add_layer<L: Layer>(
+        &self,
+        entry: &mut RegisteredTool,
+        key: String,
+        make: impl FnOnce() -> L,
+    ) {
         let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
         let layer = layers.entry(key).or_insert_with(|| Arc::new(make()));
         entry.layers.add(layer);
@@ -168,12 +174,12 @@ impl ToolSettings {
         read: impl FnOnce(T) -> Result<U, String>,
     ) -> Result<Option<(String, U)>, RegistryError> {
         for key in keys {
-            let found = self
-                .config
-                .get_optional::<T>(&key)
-                .map_err(|error| RegistryError::Setting {
-                    message: error.to_string(),
-                })?;
+            let found =
+                self.config
+                    .get_optional::<T>(&key)
+                    .map_err(|error| RegistryError::Setting {
+                        message: error.to_string(),
+                    })?;
             if let Some(found) = found {
                 let value = read(found).map_err(|message| self.setting_error(&key, message))?;
                 return Ok(Some((key, value)));
@@ -231,7 +237,10 @@ impl ToolSettings {
         if SETTING_NAMES.contains(&setting) {
             return Ok(());
         }
-        Err(self.setting_error(key, unknown_name_message("setting", setting, &SETTING_NAMES)))
+        Err(self.setting_error(
+            key,
+            unknown_name_message("setting", setting, &SETTING_NAMES),
+        ))
     }
 }
 

@@ -12,8 +12,8 @@ use toolwright_schema::Schema;
 
 use super::Registry;
 use super::bundle::{Bundle, BundleItem, IndexedItem};
-use super::tool_settings::ToolSettings;
 use super::snapshot::{BoundParams, RegisteredTool, Snapshot};
+use super::tool_settings::ToolSettings;
 use crate::call::ToolName;
 use crate::config::Config;
 use crate::context::SessionId;
@@ -113,13 +113,17 @@ impl View {
     /// Keeps only the tools and prompts of these names; unknown names are skipped.
     #[must_use]
     pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.push_step(ViewStep::Select(names.into_iter().map(Into::into).collect()))
+        self.push_step(ViewStep::Select(
+            names.into_iter().map(Into::into).collect(),
+        ))
     }
 
     /// Leaves the tools and prompts of these names out.
     #[must_use]
     pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.push_step(ViewStep::Exclude(names.into_iter().map(Into::into).collect()))
+        self.push_step(ViewStep::Exclude(
+            names.into_iter().map(Into::into).collect(),
+        ))
     }
 
     /// Keeps only the tools and prompts that `keep` accepts; every prompt counts as read-only.
@@ -162,7 +166,10 @@ impl View {
     /// let view = registry.all().adjust(|_, policy| policy.approval = Approval::Always);
     /// ```
     #[must_use]
-    pub fn map_policy(self, change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static) -> Self {
+    pub fn map_policy(
+        self,
+        change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static,
+    ) -> Self {
         self.push_step(ViewStep::MapPolicy {
             change: Arc::new(change),
             permits: Arc::default(),
@@ -207,7 +214,11 @@ impl View {
     }
 
     /// Fills in a parameter, except of imported tools.
-    pub(crate) fn bind_unless_imported(self, parameter: &'static str, value: impl Into<Value>) -> Self {
+    pub(crate) fn bind_unless_imported(
+        self,
+        parameter: &'static str,
+        value: impl Into<Value>,
+    ) -> Self {
         let value = value.into();
         self.push_step(ViewStep::BindUnlessImported { parameter, value })
     }
@@ -353,13 +364,14 @@ impl RegisteredTool {
         if !has_param(&self.spec.input, parameter) {
             return Ok(());
         }
-        let value = coerce_to_param(&self.spec.input, parameter, value.clone()).map_err(|message| {
-            RegistryError::Bind {
-                tool: self.spec.name.to_string(),
-                parameter: parameter.to_owned(),
-                message,
-            }
-        })?;
+        let value =
+            coerce_to_param(&self.spec.input, parameter, value.clone()).map_err(|message| {
+                RegistryError::Bind {
+                    tool: self.spec.name.to_string(),
+                    parameter: parameter.to_owned(),
+                    message,
+                }
+            })?;
         if let Value::Object(fixed) = &mut self.bound_mut().values {
             fixed.insert(parameter.to_owned(), value);
         }

@@ -6,14 +6,14 @@
 mod definition;
 mod document;
 mod entry;
-mod hosted;
-mod schemas;
 mod error;
+mod hosted;
 mod scan;
+mod schemas;
 mod shape;
 
 pub use definition::ToolDefinition;
-pub use error::{RejectedDefinition, ImportError};
+pub use error::{ImportError, RejectedDefinition};
 pub use shape::{Shape, UnknownShape};
 
 use document::DocumentReader;
@@ -50,7 +50,9 @@ const MAX_TEXT_BYTES: usize = 64 << 20;
 /// assert_eq!(refused.pointer, "/1/parameters/properties/city/type");
 /// # Ok::<(), wire::Unreadable>(())
 /// ```
-pub fn import_definitions(text: &str) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
+pub fn import_definitions(
+    text: &str,
+) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ImportError::TooLong {
             bytes: text.len(),

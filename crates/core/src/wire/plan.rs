@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolwright_schema::{Dialect, LowerError, InputLimits, Lowered, Schema, Tape, repair};
+use toolwright_schema::{Dialect, InputLimits, LowerError, Lowered, Schema, Tape, repair};
 
 use super::wire_name::wire_names;
 use super::write::DefinitionParts;
-use super::{ToolDefinition, Shape};
+use super::{Shape, ToolDefinition};
 use crate::call::ToolCall;
 use crate::policy::{Hints, StrictMode};
 use crate::registry::RegisteredTool;
@@ -120,7 +120,10 @@ impl ToolPlanner {
     }
 
     /// Plans a request that carries these tools, in this order.
-    pub fn plan<'a>(&self, tools: impl IntoIterator<Item = impl Into<CandidateTool<'a>>>) -> ToolPlan {
+    pub fn plan<'a>(
+        &self,
+        tools: impl IntoIterator<Item = impl Into<CandidateTool<'a>>>,
+    ) -> ToolPlan {
         let tools: Vec<CandidateTool<'a>> = tools.into_iter().map(Into::into).collect();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
         let names = wire_names(&names, self.dialect.tool_name(), &self.reserved);
@@ -148,10 +151,7 @@ impl ToolPlanner {
         for bid in bids {
             let definition = self.shape.write_definition(&bid.definition_parts());
             let estimate = definition.len().div_ceil(BYTES_PER_TOKEN);
-            if self
-                .max_tokens
-                .is_some_and(|most| tokens + estimate > most)
-            {
+            if self.max_tokens.is_some_and(|most| tokens + estimate > most) {
                 let reason = format!("its {estimate} tokens are more than is left of the budget");
                 plan.omit(bid.tool, reason);
                 continue;
@@ -177,7 +177,8 @@ impl ToolPlanner {
         let Some(most) = self.dialect.max_tools().filter(|most| bids.len() > *most) else {
             return;
         };
-        let preferred = |bid: &LoweredCandidate<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
+        let preferred =
+            |bid: &LoweredCandidate<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
         let mut room = most.saturating_sub(bids.iter().filter(|bid| preferred(bid)).count());
         let mut kept = 0;
         bids.retain(|bid| {
@@ -254,7 +255,11 @@ impl<'a> LoweredCandidate<'a> {
 }
 
 /// The tool's description, which no API wants empty, and what the schema had no room for.
-fn full_description<'a>(tool: &CandidateTool<'a>, wire: &'a str, lowered: &Lowered) -> Cow<'a, str> {
+fn full_description<'a>(
+    tool: &CandidateTool<'a>,
+    wire: &'a str,
+    lowered: &Lowered,
+) -> Cow<'a, str> {
     let told = if tool.description.is_empty() {
         wire
     } else {
@@ -314,7 +319,10 @@ fn drop_item_limits(bids: &mut [LoweredCandidate<'_>], dialect: Dialect) {
     let Some(most) = dialect.max_items_total() else {
         return;
     };
-    let mut total: u64 = bids.iter().map(|bid| bid.lowered.cost().max_items_total).sum();
+    let mut total: u64 = bids
+        .iter()
+        .map(|bid| bid.lowered.cost().max_items_total)
+        .sum();
     while total > most {
         let heaviest = bids
             .iter_mut()
@@ -407,7 +415,10 @@ impl ToolPlan {
         if tool.name != tool.wire_name {
             lifted.name = tool.name.as_str().into();
         }
-        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.keeps_argument_form()) else {
+        let Some(lowered) = tool
+            .lowered()
+            .filter(|lowered| !lowered.keeps_argument_form())
+        else {
             return lifted;
         };
         if let Some(mut value) = parse_arguments(lifted.arguments.as_str()) {
@@ -429,7 +440,10 @@ impl ToolPlan {
         };
         let mut lowered_call = call;
         lowered_call.name = tool.wire_name.as_str().into();
-        let Some(lowered) = tool.lowered().filter(|lowered| !lowered.keeps_argument_form()) else {
+        let Some(lowered) = tool
+            .lowered()
+            .filter(|lowered| !lowered.keeps_argument_form())
+        else {
             return lowered_call;
         };
         if let Some(mut value) = parse_arguments(lowered_call.arguments.as_str()) {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use toolwright::{
-    ApprovalRequest, ApprovalSigner, Approver, Caller, ApprovalDecision, ErrorKind, UnknownArguments, ApprovalToken, Invoker,
-    Outcome, CallScope, Tool, ToolBuilder, ToolCall, ToolResult,
+    ApprovalDecision, ApprovalRequest, ApprovalSigner, ApprovalToken, Approver, CallScope, Caller,
+    ErrorKind, Invoker, Outcome, Tool, ToolBuilder, ToolCall, ToolResult, UnknownArguments,
 };
 
 use crate::fixtures::{CallCounter, FnApprover, assert_ok, assert_rejected, registry};
@@ -73,7 +73,12 @@ impl Desk {
         self.grants.lock().unwrap().pop().unwrap()
     }
 
-    async fn present(&self, scope: CallScope, arguments: &str, grant: &ApprovalToken) -> ToolResult {
+    async fn present(
+        &self,
+        scope: CallScope,
+        arguments: &str,
+        grant: &ApprovalToken,
+    ) -> ToolResult {
         let scope = scope.approval_token(grant.clone());
         let call = ToolCall::new("delete", arguments);
         self.invoker.invoke_in(&scope, &call).await
@@ -340,7 +345,10 @@ async fn of_many_who_present_one_grant_exactly_one_runs() {
 
 #[tokio::test]
 async fn an_expired_grant_is_refused() {
-    let desk = desk_of(delete(), ApprovalSigner::with_key("key").lifetime(Duration::ZERO));
+    let desk = desk_of(
+        delete(),
+        ApprovalSigner::with_key("key").lifetime(Duration::ZERO),
+    );
     let grant = desk.grant(&CallScope::new(), DELETE).await;
     let result = desk.present(CallScope::new(), DELETE, &grant).await;
     desk.assert_denied(&result);
@@ -411,7 +419,9 @@ async fn a_grant_signed_with_another_key_is_refused() {
         ApprovalSigner::with_key(""),
         ApprovalSigner::new().unwrap(),
     ] {
-        let grant = desk_of(delete(), other).grant(&CallScope::new(), DELETE).await;
+        let grant = desk_of(delete(), other)
+            .grant(&CallScope::new(), DELETE)
+            .await;
         let result = desk.present(CallScope::new(), DELETE, &grant).await;
         desk.assert_denied(&result);
     }
@@ -431,7 +441,10 @@ async fn a_blank_key_accepts_nothing() {
 async fn an_approver_cannot_pass_off_another_grant() {
     let foreign = desk_of(delete(), ApprovalSigner::with_key("other key"));
     let foreign = foreign.grant(&CallScope::new(), DELETE).await;
-    let (result, runs) = decided(delete(), move |_| ApprovalDecision::Approve(foreign.clone())).await;
+    let (result, runs) = decided(delete(), move |_| {
+        ApprovalDecision::Approve(foreign.clone())
+    })
+    .await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert!(result.text().ends_with("the approval is not one of ours"));
     assert_eq!(runs.get(), 0);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Deserialize;
 use toolwright::schema::InputLimits;
 use toolwright::{
-    ErrorKind, UnknownArguments, Invoker, JsonSchema, OnMalformed, Outcome, Tool, ToolCall, ToolResult, tool,
+    ErrorKind, Invoker, JsonSchema, OnMalformed, Outcome, Tool, ToolCall, ToolResult,
+    UnknownArguments, tool,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, call, registry};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use toolwright::{
-    ApprovalPolicy, AuditRecord, Authorise, Cache, Caller, CancellationToken, Invoker, Outcome,
-    RateLimit, CallScope, Tool, ToolBuilder, ToolCall, ToolError, View,
+    ApprovalPolicy, AuditRecord, Authorise, Cache, CallScope, Caller, CancellationToken, Invoker,
+    Outcome, RateLimit, Tool, ToolBuilder, ToolCall, ToolError, View,
 };
 
-use crate::fixtures::{tool_named, registry};
+use crate::fixtures::{registry, tool_named};
 
 type Records = Arc<Mutex<Vec<AuditRecord>>>;
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use toolwright::{CancellationToken, Invoker, Outcome, Registry, CallScope, Tool, ToolCall};
+use toolwright::{CallScope, CancellationToken, Invoker, Outcome, Registry, Tool, ToolCall};
 
-use crate::fixtures::{tool_named, registry};
+use crate::fixtures::{registry, tool_named};
 
 /// How many calls are inside at once, and how many were at most.
 #[derive(Default)]

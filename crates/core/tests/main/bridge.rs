@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use toolwright::schema::Dialect;
 use toolwright::wire::Shape;
 use toolwright::{
-    Authorise, Bridge, BridgeError, CallEvent, Caller, Content, DefineError, Invoker, CallScope, Tool,
-    ToolCall, ToolResult,
+    Authorise, Bridge, BridgeError, CallEvent, CallScope, Caller, Content, DefineError, Invoker,
+    Tool, ToolCall, ToolResult,
 };
 
-use crate::fixtures::{invoker, tool_named, registry};
+use crate::fixtures::{invoker, registry, tool_named};
 
 fn greet() -> Tool {
     let greet = Tool::builder("greet", "Greets.")
@@ -98,7 +98,10 @@ fn what_cannot_be_carried_is_told() {
     ];
     let told = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
                 [file:///a.zip, application/zip, 4 bytes, which cannot be shown here]\n[A](https://a.example)";
-    assert_eq!(ToolResult::success(items.clone()).to_text_with_error_prefix(), told);
+    assert_eq!(
+        ToolResult::success(items.clone()).to_text_with_error_prefix(),
+        told
+    );
     let failed = ToolResult::failure(items);
     assert_eq!(failed.to_text(), told);
     assert_eq!(failed.to_text_with_error_prefix(), format!("Error: {told}"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright::{
-    Args, HandlerContext, DefineError, Hints, JsonSchema, Tool, ToolError, ToolName, ToolResult,
+    Args, DefineError, HandlerContext, Hints, JsonSchema, Tool, ToolError, ToolName, ToolResult,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, call};
@@ -28,7 +28,15 @@ async fn typed_parameters_are_published_in_order_with_all_there_is_to_say() {
     let params: Vec<_> = tool
         .params()
         .into_iter()
-        .map(|it| (it.name, it.json_type, it.required, it.description, it.default))
+        .map(|it| {
+            (
+                it.name,
+                it.json_type,
+                it.required,
+                it.description,
+                it.default,
+            )
+        })
         .collect();
     let row = |name: &str, kind: &str, required, description: Option<&str>, default| {
         let description = description.map(str::to_owned);
@@ -142,7 +150,9 @@ fn assert_parameter(built: Result<Tool, DefineError>, parameter: &str, said: &st
 fn mistakes_are_told_when_the_handler_is_given() {
     let builder = || Tool::builder("f", "Does f.");
     assert_parameter(
-        builder().param_of_type("a", "A.", "float", true).run(|_, _| ""),
+        builder()
+            .param_of_type("a", "A.", "float", true)
+            .run(|_, _| ""),
         "a",
         "`float` is no JSON type; use string, integer",
     );
@@ -204,7 +214,9 @@ fn parameters_and_a_whole_schema_do_not_mix() {
     );
     let after = Tool::builder("f", "Does f.").schema(schema()).unwrap();
     assert_parameter(
-        after.param_of_type("a", "A.", "string", true).run(|_, _| ""),
+        after
+            .param_of_type("a", "A.", "string", true)
+            .run(|_, _| ""),
         "a",
         "whole schema",
     );

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use toolwright::{
-    Args, DefineError, Invoker, JsonSchema, PROJECT_DIR_PARAM, Registry, SESSION_ID_PARAM, CallScope,
-    SessionId, Tool, ToolBuilder, ToolCall, ToolResult, tool,
+    Args, CallScope, DefineError, Invoker, JsonSchema, PROJECT_DIR_PARAM, Registry,
+    SESSION_ID_PARAM, SessionId, Tool, ToolBuilder, ToolCall, ToolResult, tool,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, call, registry};

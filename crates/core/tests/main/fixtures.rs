@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
 use toolwright::{
-    ApprovalRequest, Approver, Bundle, ApprovalDecision, Invoker, Outcome, Registry, Tool, ToolBuilder,
-    ToolCall, ToolResult,
+    ApprovalDecision, ApprovalRequest, Approver, Bundle, Invoker, Outcome, Registry, Tool,
+    ToolBuilder, ToolCall, ToolResult,
 };
 
 pub(crate) fn registry(tools: impl Bundle) -> Registry {
@@ -76,7 +76,9 @@ impl CallCounter {
 pub(crate) fn counting_tool(tool: ToolBuilder) -> (Tool, CallCounter) {
     let runs = CallCounter::default();
     let counted = runs.clone();
-    let tool = tool.run(move |_, _| counted.increment().to_string()).unwrap();
+    let tool = tool
+        .run(move |_, _| counted.increment().to_string())
+        .unwrap();
     (tool, runs)
 }
 

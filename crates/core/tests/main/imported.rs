@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolwright::{
-    Args, HandlerContext, DefineError, Invoker, Outcome, Prompt, Registry, Role, Tool, ToolCall,
+    Args, DefineError, HandlerContext, Invoker, Outcome, Prompt, Registry, Role, Tool, ToolCall,
 };
 
 /// A tool that answers with the arguments it received.

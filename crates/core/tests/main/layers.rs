@@ -8,12 +8,14 @@ use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolwright::{
-    ApprovalPolicy, Authorise, Cache, Caller, CancellationToken, Invocation, Invoker, Layer, Next,
-    Outcome, LayerPosition, RateLimit, Registry, Retry, CallScope, Tool, ToolBuilder, ToolCall, ToolError,
-    ToolResult, ToolSpec, View,
+    ApprovalPolicy, Authorise, Cache, CallScope, Caller, CancellationToken, Invocation, Invoker,
+    Layer, LayerPosition, Next, Outcome, RateLimit, Registry, Retry, Tool, ToolBuilder, ToolCall,
+    ToolError, ToolResult, ToolSpec, View,
 };
 
-use crate::fixtures::{CallCounter, FnApprover, assert_ok, assert_rejected, counting_tool, tool_named, registry};
+use crate::fixtures::{
+    CallCounter, FnApprover, assert_ok, assert_rejected, counting_tool, registry, tool_named,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -751,7 +753,9 @@ fn gated() -> (Tool, Arc<Semaphore>, CallCounter) {
 async fn a_view_may_set_how_many_calls_run_at_once() {
     let (tool, gate, entered) = gated();
     let registry = registry(tool);
-    let view = registry.all().map_policy(|_, policy| policy.concurrency = 1);
+    let view = registry
+        .all()
+        .map_policy(|_, policy| policy.concurrency = 1);
     let (narrow, wide) = (
         Invoker::new(view).unwrap(),
         Invoker::new(&registry).unwrap(),

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use futures::stream;
 use serde::Serialize;
 use toolwright::{
-    CallEvent, Content, Invoker, Json, JsonSchema, Outcome, Registry, CallScope, Tool, ToolCall,
+    CallEvent, CallScope, Content, Invoker, Json, JsonSchema, Outcome, Registry, Tool, ToolCall,
     ToolError, ToolResult, Updates, tool,
 };
 
@@ -131,7 +131,10 @@ async fn updates_reach_the_listener_and_the_last_one_is_the_result() {
     let heard = std::sync::Arc::clone(&seen);
     let scope = CallScope::new().on_event(move |event| {
         if let CallEvent::Update { call, result } = event {
-            assert_eq!((&result.call_id, result.tool.as_str()), (&call, "count_down"));
+            assert_eq!(
+                (&result.call_id, result.tool.as_str()),
+                (&call, "count_down")
+            );
             heard
                 .lock()
                 .unwrap()

@@ -8,11 +8,11 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::sync::{mpsc as channel, oneshot};
 use tokio::task::JoinHandle;
 use toolwright::{
-    Args, Cancel, CancellationToken, HandlerContext, ErrorKind, Invoker, InvokerError, Outcome,
-    ProjectDir, Retry, CallScope, State, Tool, ToolCall, ToolResult, Updates, tool,
+    Args, CallScope, Cancel, CancellationToken, ErrorKind, HandlerContext, Invoker, InvokerError,
+    Outcome, ProjectDir, Retry, State, Tool, ToolCall, ToolResult, Updates, tool,
 };
 
-use crate::fixtures::{assert_ok, call, invoker, tool_named, registry};
+use crate::fixtures::{assert_ok, call, invoker, registry, tool_named};
 
 /// Panics at once.
 #[tool]
@@ -446,7 +446,9 @@ fn directory(ProjectDir(directory): ProjectDir) -> String {
 async fn an_invoker_is_not_built_without_what_its_tools_need() {
     let registry = registry(vec![tool_named("other"), shop_name::tool()]);
     let missing = Invoker::new(&registry).unwrap_err();
-    assert!(matches!(&missing, InvokerError::MissingDependency { tool, .. } if tool == "shop_name"));
+    assert!(
+        matches!(&missing, InvokerError::MissingDependency { tool, .. } if tool == "shop_name")
+    );
     let message = missing.to_string();
     for part in ["`shop_name`", "Shop`", ".state("] {
         assert!(message.contains(part), "{message}");

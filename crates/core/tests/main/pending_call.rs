@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use toolwright::{ApprovalSigner, Authorise, Caller, Invoker, CallScope, Tool, ToolBuilder, ToolCall};
+use toolwright::{
+    ApprovalSigner, Authorise, CallScope, Caller, Invoker, Tool, ToolBuilder, ToolCall,
+};
 
-use crate::fixtures::{CallCounter, tool_named, registry};
+use crate::fixtures::{CallCounter, registry, tool_named};
 
 fn pay() -> ToolBuilder {
     Tool::builder("pay", "Pays a bill.")

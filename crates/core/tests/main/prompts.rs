@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use toolwright::{
-    Authorise, Bundle, Caller, Config, DefineError, Invoker, Outcome, Registry, RegistryError,
-    RenderedPrompt, Role, CallScope, ConfigSources, ToolCall, ToolResult, View, prompt, tools,
+    Authorise, Bundle, CallScope, Caller, Config, ConfigSources, DefineError, Invoker, Outcome,
+    Registry, RegistryError, RenderedPrompt, Role, ToolCall, ToolResult, View, prompt, tools,
 };
 
-use crate::fixtures::{assert_rejected, tool_named, registry};
+use crate::fixtures::{assert_rejected, registry, tool_named};
 
 /// Tells how to summarise.
 #[prompt]
@@ -52,7 +52,11 @@ impl Desk {
     }
 }
 
-async fn render(prompts: impl Bundle, name: &str, sent: &str) -> Result<RenderedPrompt, ToolResult> {
+async fn render(
+    prompts: impl Bundle,
+    name: &str,
+    sent: &str,
+) -> Result<RenderedPrompt, ToolResult> {
     let invoker = Invoker::new(registry(prompts)).unwrap();
     invoker.render_prompt(name, sent).await
 }
@@ -181,7 +185,9 @@ async fn a_bound_parameter_is_filled_in_and_not_to_be_sent() {
     let invoker = Invoker::new(view.prefix("my")).unwrap();
     let snapshot = invoker.snapshot().unwrap();
     assert_eq!(snapshot.prompt("my_summarize").unwrap().params().len(), 1);
-    let rendered = invoker.render_prompt("my_summarize", r#"{"topic": "rain"}"#).await;
+    let rendered = invoker
+        .render_prompt("my_summarize", r#"{"topic": "rain"}"#)
+        .await;
     assert_eq!(rendered.unwrap().text, "Summarise rain in 7 words.");
     // Whoever asks for what is hidden is not told.
     let sent = r#"{"topic": "the ${max_words:-x}"}"#;
@@ -191,7 +197,10 @@ async fn a_bound_parameter_is_filled_in_and_not_to_be_sent() {
         "Summarise the ${max_words:-x} in ${max_words} words."
     );
     let sent = r#"{"topic": "rain", "max_words": 9}"#;
-    let refused = invoker.render_prompt("my_summarize", sent).await.unwrap_err();
+    let refused = invoker
+        .render_prompt("my_summarize", sent)
+        .await
+        .unwrap_err();
     assert_rejected(&refused, &["/max_words: unknown argument"]);
 }
 
@@ -325,7 +334,12 @@ async fn who_may_not_see_a_prompt_may_not_render_it() {
     let ada = CallScope::new().caller(Caller::new("ada"));
     let sent = r#"{"topic": "rain"}"#;
     assert_eq!(invoker.list_prompts(&ada).unwrap().len(), 2);
-    assert!(invoker.render_prompt_in(&ada, "summarize", sent).await.is_ok());
+    assert!(
+        invoker
+            .render_prompt_in(&ada, "summarize", sent)
+            .await
+            .is_ok()
+    );
     assert_eq!(
         invoker.list_prompts(&CallScope::new()).unwrap()[0]
             .name()

@@ -1,11 +1,11 @@
 //! One invoker made of another: other tools, other treatment, and everything else as it was.
 
 use toolwright::{
-    ApprovalPolicy, Config, DefineError, ErrorPolicy, Invoker, InvokerError, BundleItem, Outcome, Registry,
-    RegistryError, ConfigSources, State, Tool, ToolCall, prompt, tool,
+    ApprovalPolicy, BundleItem, Config, ConfigSources, DefineError, ErrorPolicy, Invoker,
+    InvokerError, Outcome, Registry, RegistryError, State, Tool, ToolCall, prompt, tool,
 };
 
-use crate::fixtures::{assert_ok, tool_named, registry};
+use crate::fixtures::{assert_ok, registry, tool_named};
 
 /// Greets somebody.
 #[prompt]
@@ -48,7 +48,10 @@ fn what_a_view_adds_stays_local_to_it() {
 
 #[test]
 fn what_a_view_adds_goes_through_the_steps_after_it() {
-    let view = registry(tool_named("a")).all().with(tool_named("b")).prefix("my");
+    let view = registry(tool_named("a"))
+        .all()
+        .with(tool_named("b"))
+        .prefix("my");
     let view = view.exclude(["my_a"]).with(tool_named("c"));
     let snapshot = view.snapshot().unwrap();
     let names: Vec<&str> = snapshot.iter().map(|it| it.spec().name.as_str()).collect();
@@ -66,7 +69,10 @@ fn a_name_that_is_taken_cannot_be_added() {
     // A tool and a prompt may have one name; an excluded one is no longer in the way.
     let both = registry(hello::prompt()).all().with(tool_named("hello"));
     both.snapshot().unwrap();
-    let instead = registry(tool_named("a")).all().exclude(["a"]).with(tool_named("a"));
+    let instead = registry(tool_named("a"))
+        .all()
+        .exclude(["a"])
+        .with(tool_named("a"));
     instead.snapshot().unwrap();
 }
 
@@ -162,7 +168,9 @@ async fn an_adjustment_wins_over_settings_and_over_the_one_before() {
 fn what_becomes_of_an_invoker_follows_the_registry_until_it_is_pinned() {
     let registry = registry(tool_named("a"));
     let invoker = Invoker::new(&registry).unwrap();
-    let other = invoker.with_view(|view| view.with(tool_named("own"))).unwrap();
+    let other = invoker
+        .with_view(|view| view.with(tool_named("own")))
+        .unwrap();
     let pinned = other.with_fixed_snapshot().unwrap();
     registry.add(tool_named("b")).unwrap();
     assert_eq!(names(&other), ["a", "b", "own"]);

@@ -3,7 +3,7 @@
 use futures::StreamExt as _;
 use toolwright::{Bundle, Invoker, Registry, RegistryError, Tool, ToolCall, tools};
 
-use crate::fixtures::{tool_named, registry};
+use crate::fixtures::{registry, tool_named};
 
 fn names(registry: &Registry) -> Vec<String> {
     let snapshot = registry.snapshot();
@@ -174,8 +174,9 @@ fn ten_thousand_tools_are_no_trouble() {
     assert_eq!(snapshot.version(), 10_000);
     assert!(snapshot.get("tool_9999").is_some());
     assert_eq!(registry.bundles().len(), 1);
-    let numbered =
-        |(n, entry): (usize, &toolwright::RegisteredTool)| entry.spec().name == format!("tool_{n}").as_str();
+    let numbered = |(n, entry): (usize, &toolwright::RegisteredTool)| {
+        entry.spec().name == format!("tool_{n}").as_str()
+    };
     assert!(snapshot.iter().enumerate().all(numbered));
 }
 
@@ -187,7 +188,9 @@ fn tools_are_added_from_many_threads_at_once() {
             let registry = &registry;
             scope.spawn(move || {
                 for n in 0..100 {
-                    registry.add(tool_named(&format!("tool_{thread}_{n}"))).unwrap();
+                    registry
+                        .add(tool_named(&format!("tool_{thread}_{n}")))
+                        .unwrap();
                     assert!(registry.snapshot().len() > n);
                 }
             });

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use toolwright::{
-    ApprovalPolicy, ApprovalRequest, Approver, Caller, CancellationToken, ApprovalDecision, ErrorKind, Invoker,
-    Outcome, CallScope, Tool, ToolCall, tool,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, CallScope, Caller,
+    CancellationToken, ErrorKind, Invoker, Outcome, Tool, ToolCall, tool,
 };
 
 use crate::fixtures::{assert_ok, assert_rejected, call, registry};

@@ -59,7 +59,11 @@ async fn a_name_alike_to_two_tools_means_neither() {
 #[tokio::test]
 async fn an_unknown_name_is_answered_with_the_nearest_and_all_names() {
     let result = called(
-        &invoker(vec![tool_named("get_weather"), tool_named("get_time"), tool_named("add")]),
+        &invoker(vec![
+            tool_named("get_weather"),
+            tool_named("get_time"),
+            tool_named("add"),
+        ]),
         "get_wether",
     )
     .await;
@@ -85,7 +89,9 @@ async fn without_any_tool_the_answer_says_so() {
 
 #[tokio::test]
 async fn among_ten_thousand_tools_the_answer_stays_short() {
-    let tools: Vec<Tool> = (0..10_000).map(|n| tool_named(&format!("tool_{n}"))).collect();
+    let tools: Vec<Tool> = (0..10_000)
+        .map(|n| tool_named(&format!("tool_{n}")))
+        .collect();
     let result = called(&invoker(tools), "tool_x").await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
     assert!(result.text().contains("and 9980 more"), "{}", result.text());

@@ -4,18 +4,22 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use toolwright::{
-    ApprovalPolicy, Config, Invoker, InvokerError, Outcome, Registry, CallScope, ConfigSources, Tool, ToolBuilder,
-    ToolCall, ToolError, ToolResult,
+    ApprovalPolicy, CallScope, Config, ConfigSources, Invoker, InvokerError, Outcome, Registry,
+    Tool, ToolBuilder, ToolCall, ToolError, ToolResult,
 };
 
-use crate::fixtures::{CallCounter, assert_ok, assert_rejected, counting_tool, tool_named, registry};
+use crate::fixtures::{
+    CallCounter, assert_ok, assert_rejected, counting_tool, registry, tool_named,
+};
 
 /// Loads a file of this text.
 fn file(text: &str) -> Config {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.toml");
     std::fs::write(&path, text).unwrap();
-    Config::load(ConfigSources::new().file(path)).unwrap().config
+    Config::load(ConfigSources::new().file(path))
+        .unwrap()
+        .config
 }
 
 fn environment<const N: usize>(variables: [(&str, &str); N]) -> Config {

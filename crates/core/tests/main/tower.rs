@@ -7,12 +7,12 @@ use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolwright::{
-    Invoker, Outcome, LayerPosition, Retry, Tool, ToolBuilder, ToolCall, ToolResult, Tower, TowerCall,
-    TowerNext,
+    Invoker, LayerPosition, Outcome, Retry, Tool, ToolBuilder, ToolCall, ToolResult, Tower,
+    TowerCall, TowerNext,
 };
 use tower::{BoxError, ServiceBuilder, ServiceExt as _, service_fn};
 
-use crate::fixtures::{CallCounter, assert_ok, counting_tool, tool_named, registry};
+use crate::fixtures::{CallCounter, assert_ok, counting_tool, registry, tool_named};
 
 fn look() -> ToolBuilder {
     Tool::builder("look", "Looks.").read_only(true)

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright::{
-    ApprovalPolicy, DefineError, UnknownArguments, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
-    View, tool,
+    ApprovalPolicy, DefineError, Invoker, JsonSchema, Outcome, RegistryError, Tool, ToolCall,
+    UnknownArguments, View, tool,
 };
 
-use crate::fixtures::{assert_ok, assert_rejected, tool_named, registry};
+use crate::fixtures::{assert_ok, assert_rejected, registry, tool_named};
 
 fn names(view: &View) -> Vec<String> {
     let snapshot = view.snapshot().unwrap();

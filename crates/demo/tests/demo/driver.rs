@@ -5,9 +5,10 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use serde_json::Value;
 use toolwright_chat::{
-    ResponseFormat, Item, Message, Model as _, ModelEvent, ModelRequest, Step, StopReason, ToolChoice, Usage,
+    Item, Message, Model as _, ModelEvent, ModelRequest, ResponseFormat, Step, StopReason,
+    ToolChoice, Usage,
 };
-use toolwright_core::{Bundle, Content, RegisteredTool, Invoker, Registry, ToolCall, ToolResult};
+use toolwright_core::{Bundle, Content, Invoker, RegisteredTool, Registry, ToolCall, ToolResult};
 use toolwright_demo::DemoModel;
 
 /// How many steps a turn may take before something is wrong.

@@ -8,7 +8,10 @@ use crate::bundles::{assistant, library};
 use crate::driver::Talk;
 
 async fn answered(mut talk: Talk, schema: Value, question: &str) -> String {
-    talk.form = Some(ResponseFormat::new("answer", Schema::check(schema).unwrap()));
+    talk.form = Some(ResponseFormat::new(
+        "answer",
+        Schema::check(schema).unwrap(),
+    ));
     talk.ask(question).await.text
 }
 

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolwright::{
-    CallContext, CallEvent, CallInfo, Caller, Cancel, CancellationToken, HandlerContext, Invoker, Maybe,
-    Outcome, Param, Progress, ProjectDir, CallScope, SessionId, State, ToolCall, ToolError, tool,
+    CallContext, CallEvent, CallInfo, CallScope, Caller, Cancel, CancellationToken, HandlerContext,
+    Invoker, Maybe, Outcome, Param, Progress, ProjectDir, SessionId, State, ToolCall, ToolError,
+    tool,
 };
 
 use crate::call::{call, call_with, registry};
@@ -117,7 +118,9 @@ async fn an_extractor_may_be_missing() {
 #[tokio::test]
 async fn caller_session_and_call_come_from_the_scope() {
     let invoker = Invoker::new(registry(who::tool())).unwrap();
-    let scope = CallScope::new().caller(Caller::new("ada")).session("talk-7");
+    let scope = CallScope::new()
+        .caller(Caller::new("ada"))
+        .session("talk-7");
     let call = ToolCall::new("who", "{}").with_id("call-1");
     let result = invoker.invoke_in(&scope, &call).await;
     assert_eq!(result.text(), r#"Some("ada") talk-7 call-1 who"#);

@@ -2,14 +2,18 @@
 
 use serde_json::{Value, json};
 use toolwright::{
-    Bundle, Caller, Invoker, BundleItem, Outcome, Prompt, Registry, RenderedPrompt, Role, State, ToolCall,
-    ToolError, ToolResult, prompt, tool, tools,
+    Bundle, BundleItem, Caller, Invoker, Outcome, Prompt, Registry, RenderedPrompt, Role, State,
+    ToolCall, ToolError, ToolResult, prompt, tool, tools,
 };
 
 use crate::call::registry;
 
 /// Renders one prompt of a bundle.
-async fn render(bundle: impl Bundle, name: &str, arguments: Value) -> Result<RenderedPrompt, ToolResult> {
+async fn render(
+    bundle: impl Bundle,
+    name: &str,
+    arguments: Value,
+) -> Result<RenderedPrompt, ToolResult> {
     let invoker = Invoker::new(registry(bundle)).unwrap();
     invoker.render_prompt(name, arguments).await
 }
@@ -189,7 +193,10 @@ async fn extractors_are_filled_in_and_hidden() {
     let greeting = "Welcome".to_owned();
     let invoker = Invoker::builder(&tools).state(greeting).build().unwrap();
     let scope = toolwright::CallScope::new().caller(Caller::new("Ada"));
-    let rendered = invoker.render_prompt_in(&scope, "greet_caller", "").await.unwrap();
+    let rendered = invoker
+        .render_prompt_in(&scope, "greet_caller", "")
+        .await
+        .unwrap();
     assert_eq!(rendered.text, "Welcome, Ada!");
     let failed = invoker.render_prompt("greet_caller", "").await.unwrap_err();
     assert_eq!(failed.outcome, Outcome::Failed);

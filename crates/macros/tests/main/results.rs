@@ -9,8 +9,8 @@ use futures::stream::{self, Stream};
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright::{
-    CallEvent, Content, ErrorKind, Invoker, Json, JsonSchema, Outcome, CallScope, ToolCall, ToolError,
-    ToolResult, Updates, tools,
+    CallEvent, CallScope, Content, ErrorKind, Invoker, Json, JsonSchema, Outcome, ToolCall,
+    ToolError, ToolResult, Updates, tools,
 };
 
 use crate::call::{call, registry};

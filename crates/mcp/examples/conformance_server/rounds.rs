@@ -91,7 +91,9 @@ async fn test_input_required_result_multiple_inputs(
 
 /// Asks one thing after the other.
 #[tool]
-async fn test_input_required_result_multi_round(client: ClientPeer) -> Result<&'static str, ToolError> {
+async fn test_input_required_result_multi_round(
+    client: ClientPeer,
+) -> Result<&'static str, ToolError> {
     ask(
         &client,
         "step1",

@@ -67,8 +67,8 @@ impl ResourceServer {
             Some(keys) => Jwks::with_keys_url(issuer, &keys),
             None => Jwks::new(issuer),
         }?;
-        let mut server =
-            Self::new(section.get::<String>("resource")?, jwks).required_scopes(string_list(&section, "needs")?);
+        let mut server = Self::new(section.get::<String>("resource")?, jwks)
+            .required_scopes(string_list(&section, "needs")?);
         for audience in string_list(&section, "audiences")? {
             server = server.audience(audience);
         }

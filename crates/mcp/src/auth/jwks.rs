@@ -12,14 +12,14 @@ use serde_json::Value;
 use toolwright_core::Secret;
 
 use self::key_source::KeySource;
-use self::verifying_key::KeySet;
 use self::signed_token::SignedToken;
-use super::claims::{Claims, VerifyError, TokenVerifier};
+use self::verifying_key::KeySet;
+use super::claims::{Claims, TokenVerifier, VerifyError};
 use crate::server::McpBuildError;
 
 mod key_source;
-mod verifying_key;
 mod signed_token;
+mod verifying_key;
 
 /// How long keys are used before they are fetched again, and how long if they cannot be.
 const REFRESH_AFTER: Duration = Duration::from_secs(10 * 60);
@@ -114,7 +114,8 @@ impl Jwks {
     async fn keys_for(&self, token: &SignedToken<'_>) -> Result<Arc<KeySet>, VerifyError> {
         let now = Instant::now();
         let known = self.key_cache().keys.clone();
-        let stale = |at: Instant| self.0.source.is_some() && now.duration_since(at) >= REFRESH_AFTER;
+        let stale =
+            |at: Instant| self.0.source.is_some() && now.duration_since(at) >= REFRESH_AFTER;
         let unknown = match &known {
             Some((keys, at)) => match keys.find(token.kid(), token.algorithm) {
                 Some(_) if !stale(*at) => return Ok(Arc::clone(keys)),
@@ -185,7 +186,9 @@ impl JwksInner {
     }
 
     fn key_cache(&self) -> MutexGuard<'_, KeyCache> {
-        self.key_cache.lock().unwrap_or_else(PoisonError::into_inner)
+        self.key_cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

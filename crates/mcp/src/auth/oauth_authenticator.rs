@@ -9,10 +9,10 @@ use tokio::time::{Instant, timeout};
 use toolwright_core::{Caller, Invoker, Secret};
 use url::Url;
 
-use super::claims::{Claims, VerifyError, TokenVerifier};
-use super::scoped_tools::ScopedToolsCache;
-use super::scope_rules::ScopeRules;
+use super::claims::{Claims, TokenVerifier, VerifyError};
 use super::principal::{Expiry, Principal};
+use super::scope_rules::ScopeRules;
+use super::scoped_tools::ScopedToolsCache;
 use super::{ResourceServer, secure_url};
 use crate::server::McpBuildError;
 
@@ -94,7 +94,11 @@ impl OAuthAuthenticator {
     }
 
     /// Lets in whoever brings a good token with the scopes that everybody needs.
-    pub(crate) async fn authenticate(&self, whole: &Invoker, token: &Secret) -> Result<Principal, AuthError> {
+    pub(crate) async fn authenticate(
+        &self,
+        whole: &Invoker,
+        token: &Secret,
+    ) -> Result<Principal, AuthError> {
         let verified = timeout(VERIFY_TIMEOUT, self.verifier.verify(token)).await;
         let late = || Err(VerifyError::unavailable("the verifier took too long"));
         let claims = match verified.unwrap_or_else(|_| late()) {
@@ -155,10 +159,17 @@ impl OAuthAuthenticator {
         if claims.subject.is_empty() || claims.subject.len() > MAX_SUBJECT_BYTES {
             return refuse("the token does not say who brings it");
         }
-        if !claims.audience.iter().any(|name| self.accepts_audience(name)) {
+        if !claims
+            .audience
+            .iter()
+            .any(|name| self.accepts_audience(name))
+        {
             return refuse("the token is for another audience");
         }
-        if claims.not_before.is_some_and(|at| at > now + self.clock_skew) {
+        if claims
+            .not_before
+            .is_some_and(|at| at > now + self.clock_skew)
+        {
             return refuse("the token is not good yet");
         }
         let Some(expires) = claims.expires else {
@@ -187,7 +198,12 @@ impl OAuthAuthenticator {
 
     /// Returns the scopes that clients should ask for first; none where any token will do.
     pub(crate) fn required_scopes(&self) -> String {
-        let needs: Vec<&str> = self.rules.required_scopes.iter().map(String::as_str).collect();
+        let needs: Vec<&str> = self
+            .rules
+            .required_scopes
+            .iter()
+            .map(String::as_str)
+            .collect();
         needs.join(" ")
     }
 
@@ -196,7 +212,10 @@ impl OAuthAuthenticator {
         let mut parts = Vec::new();
         if let Some((error, why)) = error {
             parts.push(format!(r#"error="{error}""#));
-            parts.push(format!(r#"error_description="{}""#, sanitize_challenge_text(why)));
+            parts.push(format!(
+                r#"error_description="{}""#,
+                sanitize_challenge_text(why)
+            ));
         }
         if !scopes.is_empty() {
             parts.push(format!(r#"scope="{scopes}""#));
@@ -207,7 +226,12 @@ impl OAuthAuthenticator {
 
     /// Writes the challenge for whoever lacks a scope, and the scopes that everybody needs with it.
     pub(crate) fn insufficient_scope_challenge(&self, scope: &str) -> String {
-        let mut scopes: BTreeSet<&str> = self.rules.required_scopes.iter().map(String::as_str).collect();
+        let mut scopes: BTreeSet<&str> = self
+            .rules
+            .required_scopes
+            .iter()
+            .map(String::as_str)
+            .collect();
         scopes.insert(scope);
         let scopes: Vec<&str> = scopes.into_iter().collect();
         let why = "the token lacks a scope for this";
@@ -229,8 +253,9 @@ fn reject_modified_invoker(invoker: &Invoker) -> Result<(), McpBuildError> {
             .snapshot()
             .map_err(toolwright_core::InvokerError::from)?;
         // A policy has no equality, but prints all that it says.
-        let line =
-            |entry: &toolwright_core::RegisteredTool| format!("{} {:?}", entry.spec().name, entry.policy());
+        let line = |entry: &toolwright_core::RegisteredTool| {
+            format!("{} {:?}", entry.spec().name, entry.policy())
+        };
         Ok(snapshot.iter().map(line).collect())
     };
     if listed(invoker)? == listed(&anew)? {

@@ -94,7 +94,10 @@ impl ScopeRules {
     /// Returns every scope that means something here.
     pub(super) fn supported_scopes(&self) -> BTreeSet<&str> {
         let opens = self.by_scope.iter().map(|(scope, _)| scope);
-        opens.chain(&self.required_scopes).map(String::as_str).collect()
+        opens
+            .chain(&self.required_scopes)
+            .map(String::as_str)
+            .collect()
     }
 
     /// Adds what the scopes imply, and what that implies.

@@ -48,7 +48,8 @@ impl ScopedTools {
 
     /// Tells whether this is open.
     pub(crate) fn allows(&self, spec: &ToolSpec) -> bool {
-        let open = |(rules, scopes): &(Arc<ScopeRules>, BTreeSet<String>)| rules.grants(scopes, spec);
+        let open =
+            |(rules, scopes): &(Arc<ScopeRules>, BTreeSet<String>)| rules.grants(scopes, spec);
         self.granted_scopes.as_ref().is_none_or(open)
     }
 
@@ -67,7 +68,10 @@ impl ScopedTools {
 
     /// Returns the scope that would open this, if one is missing and there is one.
     pub(crate) fn missing_scope(&self, spec: &ToolSpec, all: &Snapshot) -> Option<&str> {
-        let (rules, _) = self.granted_scopes.as_ref().filter(|_| !self.allows(spec))?;
+        let (rules, _) = self
+            .granted_scopes
+            .as_ref()
+            .filter(|_| !self.allows(spec))?;
         rules.least_privileged_scope(spec, all.iter().map(toolwright_core::RegisteredTool::spec))
     }
 }

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use toolwright_core::Secret;
 
-use super::claims::{Claims, VerifyError, TokenVerifier};
+use super::claims::{Claims, TokenVerifier, VerifyError};
 
 /// A table of tokens: for tests, and for few clients that change seldom.
 ///

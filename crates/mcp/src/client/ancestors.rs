@@ -30,7 +30,10 @@ impl Ancestors {
             above.expose().split(',').map(str::to_owned).collect()
         });
         let this = program_id(config);
-        Self { parents: above, current: this }
+        Self {
+            parents: above,
+            current: this,
+        }
     }
 
     /// Tells whether this process was started, perhaps by way of others, by the same program with the same settings.

@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 use toolwright_core::Registry;
 
 use super::catalogue::{RemoteItem, pin_name};
-use super::prefixes::PrefixReservation;
 use super::error::AttachError;
+use super::prefixes::PrefixReservation;
+use super::reconnect::{Attachment, keep_connected};
 use super::shared_connection::ConnectionState;
 use super::validated_server::ValidatedServer;
-use super::reconnect::{Attachment, keep_connected};
 
 /// A server that is attached to a registry, for as long as this is kept.
 ///
@@ -62,7 +62,10 @@ fn millis<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok
 }
 
 impl AttachedServer {
-    pub(super) async fn new(plan: ValidatedServer, registry: &Registry) -> Result<Self, AttachError> {
+    pub(super) async fn new(
+        plan: ValidatedServer,
+        registry: &Registry,
+    ) -> Result<Self, AttachError> {
         let claim = PrefixReservation::reserve(registry, &plan.prefix, &plan.name)?;
         let shared = Attachment::new(plan, registry);
         let connection = shared.connect().await?;
@@ -113,7 +116,10 @@ impl AttachedServer {
     /// # Cancellation
     ///
     /// Dropped, it has changed nothing.
-    pub async fn wait_for_status(&self, mut fits: impl FnMut(&AttachmentStatus) -> bool) -> AttachmentStatus {
+    pub async fn wait_for_status(
+        &self,
+        mut fits: impl FnMut(&AttachmentStatus) -> bool,
+    ) -> AttachmentStatus {
         let mut changes = self.attachment.link.subscribe();
         loop {
             let status = self.status();

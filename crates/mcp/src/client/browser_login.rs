@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::oauth::{UserAuthorizer, OAuthClient};
+use super::oauth::{OAuthClient, UserAuthorizer};
 
 /// Where the person is sent back to.
 const CALLBACK_PATH: &str = "/callback";
@@ -55,7 +55,8 @@ impl UserAuthorizer for LoopbackRedirect {
             (self.show_url)(page);
             loop {
                 let (mut visitor, _) = self.listener.accept().await.map_err(|e| e.to_string())?;
-                let target = tokio::time::timeout(REQUEST_TIMEOUT, read_request_target(&mut visitor)).await;
+                let target =
+                    tokio::time::timeout(REQUEST_TIMEOUT, read_request_target(&mut visitor)).await;
                 let target = target.ok().and_then(Result::ok).unwrap_or_default();
                 // Browsers also ask for icons, and anybody may knock.
                 let is_back = target.starts_with(CALLBACK_PATH) && target.contains("state=");

@@ -8,9 +8,9 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
 use toolwright_core::{BundleItem, Registry};
 
+use super::listing::Listing;
 use super::proxy_tool::RemoteDefinition;
 use super::shared_connection::SharedConnection;
-use super::listing::Listing;
 use super::validated_server::ValidatedServer;
 use crate::pin::{Fingerprint, PinError, PinStatus};
 
@@ -79,7 +79,12 @@ impl Catalogue {
         let definitions = parse_listing(&listing, &mut notes);
         let seen: Vec<(String, Fingerprint)> = definitions
             .iter()
-            .map(|it| (pin_name(it.name(), it.is_prompt()), it.fingerprint().clone()))
+            .map(|it| {
+                (
+                    pin_name(it.name(), it.is_prompt()),
+                    it.fingerprint().clone(),
+                )
+            })
             .collect();
         let verdicts = plan.pins.check(&plan.name, &seen)?;
         let names = self.registry_names(plan, registry, &definitions);
@@ -154,7 +159,12 @@ impl Catalogue {
     }
 
     /// Names definitions `prefix_name`; no name is one that somebody else has.
-    fn registry_names(&self, plan: &ValidatedServer, registry: &Registry, definitions: &[RemoteDefinition]) -> Vec<String> {
+    fn registry_names(
+        &self,
+        plan: &ValidatedServer,
+        registry: &Registry,
+        definitions: &[RemoteDefinition],
+    ) -> Vec<String> {
         let snapshot = registry.snapshot();
         let ours: HashSet<&str> = self.items().map(|listed| listed.name.as_str()).collect();
         let tools = snapshot.iter().map(|entry| entry.spec().name.as_str());
@@ -189,7 +199,10 @@ impl Catalogue {
         }
         // Somebody else was quicker with a name: the others are not to blame.
         for item in added {
-            let (name, is_prompt) = (item.name().to_string(), matches!(item, BundleItem::Prompt(_)));
+            let (name, is_prompt) = (
+                item.name().to_string(),
+                matches!(item, BundleItem::Prompt(_)),
+            );
             if let Err(error) = registry.add(vec![item]) {
                 notes.push(format!("`{name}` is left out: {error}"));
                 held.retain(|held| held.item.name != name || held.item.is_prompt != is_prompt);

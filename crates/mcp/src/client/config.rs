@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Deserialize;
-use toolwright_core::{Config, ConfigError, McpServerConfig, McpAttachMode, Secret};
+use toolwright_core::{Config, ConfigError, McpAttachMode, McpServerConfig, Secret};
 
-use super::ancestors::{Ancestors, SELF_ATTACH_MESSAGE, ANCESTORS_VARIABLE};
-use super::remote_server::{RemoteServer, Trust};
+use super::ancestors::{ANCESTORS_VARIABLE, Ancestors, SELF_ATTACH_MESSAGE};
 use super::error::AttachError;
+use super::remote_server::{RemoteServer, Trust};
 
 /// The section of the servers.
 const SECTION: &str = "mcp.servers";
@@ -120,7 +120,10 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         message: message.to_owned(),
     };
     section.reject_unknown("", &KEYS)?;
-    let mut attach = match (trimmed_string(&section, "url")?, trimmed_string(&section, "command")?) {
+    let mut attach = match (
+        trimmed_string(&section, "url")?,
+        trimmed_string(&section, "command")?,
+    ) {
         (Some(url), None) => RemoteServer::url(name, url),
         (None, Some(command)) => {
             let args: Vec<String> = section.get_or("args", Vec::new())?;
@@ -130,7 +133,8 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
                     "programs that attach programs stand too deep here: attach it directly";
                 return Err(wrong("command", message));
             }
-            RemoteServer::command(name, command, args).env(ANCESTORS_VARIABLE, ancestors.child_variable())
+            RemoteServer::command(name, command, args)
+                .env(ANCESTORS_VARIABLE, ancestors.child_variable())
         }
         (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
         (None, None) => {
@@ -273,8 +277,8 @@ mod tests {
             (&[("MCP.name", "wiki")], "MCP.url"),
         ] {
             let config = config(settings);
-            let error =
-                RemoteServer::from_config(&config).and_then(|_| RemoteServer::from_groups(&config, false));
+            let error = RemoteServer::from_config(&config)
+                .and_then(|_| RemoteServer::from_groups(&config, false));
             let message = error.unwrap_err().to_string();
             assert!(message.contains(&format!("`{told}`")), "{message}");
         }

@@ -18,12 +18,12 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::process::{ProcessDiagnostics, ServerProcess};
 use super::error::AttachError;
+use super::error_map::describe_handshake_error;
 use super::handler::{HandlerState, McpClientHandler};
 use super::http::Challenge;
-use super::validated_server::{ValidatedServer, ServerCommand, TransportConfig};
-use super::error_map::describe_handshake_error;
+use super::process::{ProcessDiagnostics, ServerProcess};
+use super::validated_server::{ServerCommand, TransportConfig, ValidatedServer};
 use crate::import::sanitize;
 
 /// How long closing may take.
@@ -99,13 +99,22 @@ impl Connection {
                     );
                     match (shaken.await, &wire.token_source) {
                         (Ok(running), _) => {
-                            return Self::from_service(plan, running, ears, cancel, ProcessDiagnostics::default(), None);
+                            return Self::from_service(
+                                plan,
+                                running,
+                                ears,
+                                cancel,
+                                ProcessDiagnostics::default(),
+                                None,
+                            );
                         }
                         (Err(error), Some(login)) if error.auth_challenge().is_some() => {
                             let challenge = error.auth_challenge().unwrap_or_default();
                             let challenge = Challenge::from_header(challenge);
                             let token = login.token().await;
-                            let answered = login.respond_to_challenge(&challenge, token.as_deref()).await;
+                            let answered = login
+                                .respond_to_challenge(&challenge, token.as_deref())
+                                .await;
                             answered.map_err(|message| unauthorized_error(plan, message))?;
                         }
                         (Err(error), _) => return Err(connect_error(plan, &error, "")),
@@ -176,7 +185,11 @@ impl Connection {
         };
         let ended = ended.boxed().shared();
         Ok(Self {
-            remote: RemotePeer { peer, handler_state: ears, info },
+            remote: RemotePeer {
+                peer,
+                handler_state: ears,
+                info,
+            },
             diagnostics: aside,
             cancel,
             ended,

@@ -5,7 +5,7 @@ use std::error::Error;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::HttpStatusError;
 
-use super::http::{StreamableError, HttpTransportError};
+use super::http::{HttpTransportError, StreamableError};
 use crate::import::{error_chain, excerpt};
 
 /// Tells why no hands were shaken.
@@ -15,9 +15,13 @@ pub(super) fn describe_handshake_error(error: &ClientInitializeError) -> String 
         ClientInitializeError::JsonRpcError(said) => {
             format!("it refused: {}", excerpt(&said.message))
         }
-        ClientInitializeError::TransportError { error, .. } => TransportFailure::from_error(error.error.as_ref()).message,
+        ClientInitializeError::TransportError { error, .. } => {
+            TransportFailure::from_error(error.error.as_ref()).message
+        }
         // Whatever the newer way failed with, the older one is the one that should have worked.
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => describe_handshake_error(fallback),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            describe_handshake_error(fallback)
+        }
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ConflictInitResponseId(..)
@@ -32,7 +36,9 @@ pub(super) fn describe_handshake_error(error: &ClientInitializeError) -> String 
 pub(super) fn describe_service_error(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(said) => format!("it refused: {}", excerpt(&said.message)),
-        ServiceError::TransportSend(error) => TransportFailure::from_error(error.error.as_ref()).message,
+        ServiceError::TransportSend(error) => {
+            TransportFailure::from_error(error.error.as_ref()).message
+        }
         ServiceError::TransportClosed => "it closed the connection".to_owned(),
         ServiceError::UnexpectedResponse => {
             "it answered something else than it was asked".to_owned()
@@ -86,7 +92,9 @@ impl TransportFailure {
                 lost.message = format!("HTTP status {status}");
                 lost.may_have_run = !(400..500).contains(status);
             }
-            StreamableError::AuthRequired(_) | StreamableError::InsufficientScope(_) => lost.may_have_run = false,
+            StreamableError::AuthRequired(_) | StreamableError::InsufficientScope(_) => {
+                lost.may_have_run = false
+            }
             _ => {}
         }
         lost

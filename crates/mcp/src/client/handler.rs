@@ -89,7 +89,9 @@ impl ClientHandler for McpClientHandler {
         let waiting = self.0.progress.lock().await;
         if let Some(progress) = waiting.get(&said.progress_token).cloned() {
             drop(waiting);
-            let message = said.message.map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
+            let message = said
+                .message
+                .map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
             progress.forward(Some(said.progress), said.total, message);
         }
     }

@@ -3,9 +3,9 @@
 //! rmcp's own client reads a JSON answer of any size. This one does not, follows redirects only within the server's own
 //! origin, and lets a person authorize us in the middle of a request.
 
-mod response;
 mod body;
 mod challenge;
+mod response;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -111,14 +111,19 @@ impl HttpTransport {
             if let Some(token) = &token {
                 built = built.bearer_auth(token);
             }
-            let response = built.send().await.map_err(HttpTransportError::from_reqwest)?;
+            let response = built
+                .send()
+                .await
+                .map_err(HttpTransportError::from_reqwest)?;
             let Some(challenge) = Challenge::from_response(&response) else {
                 return Ok(response);
             };
             match &self.token_source {
                 Some(login) if may_ask && logins < MAX_AUTHORIZATIONS => {
                     logins += 1;
-                    let answered = login.respond_to_challenge(&challenge, token.as_deref()).await;
+                    let answered = login
+                        .respond_to_challenge(&challenge, token.as_deref())
+                        .await;
                     answered.map_err(HttpTransportError::Authorization)?;
                 }
                 _ => return Err(challenge.into_error()),
@@ -149,7 +154,8 @@ impl StreamableHttpClient for HttpTransport {
         };
         // A person may take longer than a handshake: who opens the connection asks then.
         let response = self.send(request, !is_handshake(&message)).await?;
-        self.parse_response(response, &message, session.is_some()).await
+        self.parse_response(response, &message, session.is_some())
+            .await
     }
 
     async fn get_stream(
@@ -194,7 +200,11 @@ impl StreamableHttpClient for HttpTransport {
     }
 }
 
-fn with_session_headers(request: RequestBuilder, session: Option<&str>, headers: &ExtraHeaders) -> RequestBuilder {
+fn with_session_headers(
+    request: RequestBuilder,
+    session: Option<&str>,
+    headers: &ExtraHeaders,
+) -> RequestBuilder {
     let mut request = request;
     for (name, value) in headers {
         request = request.header(name, value);

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::connection::RemotePeer;
 use super::error::AttachError;
+use super::error_map::describe_service_error;
 use super::shared_connection::SharedConnection;
 use super::validated_server::ValidatedServer;
-use super::error_map::describe_service_error;
 
 /// What a server lists, as it wrote it.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,11 @@ impl ListKind {
 }
 
 /// Lists everything; how long it may take is set by who calls.
-pub(super) async fn list_all(plan: &ValidatedServer, met: &RemotePeer, link: &SharedConnection) -> Result<Listing, AttachError> {
+pub(super) async fn list_all(
+    plan: &ValidatedServer,
+    met: &RemotePeer,
+    link: &SharedConnection,
+) -> Result<Listing, AttachError> {
     let offers = &met.info.capabilities;
     let mut pages = Pager {
         plan,

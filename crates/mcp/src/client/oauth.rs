@@ -163,7 +163,8 @@ impl TokenSource {
                 authorize,
             } => {
                 let asked = self.authorization_request(redirect, wanted, challenge);
-                held.authorize_user(&self.url, asked, authorize.as_ref()).await
+                held.authorize_user(&self.url, asked, authorize.as_ref())
+                    .await
             }
             GrantType::ClientCredentials => held.authorize_client(&self.url, &self.oauth).await,
         }
@@ -213,7 +214,11 @@ impl TokenState {
     /// What to ask for where a token was refused: all that was asked for before, and what is missing.
     ///
     /// Asking again for the same would show the person the same page for ever.
-    fn scopes_to_request(&self, challenge: &Challenge, was_known: bool) -> Result<Vec<String>, String> {
+    fn scopes_to_request(
+        &self,
+        challenge: &Challenge,
+        was_known: bool,
+    ) -> Result<Vec<String>, String> {
         let missing = challenge.scope().unwrap_or_default();
         let missing: BTreeSet<String> = missing.split_whitespace().map(str::to_owned).collect();
         if !challenge.is_insufficient_scope || self.requested_scopes.is_empty() {

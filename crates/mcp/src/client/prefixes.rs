@@ -27,7 +27,9 @@ impl PrefixReservation {
         prefix: &str,
         server: &str,
     ) -> Result<Self, AttachError> {
-        let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = RESERVED_PREFIXES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let held = claims
             .iter()
             .find(|held| held.registry.ptr_eq(registry) && held.prefix == prefix);
@@ -52,7 +54,9 @@ impl PrefixReservation {
 
 impl Drop for PrefixReservation {
     fn drop(&mut self) {
-        let mut claims = RESERVED_PREFIXES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = RESERVED_PREFIXES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         claims.retain(|held| !(held.registry.ptr_eq(&self.registry) && held.prefix == self.prefix));
     }
 }

@@ -77,7 +77,9 @@ impl ProcessDiagnostics {
 
     /// Tells whether the server complained that it was started by itself.
     pub(super) fn reports_self_attach(&self) -> bool {
-        self.update(|heard| String::from_utf8_lossy(&heard.stderr_tail).contains(SELF_ATTACH_MESSAGE))
+        self.update(|heard| {
+            String::from_utf8_lossy(&heard.stderr_tail).contains(SELF_ATTACH_MESSAGE)
+        })
     }
 
     /// Tells all of it as the end of a sentence, or nothing.
@@ -239,12 +241,19 @@ impl BoundedStdout {
             if self.line_bytes == 0 && !matches!(byte, b'{' | b'[' | b' ' | b'\t' | b'\r') {
                 self.non_json_line.get_or_insert_default();
             }
-            if let Some(stray) = self.non_json_line.as_mut().filter(|stray| stray.len() < 120) {
+            if let Some(stray) = self
+                .non_json_line
+                .as_mut()
+                .filter(|stray| stray.len() < 120)
+            {
                 stray.push(*byte);
             }
             self.line_bytes += 1;
             if self.line_bytes > self.max_message_bytes {
-                let trouble = format!("it sent a message of more than {} bytes", self.max_message_bytes);
+                let trouble = format!(
+                    "it sent a message of more than {} bytes",
+                    self.max_message_bytes
+                );
                 self.diagnostics
                     .update(|heard| heard.read_error = Some(trouble.clone()));
                 return Err(io::Error::new(io::ErrorKind::InvalidData, trouble));

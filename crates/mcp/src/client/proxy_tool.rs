@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolwright_core::{
-    ApprovalPolicy, Args, BoxFuture, HandlerContext, DefineError, Hints, BundleItem, Prompt, Role, Tool, ToolResult,
+    ApprovalPolicy, Args, BoxFuture, BundleItem, DefineError, HandlerContext, Hints, Prompt, Role,
+    Tool, ToolResult,
 };
 
+use super::remote_call::{CallKind, RemoteCall};
 use super::remote_server::Trust;
-use super::remote_call::{RemoteCall, CallKind};
 use super::shared_connection::SharedConnection;
 use super::validated_server::ValidatedServer;
-use crate::import::{RemoteTool, RemotePrompt, trusted_hints};
+use crate::import::{RemotePrompt, RemoteTool, trusted_hints};
 use crate::pin::Fingerprint;
 
 /// A definition that can be used.
@@ -63,7 +64,12 @@ impl RemoteDefinition {
     }
 }
 
-fn proxy_tool(plan: &ValidatedServer, link: &Arc<SharedConnection>, offered: RemoteTool, name: &str) -> Result<Tool, DefineError> {
+fn proxy_tool(
+    plan: &ValidatedServer,
+    link: &Arc<SharedConnection>,
+    offered: RemoteTool,
+    name: &str,
+) -> Result<Tool, DefineError> {
     let kept = trusted_hints(offered.hints, plan.trust != Trust::Nothing);
     let mut builder = Tool::builder(name, offered.description)
         .imported(true)

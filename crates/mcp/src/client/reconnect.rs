@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 use toolwright_core::Registry;
 
 use super::catalogue::Catalogue;
-use super::process::ProcessDiagnostics;
 use super::connection::{Connection, RemotePeer};
 use super::error::AttachError;
-use super::shared_connection::{SharedConnection, LiveConnection, ConnectionState};
 use super::listing::{Listing, list_all};
-use super::validated_server::{ValidatedServer, TransportConfig};
+use super::process::ProcessDiagnostics;
+use super::shared_connection::{ConnectionState, LiveConnection, SharedConnection};
+use super::validated_server::{TransportConfig, ValidatedServer};
 use crate::import::error_chain;
 
 /// How long to wait before the second try to connect again, and at most.
@@ -86,12 +86,13 @@ impl Attachment {
             }
         };
         self.sync_registry(listing)?;
-        self.link.set(ConnectionState::Connected(Arc::new(LiveConnection {
-            peer: connection.remote.peer.clone(),
-            handler_state: Arc::clone(&connection.remote.handler_state),
-            revision: connection.remote.info.protocol_version.to_string(),
-            implementation: connection.remote.implementation(),
-        })));
+        self.link
+            .set(ConnectionState::Connected(Arc::new(LiveConnection {
+                peer: connection.remote.peer.clone(),
+                handler_state: Arc::clone(&connection.remote.handler_state),
+                revision: connection.remote.info.protocol_version.to_string(),
+                implementation: connection.remote.implementation(),
+            })));
         Ok(connection)
     }
 
@@ -117,8 +118,10 @@ impl Attachment {
     ///
     /// `Err` says why the server cannot even be asked.
     async fn refresh_listing(&self, met: &RemotePeer) -> Result<(), String> {
-        let listed =
-            tokio::time::timeout(self.config.limits.connect_timeout, list_all(&self.config, met, &self.link));
+        let listed = tokio::time::timeout(
+            self.config.limits.connect_timeout,
+            list_all(&self.config, met, &self.link),
+        );
         let shown = match listed.await {
             Ok(listed) => listed.and_then(|listing| self.sync_registry(listing)),
             Err(_) => Err(AttachError::TimedOut {

@@ -11,11 +11,11 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::Schema;
-use toolwright_core::{HandlerContext, ErrorKind, Outcome, Progress, ToolResult};
+use toolwright_core::{ErrorKind, HandlerContext, Outcome, Progress, ToolResult};
 
-use super::shared_connection::{SharedConnection, LiveConnection};
 use super::error_map::{TransportFailure, describe_service_error};
-use crate::import::{convert_result, prompt_text, excerpt, convert_raw_result};
+use super::shared_connection::{LiveConnection, SharedConnection};
+use crate::import::{convert_raw_result, convert_result, excerpt, prompt_text};
 
 /// How often a server may ask for more before it answers.
 const MAX_INPUT_ROUNDS: usize = 10;
@@ -87,7 +87,10 @@ impl RemoteCall {
                 Err(error) => return self.transport_failure(&link, &live, error),
             }
         }
-        self.server_failure(&link, &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"))
+        self.server_failure(
+            &link,
+            &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"),
+        )
     }
 
     fn parse_response(&self, link: &SharedConnection, answer: ServerResult) -> ToolResult {
@@ -95,10 +98,13 @@ impl RemoteCall {
             (CallKind::Tool(output), ServerResult::CallToolResult(sent)) => {
                 convert_result(sent, output.as_ref())
             }
-            (CallKind::Prompt, ServerResult::GetPromptResult(sent)) => ToolResult::success(prompt_text(&sent)),
+            (CallKind::Prompt, ServerResult::GetPromptResult(sent)) => {
+                ToolResult::success(prompt_text(&sent))
+            }
             (CallKind::Tool(output), ServerResult::CustomResult(sent)) => {
-                convert_raw_result(&sent.0, output.as_ref())
-                    .unwrap_or_else(|| self.server_failure(link, "sent something that is no result"))
+                convert_raw_result(&sent.0, output.as_ref()).unwrap_or_else(|| {
+                    self.server_failure(link, "sent something that is no result")
+                })
             }
             (_, ServerResult::CreateTaskResult(_)) => {
                 self.server_failure(link, "made a task of the call, which it was not asked to")
@@ -112,7 +118,12 @@ impl RemoteCall {
     }
 
     /// Tells what became of a call that was not answered, and whether it may have run.
-    fn transport_failure(&self, link: &SharedConnection, live: &Arc<LiveConnection>, error: ServiceError) -> ToolResult {
+    fn transport_failure(
+        &self,
+        link: &SharedConnection,
+        live: &Arc<LiveConnection>,
+        error: ServiceError,
+    ) -> ToolResult {
         let server = &link.server;
         match error {
             ServiceError::McpError(error) => rejected(server, &error),
@@ -133,7 +144,10 @@ impl RemoteCall {
                     "the MCP server `{server}` closed the connection before it answered; whether the call ran is not known"
                 ))
             }
-            other => self.server_failure(link, &format!("did not answer: {}", describe_service_error(&other))),
+            other => self.server_failure(
+                link,
+                &format!("did not answer: {}", describe_service_error(&other)),
+            ),
         }
     }
 }
@@ -157,7 +171,10 @@ struct InputRound {
 }
 
 /// Provides what a server wants before it answers.
-async fn collect_input_responses(live: &LiveConnection, wanted: InputRequiredResult) -> Result<InputRound, String> {
+async fn collect_input_responses(
+    live: &LiveConnection,
+    wanted: InputRequiredResult,
+) -> Result<InputRound, String> {
     let requests = wanted.input_requests.unwrap_or_default();
     if requests.is_empty() {
         if wanted.request_state.is_none() {

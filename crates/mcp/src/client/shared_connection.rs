@@ -39,7 +39,9 @@ impl SharedConnection {
     pub(super) fn new(server: Arc<str>) -> Arc<Self> {
         Arc::new(Self {
             server,
-            state: watch::Sender::new(ConnectionState::Disconnected("it was never connected".into())),
+            state: watch::Sender::new(ConnectionState::Disconnected(
+                "it was never connected".into(),
+            )),
             latency: AtomicU64::new(u64::MAX),
         })
     }

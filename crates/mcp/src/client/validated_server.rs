@@ -12,12 +12,12 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
 use url::Url;
 
-use super::remote_server::{RemoteServer, HiddenCallback, ServerLocation, Trust};
 use super::elicit::ElicitHandler;
 use super::error::AttachError;
 use super::http::HttpTransport;
 use super::limits::AttachLimits;
 use super::oauth::TokenSource;
+use super::remote_server::{HiddenCallback, RemoteServer, ServerLocation, Trust};
 use crate::pin::PinStore;
 
 /// Longer prefixes leave no room for the names.
@@ -90,7 +90,9 @@ impl ValidatedServer {
                     return Err(wrong(message.to_owned()));
                 }
                 let headers = build_headers(asked.headers, asked.authorization).map_err(&wrong)?;
-                let login = asked.oauth.map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
+                let login = asked
+                    .oauth
+                    .map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
                 let most = asked.limits.max_message_bytes;
                 let wire = HttpTransport::new(headers, most, login).map_err(&wrong)?;
                 TransportConfig::Http {
@@ -220,9 +222,15 @@ mod tests {
         for (asked, told) in [
             (RemoteServer::url("a", "ftp://a.example"), "https://"),
             (RemoteServer::url("a", "nowhere"), "no URL"),
-            (RemoteServer::url("a", "https://u:p@a.example"), "`authorization`"),
+            (
+                RemoteServer::url("a", "https://u:p@a.example"),
+                "`authorization`",
+            ),
             (RemoteServer::url("", "https://a.example"), "name"),
-            (RemoteServer::url("a", "https://a.example").env("A", "1"), "`env`"),
+            (
+                RemoteServer::url("a", "https://a.example").env("A", "1"),
+                "`env`",
+            ),
             (
                 RemoteServer::url("a", "https://a.example").header("Mcp-Session-Id", "1"),
                 "protocol",

@@ -12,7 +12,10 @@ pub(crate) fn write_json_string(body: &mut Vec<u8>, text: &str) {
     body.push(b'"');
     for piece in text.as_bytes().chunks(CHUNK) {
         // All of them, not only up to the first: so the processor takes many in one step.
-        if piece.iter().fold(true, |all, byte| all & needs_no_escape(*byte)) {
+        if piece
+            .iter()
+            .fold(true, |all, byte| all & needs_no_escape(*byte))
+        {
             body.extend_from_slice(piece);
         } else {
             piece.iter().for_each(|byte| write_escaped(body, *byte));

@@ -36,7 +36,12 @@ pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
 }
 
 /// Writes the result of `prompts/get`; `tail` is what every result of the revision ends with.
-pub(crate) fn write_prompt_result(body: &mut Vec<u8>, rendered: &RenderedPrompt, revision: Revision, tail: &str) {
+pub(crate) fn write_prompt_result(
+    body: &mut Vec<u8>,
+    rendered: &RenderedPrompt,
+    revision: Revision,
+    tail: &str,
+) {
     body.extend_from_slice(br#"{"messages":["#);
     for (index, item) in rendered.content.iter().enumerate() {
         if index > 0 {

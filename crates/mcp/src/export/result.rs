@@ -27,8 +27,8 @@ pub(crate) fn write_tool_result(
         .filter(|_| revision.has_structured_content())
     {
         let text = structured.as_str();
-        let wrap =
-            revision.requires_object_output() && (!text.trim_start().starts_with('{') || declares_other());
+        let wrap = revision.requires_object_output()
+            && (!text.trim_start().starts_with('{') || declares_other());
         body.extend_from_slice(br#","structuredContent":"#);
         if wrap {
             body.extend_from_slice(br#"{"result":"#);

@@ -5,11 +5,11 @@ use axum::response::Response;
 use futures::future::join_all;
 use serde_json::value::RawValue;
 
-use super::responses::{self, rpc_error};
 use super::post::{PostRequest, handle_notification, without_streaming};
+use super::responses::{self, rpc_error};
 use crate::auth::Principal;
 use crate::server::response::RpcResponse;
-use crate::server::{Dispatch, MessageKind, McpServer, RpcMessage, RpcError};
+use crate::server::{Dispatch, McpServer, MessageKind, RpcError, RpcMessage};
 
 impl McpServer {
     pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {
@@ -43,7 +43,9 @@ impl McpServer {
                         let reply = RpcResponse::error(message.id(), &error);
                         running.push(Box::pin(std::future::ready(reply)) as _);
                     }
-                    MessageKind::Request => running.push(self.run_batch_item(&session, &message, &incoming.principal)),
+                    MessageKind::Request => {
+                        running.push(self.run_batch_item(&session, &message, &incoming.principal))
+                    }
                 },
             }
         }
@@ -67,7 +69,10 @@ impl McpServer {
         message: &RpcMessage<'_>,
         visitor: &Principal,
     ) -> futures::future::BoxFuture<'static, RpcResponse> {
-        let exchange = without_streaming(self.session_context(session, message).with_principal(visitor.clone()));
+        let exchange = without_streaming(
+            self.session_context(session, message)
+                .with_principal(visitor.clone()),
+        );
         match self.dispatch(message, &exchange) {
             Dispatch::Response(reply) => Box::pin(std::future::ready(reply)),
             Dispatch::Operation(work) => Box::pin(work.run(self.clone(), exchange)),

@@ -5,7 +5,7 @@ use axum::response::Response;
 use toolwright_core::Secret;
 
 use super::request_auth::AccessDenied;
-use crate::auth::{OAuthAuthenticator, AuthError, Principal};
+use crate::auth::{AuthError, OAuthAuthenticator, Principal};
 use crate::server::McpServer;
 
 /// No token is longer.
@@ -29,7 +29,9 @@ pub(super) async fn authenticate_bearer(
 ) -> Result<Principal, AccessDenied> {
     // Addresses end up in logs and histories: who sends a token there is told at once.
     let brought = match has_token_in_query(uri) {
-        true => AuthorizationHeader::Malformed("send the token in the header, never in the address"),
+        true => {
+            AuthorizationHeader::Malformed("send the token in the header, never in the address")
+        }
         false => parse_authorization(headers),
     };
     let token = match brought {
@@ -89,7 +91,9 @@ fn parse_authorization(headers: &HeaderMap) -> AuthorizationHeader<'_> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     match token.len() {
         1..=MAX_TOKEN_BYTES if token.bytes().all(plain) => AuthorizationHeader::Token(token),
-        0..=MAX_TOKEN_BYTES => AuthorizationHeader::Malformed("write `Authorization: Bearer` and the token, no more"),
+        0..=MAX_TOKEN_BYTES => {
+            AuthorizationHeader::Malformed("write `Authorization: Bearer` and the token, no more")
+        }
         _ => AuthorizationHeader::Malformed("no token is that long"),
     }
 }

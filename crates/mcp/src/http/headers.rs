@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::auth::Principal;
-use crate::server::{McpServer, RpcMessage, Revision, RpcError, decode_header};
+use crate::server::{McpServer, Revision, RpcError, RpcMessage, decode_header};
 
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
 pub(super) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -50,7 +50,10 @@ pub(super) fn has_json_body(headers: &HeaderMap) -> bool {
 }
 
 /// Returns a header that may come once only.
-pub(super) fn single_header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h [u8]>, RpcError> {
+pub(super) fn single_header<'h>(
+    headers: &'h HeaderMap,
+    name: &str,
+) -> Result<Option<&'h [u8]>, RpcError> {
     let mut all = headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let first = all.next();
     match all.next() {
@@ -64,7 +67,9 @@ pub(super) fn single_header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Op
 /// Tells whether a request speaks of itself, without a session.
 pub(super) fn is_stateless_request(version: Option<&[u8]>, message: &RpcMessage<'_>) -> bool {
     let with_session = |version: &[u8]| {
-        let known = std::str::from_utf8(version).ok().and_then(Revision::from_date);
+        let known = std::str::from_utf8(version)
+            .ok()
+            .and_then(Revision::from_date);
         known.is_some_and(|revision| !revision.is_stateless())
     };
     message.params.meta.protocol_version.is_some() || version.is_some_and(|it| !with_session(it))
@@ -85,7 +90,8 @@ pub(super) fn check_headers_match_body(
     };
     match message.params.meta.protocol_version.as_deref() {
         Some(said) if said.as_bytes() != version => {
-            let message = format!("header `{VERSION_HEADER}` does not repeat the version in `_meta`");
+            let message =
+                format!("header `{VERSION_HEADER}` does not repeat the version in `_meta`");
             return Err(RpcError::header_mismatch(message));
         }
         Some(_) => {}
@@ -124,7 +130,10 @@ pub(super) fn check_headers_match_body(
         }
         let arguments = message.params.arguments.map_or("{}", |raw| raw.get());
         let header = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
-        server.0.header_arguments.check_headers(&snapshot, tool, arguments, header)?;
+        server
+            .0
+            .header_arguments
+            .check_headers(&snapshot, tool, arguments, header)?;
     }
     Ok(())
 }

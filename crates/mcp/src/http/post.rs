@@ -10,12 +10,15 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::responses::{self, rpc_error};
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
+use super::responses::{self, rpc_error};
 use super::sse;
 use crate::auth::Principal;
 use crate::server::response::RpcResponse;
-use crate::server::{RequestContext, Dispatch, MessageKind, McpServer, RpcMessage, RpcError, ResponseStream, Session, StreamItem};
+use crate::server::{
+    Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
+    Session, StreamItem,
+};
 
 /// A request on its way to its answer.
 pub(super) struct PostRequest<'a> {
@@ -125,8 +128,10 @@ impl McpServer {
             }
         }
         let visitor = incoming.principal;
-        let checked = headers::check_headers_match_body(self, incoming.headers, version, message, &visitor);
-        let exchange = checked.and_then(|()| self.stateless_context(message, visitor.caller.clone()));
+        let checked =
+            headers::check_headers_match_body(self, incoming.headers, version, message, &visitor);
+        let exchange =
+            checked.and_then(|()| self.stateless_context(message, visitor.caller.clone()));
         let mut exchange = match exchange {
             Ok(exchange) => exchange.with_principal(visitor),
             Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
@@ -147,15 +152,24 @@ impl McpServer {
         };
         let work = work.run(self.clone(), Arc::clone(&exchange));
         let mut running = ResponseStream::new(work, exchange, None);
-        match self.first_item(&mut running, incoming.accepted_types.event_stream).await {
+        match self
+            .first_item(&mut running, incoming.accepted_types.event_stream)
+            .await
+        {
             Some(StreamItem::Response(reply)) => responses::from_rpc(reply),
             Some(StreamItem::Cancelled) => responses::accepted(),
-            Some(StreamItem::Message(first)) => sse::stream_request(self, Some(first), running, permit),
+            Some(StreamItem::Message(first)) => {
+                sse::stream_request(self, Some(first), running, permit)
+            }
             None => sse::stream_request(self, None, running, permit),
         }
     }
 
-    async fn post_in_session(&self, incoming: PostRequest<'_>, message: &RpcMessage<'_>) -> Response {
+    async fn post_in_session(
+        &self,
+        incoming: PostRequest<'_>,
+        message: &RpcMessage<'_>,
+    ) -> Response {
         if message.method() == "initialize" && message.kind() == MessageKind::Request {
             return self.create_session(incoming, message);
         }
@@ -166,7 +180,9 @@ impl McpServer {
         match message.kind() {
             MessageKind::Response => session.handle_response(message),
             MessageKind::Notification => handle_notification(&session, message),
-            MessageKind::Request => return self.request_in_session(incoming, &session, message).await,
+            MessageKind::Request => {
+                return self.request_in_session(incoming, &session, message).await;
+            }
         }
         responses::accepted()
     }
@@ -177,7 +193,9 @@ impl McpServer {
         session: &Arc<Session>,
         message: &RpcMessage<'_>,
     ) -> Response {
-        let mut exchange = self.session_context(session, message).with_principal(incoming.principal);
+        let mut exchange = self
+            .session_context(session, message)
+            .with_principal(incoming.principal);
         exchange.can_stream = incoming.accepted_types.event_stream;
         let exchange = Arc::new(exchange);
         let work = match self.dispatch(message, &exchange) {
@@ -190,7 +208,10 @@ impl McpServer {
         };
         let work = work.run(self.clone(), Arc::clone(&exchange));
         let mut running = ResponseStream::new(work, exchange, Some(underway));
-        match self.first_item(&mut running, incoming.accepted_types.event_stream).await {
+        match self
+            .first_item(&mut running, incoming.accepted_types.event_stream)
+            .await
+        {
             Some(StreamItem::Response(reply)) => responses::from_rpc_with_ok_status(reply),
             Some(StreamItem::Cancelled) => responses::accepted(),
             Some(StreamItem::Message(first)) => {
@@ -203,7 +224,9 @@ impl McpServer {
     /// Waits for the first step; `None` when it takes so long that a stream should show signs of life.
     async fn first_item(&self, running: &mut ResponseStream, streams: bool) -> Option<StreamItem> {
         if streams {
-            timeout(self.0.limits.keep_alive_interval, running.next()).await.ok()
+            timeout(self.0.limits.keep_alive_interval, running.next())
+                .await
+                .ok()
         } else {
             Some(running.next().await)
         }
@@ -217,7 +240,9 @@ impl McpServer {
     fn create_session(&self, incoming: PostRequest<'_>, message: &RpcMessage<'_>) -> Response {
         let (reply, session) = match self.initialize(message, incoming.principal.caller) {
             Ok(opened) => opened,
-            Err(error) => return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error)),
+            Err(error) => {
+                return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error));
+            }
         };
         let Ok(id) = session.id.as_str().parse() else {
             return responses::service_unavailable("there is no id for a session");

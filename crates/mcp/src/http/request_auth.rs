@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 
-use super::responses::{self, rpc_error};
 use super::bearer_auth::{self, add_challenge};
 use super::headers;
+use super::responses::{self, rpc_error};
 use crate::auth::Principal;
 use crate::server::McpServer;
 
@@ -144,7 +144,10 @@ fn check_loopback(headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<(), A
 }
 
 /// Returns a header that may come once only, or a 400.
-fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h [u8]>, AccessDenied> {
+fn single_header<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'h [u8]>, AccessDenied> {
     let twice = |_| {
         let message = format!("send one `{name}` header");
         AccessDenied::new(StatusCode::BAD_REQUEST, message)
@@ -153,9 +156,15 @@ fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option
 }
 
 /// Finds whose token a request brings.
-fn authenticate_configured_token(server: &McpServer, headers: &HeaderMap) -> Result<Principal, AccessDenied> {
+fn authenticate_configured_token(
+    server: &McpServer,
+    headers: &HeaderMap,
+) -> Result<Principal, AccessDenied> {
     let sent = headers.get(header::AUTHORIZATION);
-    let caller = server.0.tokens.authenticate(sent.map(HeaderValue::as_bytes));
+    let caller = server
+        .0
+        .tokens
+        .authenticate(sent.map(HeaderValue::as_bytes));
     let (caller, identified) = caller.ok_or_else(|| {
         let message = "bring the server's token: `Authorization: Bearer …`";
         let denied = AccessDenied::new(StatusCode::UNAUTHORIZED, message);
@@ -164,7 +173,11 @@ fn authenticate_configured_token(server: &McpServer, headers: &HeaderMap) -> Res
             None => "Bearer",
         })
     })?;
-    Ok(Principal::unrestricted(caller, identified, &server.0.all_tools))
+    Ok(Principal::unrestricted(
+        caller,
+        identified,
+        &server.0.all_tools,
+    ))
 }
 
 fn is_allowed_host(server: &McpServer, host: &str) -> bool {

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::routing::any;
 
-use super::{responses, empty_response, request_auth};
+use super::{empty_response, request_auth, responses};
 use crate::server::McpServer;
 
 /// Where the document is, for whoever does not know the path of the resource.
@@ -31,7 +31,8 @@ impl McpServer {
             return Router::new();
         }
         let handler = async |State(server): State<Self>, request: Request| {
-            let found = server.metadata_response(request.method(), request.headers(), request.uri());
+            let found =
+                server.metadata_response(request.method(), request.headers(), request.uri());
             found.unwrap_or_else(|| empty_response(StatusCode::NOT_FOUND))
         };
         Router::new()

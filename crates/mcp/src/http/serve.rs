@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use super::{responses, semaphore};
-use crate::server::{McpServer, McpServeError};
+use crate::server::{McpServeError, McpServer};
 
 /// Where a server that listens by itself answers.
 const MCP_PATH: &str = "/mcp";
@@ -145,7 +145,8 @@ fn connection_service(
         request.extensions_mut().insert(ConnectInfo(peer));
         async move {
             if request.uri().path() != MCP_PATH {
-                let known = server.metadata_response(request.method(), request.headers(), request.uri());
+                let known =
+                    server.metadata_response(request.method(), request.headers(), request.uri());
                 if let Some(found) = known {
                     return Ok(found);
                 }

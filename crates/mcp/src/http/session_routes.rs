@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::responses::{self, rpc_error};
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
+use super::responses::{self, rpc_error};
 use super::{empty_response, sse};
 use crate::auth::Principal;
-use crate::server::{RequestContext, SubscriptionFilter, McpServer, Revision, ResponseStream, Session};
+use crate::server::{
+    McpServer, RequestContext, ResponseStream, Revision, Session, SubscriptionFilter,
+};
 
 impl McpServer {
     /// Finds the session that a request belongs to.
@@ -33,7 +35,11 @@ impl McpServer {
             let message = format!("revision `{version}` is not one of a session");
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, message));
         }
-        let session = self.0.http.sessions.find_active(id, self.0.limits.session_idle_timeout);
+        let session = self
+            .0
+            .http
+            .sessions
+            .find_active(id, self.0.limits.session_idle_timeout);
         session
             .filter(|session| session.caller == visitor.caller)
             .ok_or_else(|| {
@@ -60,9 +66,11 @@ impl McpServer {
         };
         let last = headers.get("last-event-id");
         let last = last.and_then(|last| last.to_str().ok());
-        if let Some((stream, place)) =
-            last.and_then(|last| session.replay_buffers.resume_after(last, &visitor.scoped_tools))
-        {
+        if let Some((stream, place)) = last.and_then(|last| {
+            session
+                .replay_buffers
+                .resume_after(last, &visitor.scoped_tools)
+        }) {
             return sse::stream_replay(self, stream, place, false, permit);
         }
         let caller = session.caller.clone();
@@ -77,7 +85,9 @@ impl McpServer {
         let name = format!("listening {:p}", Arc::as_ptr(&exchange));
         let underway = session.in_flight.start(&name, &session.ended);
         if let Some(underway) = &underway {
-            session.replay_buffers.replace_standalone(underway.token.clone());
+            session
+                .replay_buffers
+                .replace_standalone(underway.token.clone());
         }
         sse::stream_notifications(self, ResponseStream::new(work, exchange, underway), permit)
     }

@@ -10,7 +10,7 @@ use futures::stream::{self, Stream as Events, StreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::server::{McpServer, Revision, ResponseStream, Session, StreamItem, ReplayBuffer};
+use crate::server::{McpServer, ReplayBuffer, ResponseStream, Revision, Session, StreamItem};
 
 /// A comment: clients skip it, and those in between see that somebody is there.
 const KEEP_ALIVE: &[u8] = b":\n\n";
@@ -114,10 +114,13 @@ fn item_events(
     stream::unfold(state, move |state| async move {
         let (mut running, permit) = state?;
         match timeout(silence, running.next()).await {
-            Ok(StreamItem::Message(message)) => {
-                Some((encode_event(None, message.as_bytes()), Some((running, permit))))
+            Ok(StreamItem::Message(message)) => Some((
+                encode_event(None, message.as_bytes()),
+                Some((running, permit)),
+            )),
+            Ok(StreamItem::Response(reply)) if answers => {
+                Some((encode_event(None, &reply.body), None))
             }
-            Ok(StreamItem::Response(reply)) if answers => Some((encode_event(None, &reply.body), None)),
             Ok(StreamItem::Response(_) | StreamItem::Cancelled) => None,
             Err(_) => Some((Bytes::from_static(KEEP_ALIVE), Some((running, permit)))),
         }

@@ -34,11 +34,13 @@ impl RemotePrompt {
         };
         let name = string_member(members, "name", 1 << 10)
             .ok_or_else(|| "a prompt without a name is left out".to_owned())?;
-        let input = arguments_schema(members)
-            .map_err(|message| format!("prompt `{}` is left out: {message}", sanitize(&name, 100)))?;
+        let input = arguments_schema(members).map_err(|message| {
+            format!("prompt `{}` is left out: {message}", sanitize(&name, 100))
+        })?;
         Ok(Self {
             title: string_member(members, "title", MAX_TITLE_BYTES),
-            description: string_member(members, "description", MAX_DESCRIPTION_BYTES).unwrap_or_default(),
+            description: string_member(members, "description", MAX_DESCRIPTION_BYTES)
+                .unwrap_or_default(),
             input,
             fingerprint: Fingerprint::of(members),
             name,

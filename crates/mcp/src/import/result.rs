@@ -53,7 +53,8 @@ fn build_result(
     mut notes: Vec<String>,
 ) -> ToolResult {
     let structured = structured.filter(|value| {
-        let fits = output.is_none_or(|output| output.is_valid(Tape::from_value(value).root_lenient()));
+        let fits =
+            output.is_none_or(|output| output.is_valid(Tape::from_value(value).root_lenient()));
         if !fits && !failed {
             notes.push(
                 "the structured result is left out: it is not what the tool declares".to_owned(),

@@ -75,10 +75,14 @@ impl RemoteTool {
         })?;
         notes.extend(definition.notes.iter().map(ToString::to_string));
         if definition.description.len() > MAX_DESCRIPTION_BYTES {
-            notes.push(format!("its description is cut to {MAX_DESCRIPTION_BYTES} bytes"));
+            notes.push(format!(
+                "its description is cut to {MAX_DESCRIPTION_BYTES} bytes"
+            ));
         }
         Ok(Self {
-            title: definition.title.map(|title| sanitize(&title, MAX_TITLE_BYTES)),
+            title: definition
+                .title
+                .map(|title| sanitize(&title, MAX_TITLE_BYTES)),
             description: sanitize(&definition.description, MAX_DESCRIPTION_BYTES),
             name: definition.name,
             input: definition.input,

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::pin_set::PinSet;
-use super::{Fingerprint, PinError, PinStore, PinStatus};
+use super::{Fingerprint, PinError, PinStatus, PinStore};
 
 /// A larger file is not one of ours.
 const MAX_FILE_BYTES: u64 = 32 << 20;
@@ -80,10 +80,11 @@ impl FilePins {
     }
 
     fn write(&self, book: &PinSet) -> Result<(), PinError> {
-        self.write_atomically(book).map_err(|source| PinError::Write {
-            path: self.path.clone(),
-            source,
-        })
+        self.write_atomically(book)
+            .map_err(|source| PinError::Write {
+                path: self.path.clone(),
+                source,
+            })
     }
 
     fn write_atomically(&self, book: &PinSet) -> io::Result<()> {
@@ -157,8 +158,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::New]);
-        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::Unchanged]);
+        assert_eq!(
+            pins.check("shop", &seen("Adds.")).unwrap(),
+            [PinStatus::New]
+        );
+        assert_eq!(
+            pins.check("shop", &seen("Adds.")).unwrap(),
+            [PinStatus::Unchanged]
+        );
 
         // Another process meets the changed one.
         let other = FilePins::new(&path);
@@ -176,7 +183,10 @@ mod tests {
             [PinStatus::Unchanged]
         );
         // A server of another name has pins of its own.
-        assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [PinStatus::New]);
+        assert_eq!(
+            pins.check("bank", &seen("Adds!")).unwrap(),
+            [PinStatus::New]
+        );
     }
 
     #[test]
@@ -211,7 +221,10 @@ mod tests {
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         let error = pins.check("shop", &seen("Adds.")).unwrap_err();
-        assert!(matches!(error, PinError::WritableByOthers { .. }), "{error}");
+        assert!(
+            matches!(error, PinError::WritableByOthers { .. }),
+            "{error}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use toolwright_core::schema::canonical;
+use toolwright_core::schema::canonical_json;
 
 /// What a model and whoever approves are told of a definition.
 const DEFINITION_PARTS: [&str; 7] = [

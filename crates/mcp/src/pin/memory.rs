@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::pin_set::PinSet;
-use super::{Fingerprint, PinError, PinStore, PinStatus};
+use super::{Fingerprint, PinError, PinStatus, PinStore};
 
 /// Pins in memory: they tell what changes while the process runs, and nothing of before.
 #[derive(Debug, Default)]

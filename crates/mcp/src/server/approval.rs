@@ -2,7 +2,7 @@
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright_core::{ApprovalRequest, Approver, ApprovalDecision};
+use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
 use super::McpServer;
 use super::client_peer::{ClientPeer, ElicitResponse};
@@ -27,7 +27,11 @@ impl Approver for ElicitingApprover {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move {
             let form = json!({ "type": "object", "properties": {} });
-            match self.client.elicit(APPROVAL_KEY, &request.question(), form).await {
+            match self
+                .client
+                .elicit(APPROVAL_KEY, &request.question(), form)
+                .await
+            {
                 Ok(ElicitResponse::Accept(_)) if self.is_first_use() => request.approve(),
                 Ok(ElicitResponse::Accept(_)) => request.deny("the approval was used before"),
                 Ok(ElicitResponse::Decline) => request.deny("the person declined"),

@@ -6,14 +6,14 @@ use serde_json::json;
 use tokio::sync::broadcast;
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
+use super::configured_tokens::ConfiguredTokens;
 use super::error::McpBuildError;
 use super::limits::McpLimits;
-use super::served_resource::ServedResource;
-use super::revision::Revision;
 use super::request_state::RequestStateSigner;
-use super::configured_tokens::ConfiguredTokens;
+use super::revision::Revision;
+use super::served_resource::ServedResource;
 use super::{McpServer, ServerState};
-use crate::auth::{OAuthAuthenticator, ScopedTools, ResourceServer};
+use crate::auth::{OAuthAuthenticator, ResourceServer, ScopedTools};
 
 /// How many changes of resources a slow listener may miss before it misses some.
 const UPDATE_CAPACITY: usize = 256;
@@ -174,7 +174,9 @@ impl McpServerBuilder {
                     .to_owned(),
             });
         }
-        let door = self.oauth.map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
+        let door = self
+            .oauth
+            .map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
         let door = door.transpose()?;
         // Who is asked for a token may see other tools than the next.
         let shared_with = if tokens.is_empty() && door.is_none() {
@@ -205,8 +207,7 @@ impl McpServerBuilder {
             result_suffix: String::new(),
             cache_suffix: format!(r#","ttlMs":{fresh},"cacheScope":"{shared_with}""#),
         };
-        let meta =
-            json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
+        let meta = json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
         server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);
         Ok(McpServer(Arc::new(server)))
     }

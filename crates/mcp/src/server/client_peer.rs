@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use toolwright_core::{CallContext, Param, ToolError};
 
 use super::capability::ClientCapability;
-use super::request_context::{InputRequest, RequestContext};
 use super::log_level::LogLevel;
+use super::request_context::{InputRequest, RequestContext};
+use super::request_state::InputRound;
 use super::response::{notification_json, set_field};
 use super::revision::Revision;
-use super::request_state::InputRound;
 
 /// The client that a call came from: an extractor for tools that ask it something.
 ///
@@ -158,7 +158,12 @@ impl ClientPeer {
         if self.0.revision.has_elicitation_modes() {
             set_field(&mut params, "mode", "form");
         }
-        let asked = self.request_input(ClientCapability::Elicitation, key, "elicitation/create", params);
+        let asked = self.request_input(
+            ClientCapability::Elicitation,
+            key,
+            "elicitation/create",
+            params,
+        );
         let mut answer = asked.await?;
         match answer.get("action").and_then(Value::as_str) {
             Some("accept") => Ok(ElicitResponse::Accept(
@@ -179,8 +184,13 @@ impl ClientPeer {
     ///
     /// When the client cannot ask.
     pub async fn create_message(&self, key: &str, params: Value) -> Result<Value, ToolError> {
-        self.request_input(ClientCapability::Sampling, key, "sampling/createMessage", params)
-            .await
+        self.request_input(
+            ClientCapability::Sampling,
+            key,
+            "sampling/createMessage",
+            params,
+        )
+        .await
     }
 
     /// Asks which folders the client works in; the answer is that of `roots/list`.

@@ -6,8 +6,8 @@ use toolwright_core::CallScope;
 
 use super::McpServer;
 use super::error::RpcError;
-use super::request_context::RequestContext;
 use super::message::RpcMessage;
+use super::request_context::RequestContext;
 use super::response::{RpcResponse, write_json};
 use crate::export::enum_values::enum_values;
 
@@ -46,7 +46,10 @@ impl McpServer {
         let schema = match reference {
             CompletionReference::Prompt { name } => {
                 let scope = CallScope::new().caller(exchange.caller.clone());
-                let prompts = exchange.scoped_tools(&self.0.all_tools).invoker.list_prompts(&scope)?;
+                let prompts = exchange
+                    .scoped_tools(&self.0.all_tools)
+                    .invoker
+                    .list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
                 prompt
                     .ok_or_else(|| {

@@ -24,7 +24,11 @@ struct ConfiguredToken {
 
 impl ConfiguredTokens {
     /// Adds the token of a caller, or one that several people share.
-    pub(crate) fn add(&mut self, caller: Option<&str>, token: &Secret) -> Result<(), McpBuildError> {
+    pub(crate) fn add(
+        &mut self,
+        caller: Option<&str>,
+        token: &Secret,
+    ) -> Result<(), McpBuildError> {
         let token = token.expose().trim();
         if token.len() < MIN_TOKEN_BYTES {
             return Err(McpBuildError::TokenTooShort);

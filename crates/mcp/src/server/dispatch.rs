@@ -12,12 +12,12 @@ use super::approval::ElicitingApprover;
 use super::capability::ClientCapability;
 use super::client_peer::ClientPeer;
 use super::error::RpcError;
-use super::request_context::RequestContext;
-use super::subscriptions::SubscriptionFilter;
 use super::list_cache::ListKind;
 use super::message::RpcMessage;
+use super::request_context::RequestContext;
+use super::request_state::{RequestIdentity, VerifiedState};
 use super::response::RpcResponse;
-use super::request_state::{VerifiedState, RequestIdentity};
+use super::subscriptions::SubscriptionFilter;
 
 /// What a request asks for.
 pub(crate) enum Dispatch {
@@ -44,12 +44,20 @@ pub(super) enum OperationKind {
 
 impl McpServer {
     /// Reads what a request asks for, and answers at once what can be.
-    pub(crate) fn dispatch(&self, message: &RpcMessage<'_>, exchange: &Arc<RequestContext>) -> Dispatch {
+    pub(crate) fn dispatch(
+        &self,
+        message: &RpcMessage<'_>,
+        exchange: &Arc<RequestContext>,
+    ) -> Dispatch {
         let read = self.route_method(message, exchange);
         read.unwrap_or_else(|error| Dispatch::Response(RpcResponse::error(message.id(), &error)))
     }
 
-    fn route_method(&self, message: &RpcMessage<'_>, exchange: &Arc<RequestContext>) -> Result<Dispatch, RpcError> {
+    fn route_method(
+        &self,
+        message: &RpcMessage<'_>,
+        exchange: &Arc<RequestContext>,
+    ) -> Result<Dispatch, RpcError> {
         let stateless = exchange.revision.is_stateless();
         let reads = !self.0.resources.is_empty();
         let done = Dispatch::Response;
@@ -60,7 +68,9 @@ impl McpServer {
         match message.method() {
             "tools/call" => self.prepare_call(message, exchange).map(later),
             "tools/list" => self.list_page(ListKind::Tools, message, exchange).map(done),
-            "prompts/list" => self.list_page(ListKind::Prompts, message, exchange).map(done),
+            "prompts/list" => self
+                .list_page(ListKind::Prompts, message, exchange)
+                .map(done),
             "prompts/get" => {
                 let call = ToolCall::new(required_name(message)?, raw_arguments(message));
                 self.check_prompt_scope(call.name.as_str(), exchange)?;
@@ -76,7 +86,11 @@ impl McpServer {
                 let uri = uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))?;
                 let (number, call) = self.find_resource(uri, exchange)?;
                 self.restore_request_state(message, exchange, &call)?;
-                Ok(later(OperationKind::ReadResource(number, uri.to_owned(), call)))
+                Ok(later(OperationKind::ReadResource(
+                    number,
+                    uri.to_owned(),
+                    call,
+                )))
             }
             "completion/complete" if exchange.revision.has_completions() => {
                 self.complete(message, exchange).map(done)
@@ -85,9 +99,9 @@ impl McpServer {
             "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
                 self.handle_task_method(message, exchange).map(done)
             }
-            "subscriptions/listen" if stateless => {
-                SubscriptionFilter::parse(message).map(OperationKind::Subscribe).map(later)
-            }
+            "subscriptions/listen" if stateless => SubscriptionFilter::parse(message)
+                .map(OperationKind::Subscribe)
+                .map(later),
             "ping" if !stateless => Ok(done(empty_result(message.id()))),
             method => match &exchange.session {
                 Some(session) => self
@@ -106,7 +120,9 @@ impl McpServer {
     ) -> Result<RpcResponse, RpcError> {
         let reach = exchange.scoped_tools(&self.0.all_tools);
         let (revision, caller) = (exchange.revision, &exchange.caller);
-        let list = reach.list_cache.get_or_render(what, &reach.invoker, revision, caller)?;
+        let list = reach
+            .list_cache
+            .get_or_render(what, &reach.invoker, revision, caller)?;
         let cursor = message.params.cursor.as_deref();
         let page = list.page(cursor, self.0.limits.page_size)?;
         Ok(RpcResponse::result(message.id(), |body| {
@@ -119,7 +135,11 @@ impl McpServer {
         }))
     }
 
-    fn prepare_call(&self, message: &RpcMessage<'_>, exchange: &Arc<RequestContext>) -> Result<OperationKind, RpcError> {
+    fn prepare_call(
+        &self,
+        message: &RpcMessage<'_>,
+        exchange: &Arc<RequestContext>,
+    ) -> Result<OperationKind, RpcError> {
         let call = ToolCall::new(required_name(message)?, raw_arguments(message));
         self.check_tool_scope(call.name.as_str(), exchange)?;
         self.restore_request_state(message, exchange, &call)?;
@@ -150,9 +170,15 @@ impl McpServer {
             return Ok(());
         };
         let subject = request_identity(message.method(), call, exchange);
-        let opened = self.0.request_states.verify(&subject, state, answers).ok_or_else(|| {
-            RpcError::invalid_params("`requestState` is not ours, too old, or for another request")
-        })?;
+        let opened = self
+            .0
+            .request_states
+            .verify(&subject, state, answers)
+            .ok_or_else(|| {
+                RpcError::invalid_params(
+                    "`requestState` is not ours, too old, or for another request",
+                )
+            })?;
         exchange.restore_answers(opened);
         Ok(())
     }

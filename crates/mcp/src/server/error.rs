@@ -59,7 +59,9 @@ impl RpcError {
         let needed: serde_json::Map<String, Value> = missing
             .iter()
             .map(|capability| match capability {
-                ClientCapability::Tasks => ("extensions".to_owned(), json!({ TASKS_EXTENSION: {} })),
+                ClientCapability::Tasks => {
+                    ("extensions".to_owned(), json!({ TASKS_EXTENSION: {} }))
+                }
                 other => (other.as_str().to_owned(), json!({})),
             })
             .collect();

@@ -4,26 +4,34 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use toolwright_core::{ErrorKind, Invoker, Outcome, CallScope, ToolCall, ToolResult, wire};
+use toolwright_core::{CallScope, ErrorKind, Invoker, Outcome, ToolCall, ToolResult, wire};
 
 use super::McpServer;
 use super::capability::ClientCapability;
 use super::client_peer::ClientPeer;
+use super::dispatch::{Operation, OperationKind, request_identity};
 use super::error::RpcError;
-use super::request_context::{InputRequest, RequestContext, Pause};
-use super::dispatch::{OperationKind, Operation, request_identity};
+use super::request_context::{InputRequest, Pause, RequestContext};
 use super::response::{RpcResponse, write_json};
 use crate::export;
 
 impl Operation {
     /// Does it.
-    pub(crate) async fn run(self: Box<Self>, server: McpServer, exchange: Arc<RequestContext>) -> RpcResponse {
+    pub(crate) async fn run(
+        self: Box<Self>,
+        server: McpServer,
+        exchange: Arc<RequestContext>,
+    ) -> RpcResponse {
         let Self { id, kind: todo } = *self;
         let done = match todo {
-            OperationKind::CallTool(invoker, call) => server.run_call(&id, &invoker, &call, &exchange).await,
+            OperationKind::CallTool(invoker, call) => {
+                server.run_call(&id, &invoker, &call, &exchange).await
+            }
             OperationKind::GetPrompt(call) => server.run_prompt(&id, &call, &exchange).await,
             OperationKind::ReadResource(number, uri, call) => {
-                server.run_read_resource(&id, number, &uri, &call, &exchange).await
+                server
+                    .run_read_resource(&id, number, &uri, &call, &exchange)
+                    .await
             }
             OperationKind::Subscribe(listen) => {
                 let listening = listen.subscribe(&server, &exchange);
@@ -53,11 +61,15 @@ impl McpServer {
                 paused => paused,
             }
         } else {
-            exchange.run_until_input_required(invoker.invoke_in(&scope, call)).await
+            exchange
+                .run_until_input_required(invoker.invoke_in(&scope, call))
+                .await
         };
         let result = match result {
             Ok(result) => result,
-            Err(pause) => return self.input_required_response(id, "tools/call", call, exchange, pause),
+            Err(pause) => {
+                return self.input_required_response(id, "tools/call", call, exchange, pause);
+            }
         };
         self.call_response(id, &result, invoker, call, exchange)
     }
@@ -108,7 +120,9 @@ impl McpServer {
                     _ => RpcError::internal(failure.text()),
                 });
             }
-            Err(pause) => return self.input_required_response(id, "prompts/get", call, exchange, pause),
+            Err(pause) => {
+                return self.input_required_response(id, "prompts/get", call, exchange, pause);
+            }
         };
         let (revision, tail) = (exchange.revision, self.result_suffix(exchange.revision));
         Ok(RpcResponse::result(id, |body| {
@@ -130,7 +144,10 @@ impl McpServer {
         };
         let keys = asked.iter().map(|it| it.key.clone()).collect();
         let subject = request_identity(method, call, exchange);
-        let state = self.0.request_states.sign(&subject, exchange.answers(), keys);
+        let state = self
+            .0
+            .request_states
+            .sign(&subject, exchange.answers(), keys);
         let requests: Map<String, Value> = asked.iter().map(InputRequest::to_wire).collect();
         let result = json!({
             "resultType": "input_required",
@@ -142,7 +159,10 @@ impl McpServer {
 }
 
 /// Tells the client what it lacks, if that is why the call failed and the revision has words for it.
-pub(crate) fn check_missing_capability(result: &ToolResult, exchange: &RequestContext) -> Result<(), RpcError> {
+pub(crate) fn check_missing_capability(
+    result: &ToolResult,
+    exchange: &RequestContext,
+) -> Result<(), RpcError> {
     if !result.is_error() || !exchange.revision.is_stateless() {
         return Ok(());
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolwright_core::{Caller, SessionId};
 
-use super::error::{RpcError, TASKS_EXTENSION};
-use super::request_context::RequestContext;
 use super::dispatch::empty_result;
+use super::error::{RpcError, TASKS_EXTENSION};
 use super::log_level::LogLevel;
 use super::message::RpcMessage;
+use super::request_context::RequestContext;
 use super::response::{RpcResponse, set_field, write_json};
 use super::revision::Revision;
 use super::session::Session;
@@ -94,11 +94,19 @@ impl McpServer {
     }
 
     /// Takes the rest from the session.
-    pub(crate) fn session_context(&self, session: &Arc<Session>, message: &RpcMessage<'_>) -> RequestContext {
+    pub(crate) fn session_context(
+        &self,
+        session: &Arc<Session>,
+        message: &RpcMessage<'_>,
+    ) -> RequestContext {
         let caller = session.caller.clone();
         let mut exchange = RequestContext::new(session.revision, session.capabilities, caller);
         exchange.session = Some(Arc::clone(session));
-        exchange.progress_token = message.params.meta.progress_token.map(|raw| raw.get().into());
+        exchange.progress_token = message
+            .params
+            .meta
+            .progress_token
+            .map(|raw| raw.get().into());
         exchange
     }
 
@@ -118,7 +126,9 @@ impl McpServer {
         match method {
             "logging/setLevel" => {
                 let name = message.params.level.as_deref().unwrap_or_default();
-                session.set_log_level(LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?);
+                session.set_log_level(
+                    LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?,
+                );
             }
             "resources/subscribe" if reads => {
                 self.find_resource(uri()?, exchange)?;
@@ -140,7 +150,11 @@ impl McpServer {
             set_field(&mut capabilities, "completions", json!({}));
         }
         if revision.is_stateless() {
-            set_field(&mut capabilities, "extensions", json!({ TASKS_EXTENSION: {} }));
+            set_field(
+                &mut capabilities,
+                "extensions",
+                json!({ TASKS_EXTENSION: {} }),
+            );
         }
         if !self.0.resources.is_empty() {
             set_field(&mut capabilities, "resources", json!({ "subscribe": true }));
@@ -153,7 +167,11 @@ impl ServerState {
     /// Says who the server is.
     pub(super) fn server_info(&self, revision: Revision) -> Value {
         let mut info = json!({ "name": self.name, "version": self.version });
-        if let Some(title) = self.title.as_deref().filter(|_| revision.has_structured_content()) {
+        if let Some(title) = self
+            .title
+            .as_deref()
+            .filter(|_| revision.has_structured_content())
+        {
             set_field(&mut info, "title", title);
         }
         info

@@ -25,7 +25,11 @@ impl Default for InFlightRequests {
 
 impl InFlightRequests {
     /// Notes that a request is under way, for as long as the guard lives; `None` if its id is taken.
-    pub(crate) fn start(self: &Arc<Self>, id: &str, until: &CancellationToken) -> Option<InFlightGuard> {
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        id: &str,
+        until: &CancellationToken,
+    ) -> Option<InFlightGuard> {
         let mut held = self.state();
         if held.requests.contains_key(id) {
             return None;

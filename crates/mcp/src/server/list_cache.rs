@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
-use toolwright_core::{Caller, RegisteredTool, Invoker, Prompt, RegistryError, CallScope, Snapshot, ToolSpec};
+use toolwright_core::{
+    CallScope, Caller, Invoker, Prompt, RegisteredTool, RegistryError, Snapshot, ToolSpec,
+};
 
 use super::error::RpcError;
 use super::revision::Revision;
@@ -125,7 +127,11 @@ impl VisibleItems {
     }
 }
 
-fn visible_items(what: ListKind, invoker: &Invoker, caller: &Caller) -> Result<VisibleItems, RegistryError> {
+fn visible_items(
+    what: ListKind,
+    invoker: &Invoker,
+    caller: &Caller,
+) -> Result<VisibleItems, RegistryError> {
     let scope = CallScope::new().caller(caller.clone());
     match what {
         ListKind::Tools => invoker.list(&scope).map(VisibleItems::Tools),
@@ -134,7 +140,12 @@ fn visible_items(what: ListKind, invoker: &Invoker, caller: &Caller) -> Result<V
 }
 
 impl RenderedList {
-    fn new(shown: &VisibleItems, places: Vec<usize>, snapshot: Arc<Snapshot>, revision: Revision) -> Self {
+    fn new(
+        shown: &VisibleItems,
+        places: Vec<usize>,
+        snapshot: Arc<Snapshot>,
+        revision: Revision,
+    ) -> Self {
         let entries: Vec<(Box<str>, Box<str>)> = match shown {
             VisibleItems::Tools(tools) => tools
                 .iter()

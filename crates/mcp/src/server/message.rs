@@ -55,13 +55,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for CowStr<'a> {
 pub(crate) struct RpcMessage<'a> {
     #[serde(borrow)]
     jsonrpc: CowStr<'a>,
-    #[serde(borrow, default, deserialize_with = "even_null")]
+    #[serde(borrow, default, deserialize_with = "null_as_some")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) method: Option<CowStr<'a>>,
-    #[serde(borrow, default, deserialize_with = "or_default")]
+    #[serde(borrow, default, deserialize_with = "null_as_default")]
     pub(crate) params: Params<'a>,
-    #[serde(borrow, default, deserialize_with = "even_null")]
+    #[serde(borrow, default, deserialize_with = "null_as_some")]
     pub(crate) result: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) error: Option<&'a RawValue>,
@@ -79,7 +79,7 @@ pub(crate) enum MessageKind {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Params<'a> {
-    #[serde(borrow, rename = "_meta", deserialize_with = "or_default")]
+    #[serde(borrow, rename = "_meta", deserialize_with = "null_as_default")]
     pub(crate) meta: Meta<'a>,
     #[serde(borrow)]
     pub(crate) name: Option<CowStr<'a>>,
@@ -197,10 +197,12 @@ impl<'a> InvalidMessage<'a> {
             method: Option<CowStr<'a>>,
         }
         match serde_json::from_slice::<Bare<'_>>(bytes) {
-            Ok(bare) if bare.method.is_some() && bare.id.is_none_or(|id| is_valid_id(id.get())) => Self {
-                id: bare.id,
-                error: RpcError::invalid_params(format!("cannot read the request: {why}")),
-            },
+            Ok(bare) if bare.method.is_some() && bare.id.is_none_or(|id| is_valid_id(id.get())) => {
+                Self {
+                    id: bare.id,
+                    error: RpcError::invalid_params(format!("cannot read the request: {why}")),
+                }
+            }
             Ok(bare) => Self {
                 id: bare.id.filter(|id| is_valid_id(id.get())),
                 error: RpcError::invalid_request(format!("no JSON-RPC message: {why}")),

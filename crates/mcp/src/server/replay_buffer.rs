@@ -56,7 +56,11 @@ impl ReplayBuffers {
     }
 
     /// Finds the stream of an event, and the place after it, for whoever reaches as much as the one who asked.
-    pub(crate) fn resume_after(&self, event: &str, reach: &ScopedTools) -> Option<(Arc<ReplayBuffer>, usize)> {
+    pub(crate) fn resume_after(
+        &self,
+        event: &str,
+        reach: &ScopedTools,
+    ) -> Option<(Arc<ReplayBuffer>, usize)> {
         let (number, place) = event.split_once('-')?;
         let (number, place): (u64, usize) = (number.parse().ok()?, place.parse().ok()?);
         let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +78,10 @@ impl ReplayBuffers {
 
     /// Takes the place of whoever reads the stream that belongs to no request.
     pub(crate) fn replace_standalone(&self, token: CancellationToken) {
-        let mut standing = self.standalone.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut standing = self
+            .standalone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = standing.replace(token) {
             before.cancel();
         }

@@ -11,11 +11,11 @@ use toolwright_core::{CallEvent, Caller};
 
 use super::capability::{ClientCapabilities, ClientCapability};
 use super::log_level::LogLevel;
+use super::request_state::{InputRound, VerifiedState};
 use super::response::{notification_json, set_field};
 use super::revision::Revision;
 use super::session::Session;
-use super::request_state::{VerifiedState, InputRound};
-use crate::auth::{ScopedTools, Principal};
+use crate::auth::{Principal, ScopedTools};
 
 /// How many messages wait for a slow reader before progress and log messages are dropped.
 const MAX_QUEUED_MESSAGES: usize = 1024;
@@ -79,7 +79,11 @@ impl InputRequest {
 }
 
 impl RequestContext {
-    pub(crate) fn new(revision: Revision, capabilities: ClientCapabilities, caller: Caller) -> Self {
+    pub(crate) fn new(
+        revision: Revision,
+        capabilities: ClientCapabilities,
+        caller: Caller,
+    ) -> Self {
         Self {
             revision,
             capabilities,
@@ -141,7 +145,11 @@ impl RequestContext {
     /// Puts a question into the response of this round.
     pub(crate) fn request_input(&self, asked: InputRequest) {
         let mut state = self.state();
-        if state.input_requests.iter().all(|known| known.key != asked.key) {
+        if state
+            .input_requests
+            .iter()
+            .all(|known| known.key != asked.key)
+        {
             state.input_requests.push(asked);
         }
         state.wake();
@@ -177,7 +185,9 @@ impl RequestContext {
 
     /// Reports what happens during a call, to those who asked for it.
     pub(crate) fn report_progress(&self, event: CallEvent) {
-        let Some(token) = &self.progress_token else { return };
+        let Some(token) = &self.progress_token else {
+            return;
+        };
         let (done, total, message) = match event {
             CallEvent::Progress {
                 done,
@@ -190,7 +200,8 @@ impl RequestContext {
         };
         let progress = {
             let mut state = self.state();
-            let progress = done.unwrap_or_else(|| state.last_progress.map_or(1.0, |last| last + 1.0));
+            let progress =
+                done.unwrap_or_else(|| state.last_progress.map_or(1.0, |last| last + 1.0));
             // Each has to be more than the last; a step back is nothing to tell.
             if !progress.is_finite() || state.last_progress.is_some_and(|last| progress <= last) {
                 return;
@@ -229,7 +240,10 @@ impl RequestContext {
     /// Work that asks several things at once has asked them all when it first has to wait.
     ///
     /// Work that has detached itself is left as it is, to be gone on with elsewhere.
-    pub(crate) async fn run_until_input_required<T>(&self, work: impl Future<Output = T>) -> Result<T, Pause> {
+    pub(crate) async fn run_until_input_required<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Pause> {
         let mut work = pin!(work);
         poll_fn(|cx| {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
@@ -243,7 +257,9 @@ impl RequestContext {
                 state.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             }
-            Poll::Ready(Err(Pause::InputRequired(std::mem::take(&mut state.input_requests))))
+            Poll::Ready(Err(Pause::InputRequired(std::mem::take(
+                &mut state.input_requests,
+            ))))
         })
         .await
     }
@@ -298,7 +314,11 @@ impl RequestContext {
     /// Lists the questions of a task that nobody has answered yet, as they go over the wire.
     pub(crate) fn pending_input_requests(&self) -> Map<String, Value> {
         let state = self.state();
-        state.input_requests.iter().map(InputRequest::to_wire).collect()
+        state
+            .input_requests
+            .iter()
+            .map(InputRequest::to_wire)
+            .collect()
     }
 
     fn state(&self) -> MutexGuard<'_, ContextState> {

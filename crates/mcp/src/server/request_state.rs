@@ -133,7 +133,10 @@ impl RequestStateSigner {
 
     /// Spends a round that brought somebody's consent; `false` if it was spent before.
     pub(crate) fn consume_round(&self, round: &InputRound) -> bool {
-        let mut spent = self.consumed_rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self
+            .consumed_rounds
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let now = now_millis();
         spent.retain(|_, expires| *expires > now);
         !round.nonce.is_empty() && spent.insert(round.nonce.clone(), round.expires).is_none()

@@ -7,12 +7,12 @@ use toolwright_core::{Outcome, ToolCall};
 
 use super::McpServer;
 use super::error::RpcError;
-use super::request_context::RequestContext;
+use super::execute::{call_scope, check_missing_capability};
 use super::message::RpcMessage;
+use super::request_context::RequestContext;
 use super::response::{RpcResponse, set_field, write_json};
-use super::served_resource::ServedResource;
 use super::revision::Revision;
-use super::execute::{check_missing_capability, call_scope};
+use super::served_resource::ServedResource;
 use crate::export;
 
 impl McpServer {
@@ -86,7 +86,9 @@ impl McpServer {
         let reading = self.0.resource_invoker.invoke_in(&scope, call);
         let result = match exchange.run_until_input_required(reading).await {
             Ok(result) => result,
-            Err(pause) => return self.input_required_response(id, "resources/read", call, exchange, pause),
+            Err(pause) => {
+                return self.input_required_response(id, "resources/read", call, exchange, pause);
+            }
         };
         check_missing_capability(&result, exchange)?;
         if result.outcome == Outcome::InvalidArguments {
@@ -95,7 +97,11 @@ impl McpServer {
         if result.is_error() {
             return Err(RpcError::internal(result.text()));
         }
-        let mime_type = self.0.resources.get(number).and_then(ServedResource::declared_mime_type);
+        let mime_type = self
+            .0
+            .resources
+            .get(number)
+            .and_then(ServedResource::declared_mime_type);
         let contents: Vec<Value> = result
             .content
             .iter()
@@ -116,7 +122,11 @@ fn resource_entry(resource: &ServedResource, address: &str, revision: Revision) 
         "name": spec.name,
         "description": spec.description,
     });
-    if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structured_content()) {
+    if let Some(title) = spec
+        .title
+        .as_deref()
+        .filter(|_| revision.has_structured_content())
+    {
         set_field(&mut entry, "title", title);
     }
     if let Some(mime_type) = resource.declared_mime_type() {

@@ -47,7 +47,10 @@ mod tests {
             (951_782_400, "2000-02-29T00:00:00Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(format_rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+            assert_eq!(
+                format_rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)),
+                text
+            );
         }
     }
 }

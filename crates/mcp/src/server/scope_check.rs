@@ -11,7 +11,11 @@ use super::request_context::RequestContext;
 
 impl McpServer {
     /// Checks that a tool is open, if there is one of this name.
-    pub(super) fn check_tool_scope(&self, name: &str, exchange: &RequestContext) -> Result<(), RpcError> {
+    pub(super) fn check_tool_scope(
+        &self,
+        name: &str,
+        exchange: &RequestContext,
+    ) -> Result<(), RpcError> {
         if self.0.oauth.is_none() {
             return Ok(());
         }
@@ -23,7 +27,11 @@ impl McpServer {
     }
 
     /// Checks that a prompt is open, if there is one of this name.
-    pub(super) fn check_prompt_scope(&self, name: &str, exchange: &RequestContext) -> Result<(), RpcError> {
+    pub(super) fn check_prompt_scope(
+        &self,
+        name: &str,
+        exchange: &RequestContext,
+    ) -> Result<(), RpcError> {
         if self.0.oauth.is_none() {
             return Ok(());
         }
@@ -35,13 +43,23 @@ impl McpServer {
     }
 
     /// Refuses what a scope would open that is missing.
-    pub(super) fn check_scope(&self, spec: &ToolSpec, exchange: &RequestContext) -> Result<(), RpcError> {
+    pub(super) fn check_scope(
+        &self,
+        spec: &ToolSpec,
+        exchange: &RequestContext,
+    ) -> Result<(), RpcError> {
         let Some(door) = &self.0.oauth else {
             return Ok(());
         };
         let snapshot = self.0.all_tools.invoker.snapshot()?;
-        match exchange.scoped_tools(&self.0.all_tools).missing_scope(spec, &snapshot) {
-            Some(scope) => Err(RpcError::insufficient_scope(scope, door.insufficient_scope_challenge(scope))),
+        match exchange
+            .scoped_tools(&self.0.all_tools)
+            .missing_scope(spec, &snapshot)
+        {
+            Some(scope) => Err(RpcError::insufficient_scope(
+                scope,
+                door.insufficient_scope_challenge(scope),
+            )),
             None => Ok(()),
         }
     }

@@ -70,8 +70,8 @@ impl ServedResource {
             message,
         };
         let params = self.tool.params();
-        let given =
-            template_variables(&self.uri).ok_or_else(|| wrong("a `{` is never closed".to_owned()))?;
+        let given = template_variables(&self.uri)
+            .ok_or_else(|| wrong("a `{` is never closed".to_owned()))?;
         for name in &given {
             if params.iter().all(|param| param.name != *name) {
                 let tool = self.tool.name();
@@ -89,7 +89,10 @@ impl ServedResource {
     }
 
     /// Reads the arguments out of an address, if it is one of this resource's.
-    pub(crate) fn match_uri(&self, uri: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
+    pub(crate) fn match_uri(
+        &self,
+        uri: &str,
+    ) -> Option<serde_json::Map<String, serde_json::Value>> {
         let mut arguments = serde_json::Map::new();
         let (mut template, mut rest) = (self.uri.as_str(), uri);
         while let Some((before, after)) = template.split_once('{') {

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
-use super::in_flight::InFlightRequests;
 use super::capability::ClientCapabilities;
-use super::request_context::RequestContext;
+use super::in_flight::InFlightRequests;
 use super::log_level::LogLevel;
 use super::message::RpcMessage;
-use super::revision::Revision;
 use super::replay_buffer::ReplayBuffers;
+use super::request_context::RequestContext;
+use super::revision::Revision;
 
 /// One session of a revision that has them.
 pub(crate) struct Session {

@@ -10,9 +10,9 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::McpServer;
 use super::error::RpcError;
-use super::request_context::RequestContext;
 use super::list_cache::ListKind;
 use super::message::RpcMessage;
+use super::request_context::RequestContext;
 use super::response::{RpcResponse, notification_json, set_field, write_json};
 
 /// The key under which every notification names its subscription.
@@ -93,7 +93,12 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     /// Sends changes until the server ends; whoever does not want them any more drops this.
-    pub(crate) async fn run(self, id: &str, server: &McpServer, exchange: &Arc<RequestContext>) -> RpcResponse {
+    pub(crate) async fn run(
+        self,
+        id: &str,
+        server: &McpServer,
+        exchange: &Arc<RequestContext>,
+    ) -> RpcResponse {
         let Self {
             filter,
             registry_changes: mut changes,
@@ -154,9 +159,12 @@ type ListDigest = Option<[u8; 32]>;
 fn list_digests(server: &McpServer, exchange: &RequestContext) -> (ListDigest, ListDigest) {
     let digest = |what| {
         let reach = exchange.scoped_tools(&server.0.all_tools);
-        let list = reach
-            .list_cache
-            .get_or_render(what, &reach.invoker, exchange.revision, &exchange.caller);
+        let list = reach.list_cache.get_or_render(
+            what,
+            &reach.invoker,
+            exchange.revision,
+            &exchange.caller,
+        );
         list.ok().map(|list| list.digest)
     };
     (digest(ListKind::Tools), digest(ListKind::Prompts))

@@ -11,11 +11,11 @@ use toolwright_core::{CancellationToken, Outcome, ToolResult};
 use super::McpServer;
 use super::capability::ClientCapability;
 use super::error::RpcError;
-use super::request_context::RequestContext;
-use super::message::RpcMessage;
-use super::response::{RpcResponse, set_field, write_json};
-use super::rfc3339::{whole_millis, format_rfc3339};
 use super::execute::{check_fatal, check_missing_capability};
+use super::message::RpcMessage;
+use super::request_context::RequestContext;
+use super::response::{RpcResponse, set_field, write_json};
+use super::rfc3339::{format_rfc3339, whole_millis};
 use crate::export;
 
 /// How often a client should ask, in milliseconds.
@@ -133,14 +133,18 @@ impl McpServer {
             }
         }
         set_field(&mut said, "resultType", "complete");
-        Ok(RpcResponse::result(message.id(), |body| write_json(body, &said)))
+        Ok(RpcResponse::result(message.id(), |body| {
+            write_json(body, &said)
+        }))
     }
 
     fn task_outcome(&self, result: &ToolResult, exchange: &RequestContext) -> TaskOutcome {
         if result.outcome == Outcome::Cancelled {
             return TaskOutcome::Cancelled;
         }
-        if let Err(error) = check_missing_capability(result, exchange).and_then(|()| check_fatal(result)) {
+        if let Err(error) =
+            check_missing_capability(result, exchange).and_then(|()| check_fatal(result))
+        {
             return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
         }
         let mut body = Vec::new();

@@ -43,7 +43,11 @@ pub(super) async fn read_line(
         }
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
-            return Ok(if too_long { LineRead::TooLong } else { LineRead::Line });
+            return Ok(if too_long {
+                LineRead::TooLong
+            } else {
+                LineRead::Line
+            });
         }
     }
 }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use toolwright_core::{CallEvent, CancellationToken, Outcome, Registry, CallScope};
-use toolwright_mcp::{ElicitAnswer, RemoteServer, ElicitHandler, ElicitRequest, Trust, ElicitInput};
+use toolwright_core::{CallEvent, CallScope, CancellationToken, Outcome, Registry};
+use toolwright_mcp::{
+    ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest, RemoteServer, Trust,
+};
 
-use crate::support::{call, call_in, scope_with_events};
+use crate::http_server::{ScriptedHttpServer, ScriptedResponse, text_result, tool};
 use crate::scripted::scripted_server;
-use crate::http_server::{ScriptedResponse, ScriptedHttpServer, text_result, tool};
+use crate::support::{call, call_in, scope_with_events};
 
 #[tokio::test]
 async fn progress_is_passed_on() {
@@ -132,7 +134,10 @@ async fn rounds_of_questions_end() {
 
 #[tokio::test]
 async fn headers_and_authorization_go_with_every_request() {
-    let site = ScriptedHttpServer::with_tools(json!([tool("good")]), |asked| asked.result(text_result("fine"))).await;
+    let site = ScriptedHttpServer::with_tools(json!([tool("good")]), |asked| {
+        asked.result(text_result("fine"))
+    })
+    .await;
     let registry = Registry::new();
     let attach = RemoteServer::url("shop", &site.url)
         .header("X-Team", "blue")

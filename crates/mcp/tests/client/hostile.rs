@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright_core::{Outcome, Registry, Secret};
-use toolwright_mcp::{RemoteServer, AttachError, Trust};
+use toolwright_mcp::{AttachError, RemoteServer, Trust};
 
-use crate::support::{call, names};
+use crate::http_server::{
+    ReceivedRequest, ScriptedHttpServer, ScriptedResponse, discover_response, list_response,
+    text_result, tool,
+};
 use crate::scripted::{short_timeout_limits, small_limits};
-use crate::http_server::{ReceivedRequest, ScriptedResponse, ScriptedHttpServer, discover_response, list_response, text_result, tool};
+use crate::support::{call, names};
 
 fn at(site: &ScriptedHttpServer) -> RemoteServer {
     RemoteServer::url("evil", &site.url)
@@ -236,10 +239,12 @@ async fn noise_in_a_call_costs_that_call_only() {
         |asked| match asked.message["params"]["name"].as_str() {
             Some("html") => ScriptedResponse::Status(200, Vec::new(), "<html>".to_owned()),
             Some("half") => ScriptedResponse::Half,
-            Some("json") => {
-                ScriptedResponse::Json(json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": 42}))
+            Some("json") => ScriptedResponse::Json(
+                json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": 42}),
+            ),
+            Some("status") => {
+                ScriptedResponse::Status(500, Vec::new(), "password=hunter2".to_owned())
             }
-            Some("status") => ScriptedResponse::Status(500, Vec::new(), "password=hunter2".to_owned()),
             _ => fine(asked),
         },
     )
@@ -321,9 +326,10 @@ async fn what_a_server_says_went_wrong_is_bounded_and_without_secrets() {
 async fn authorization_is_not_taken_elsewhere() {
     let elsewhere = ScriptedHttpServer::with_tools(json!([tool("good")]), fine).await;
     let to = elsewhere.url.clone();
-    let site =
-        ScriptedHttpServer::open(move |_| ScriptedResponse::Status(307, vec![("location", to.clone())], String::new()))
-            .await;
+    let site = ScriptedHttpServer::open(move |_| {
+        ScriptedResponse::Status(307, vec![("location", to.clone())], String::new())
+    })
+    .await;
     let registry = Registry::new();
     let attach = at(&site).authorization(Secret::new("Bearer hunter2"));
     let error = attach

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolwright_core::{Outcome, Registry};
-use toolwright_mcp::{RemoteServer, AttachError, FilePins};
+use toolwright_mcp::{AttachError, FilePins, RemoteServer};
 
+use crate::scripted::{scripted_server, short_timeout_limits, small_limits};
 use crate::support::{call, names};
-use crate::scripted::{short_timeout_limits, small_limits, scripted_server};
 
 async fn refused(attach: RemoteServer) -> AttachError {
     let registry = Registry::new();
@@ -18,7 +18,12 @@ async fn refused(attach: RemoteServer) -> AttachError {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let error = refused(RemoteServer::command("gone", "no-such-program-anywhere", [""; 0])).await;
+    let error = refused(RemoteServer::command(
+        "gone",
+        "no-such-program-anywhere",
+        [""; 0],
+    ))
+    .await;
     assert!(
         matches!(&error, AttachError::Start { program, .. } if program == "no-such-program-anywhere"),
         "{error}"
@@ -111,8 +116,9 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
         .await
         .unwrap();
     call(&registry, "evil_betray", json!({})).await;
-    let is_hidden =
-        |listed: &toolwright_mcp::RemoteItem| listed.remote_name == "add" && listed.hidden.is_some();
+    let is_hidden = |listed: &toolwright_mcp::RemoteItem| {
+        listed.remote_name == "add" && listed.hidden.is_some()
+    };
     let status = attached
         .wait_for_status(|status| status.items.iter().any(is_hidden))
         .await;

@@ -23,7 +23,9 @@ impl ReceivedRequest {
     /// Answers with a result.
     pub(crate) fn result(&self, mut result: Value) -> ScriptedResponse {
         result["resultType"] = json!("complete");
-        ScriptedResponse::Json(json!({"jsonrpc": "2.0", "id": self.message["id"], "result": result}))
+        ScriptedResponse::Json(
+            json!({"jsonrpc": "2.0", "id": self.message["id"], "result": result}),
+        )
     }
 }
 
@@ -52,7 +54,9 @@ pub(crate) struct ScriptedHttpServer {
 }
 
 impl ScriptedHttpServer {
-    pub(crate) async fn open(answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static) -> Self {
+    pub(crate) async fn open(
+        answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -70,7 +74,11 @@ impl ScriptedHttpServer {
                 });
             }
         });
-        Self { url, requests: asked, task }
+        Self {
+            url,
+            requests: asked,
+            task,
+        }
     }
 
     /// A server of the stateless revision, with these tools; `call` answers their calls.

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 use toolwright_core::{Outcome, Registry};
-use toolwright_mcp::{RemoteServer, AttachError, Trust};
+use toolwright_mcp::{AttachError, RemoteServer, Trust};
 
-use crate::support::{call, names};
+use crate::http_server::{
+    ScriptedHttpServer, ScriptedResponse, discover_response, list_response, text_result, tool,
+};
 use crate::scripted::scripted_server;
-use crate::http_server::{ScriptedResponse, ScriptedHttpServer, discover_response, list_response, text_result, tool};
+use crate::support::{call, names};
 
 #[tokio::test]
 async fn tools_come_and_go_as_the_server_says() {
@@ -84,7 +86,9 @@ async fn a_dead_servers_tools_stay_and_say_so_at_once() {
     // The first call finds out, and is not known to have run or not; the next is told at once.
     let first = call(&registry, "shop_good", json!({})).await;
     assert_eq!(first.outcome, Outcome::OutcomeUnknown, "{first:?}");
-    let status = attached.wait_for_status(|status| !status.is_connected).await;
+    let status = attached
+        .wait_for_status(|status| !status.is_connected)
+        .await;
 
     assert!(
         status.error.is_some() && status.items.len() == 1,

@@ -8,11 +8,11 @@
     reason = "helpers of tests"
 )]
 
+mod http_server;
 #[path = "../../../../tests/support/real.rs"]
 mod installed;
-mod support;
 mod scripted;
-mod http_server;
+mod support;
 
 mod calls;
 mod hostile;

@@ -6,8 +6,8 @@ use serde_json::json;
 use toolwright_core::{Registry, Tool, ToolName};
 use toolwright_mcp::{RemoteServer, Trust};
 
-use crate::support::{call, names};
 use crate::http_server::{ScriptedHttpServer, text_result, tool};
+use crate::support::{call, names};
 
 #[tokio::test]
 async fn every_name_fits_every_provider_and_leads_to_its_tool() {
@@ -45,7 +45,10 @@ async fn every_name_fits_every_provider_and_leads_to_its_tool() {
     );
     assert_eq!(listed[0].name, "My_shop_add");
     for it in &listed {
-        assert_eq!(call(&registry, &it.name, json!({})).await.text(), it.remote_name);
+        assert_eq!(
+            call(&registry, &it.name, json!({})).await.text(),
+            it.remote_name
+        );
     }
     attached.detach().await;
 }
@@ -57,7 +60,10 @@ async fn a_name_that_is_taken_is_left_to_who_has_it() {
         .run(|_, _| "ours")
         .unwrap();
     registry.add(ours).unwrap();
-    let site = ScriptedHttpServer::with_tools(json!([tool("add")]), |asked| asked.result(text_result("theirs"))).await;
+    let site = ScriptedHttpServer::with_tools(json!([tool("add")]), |asked| {
+        asked.result(text_result("theirs"))
+    })
+    .await;
     let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)
         .attach(&registry)
@@ -79,7 +85,8 @@ async fn what_is_lacking_or_doubled_is_noted() {
         tool("twin"),
         {"inputSchema": {"type": "object"}},
     ]);
-    let site = ScriptedHttpServer::with_tools(tools, |asked| asked.result(text_result("fine"))).await;
+    let site =
+        ScriptedHttpServer::with_tools(tools, |asked| asked.result(text_result("fine"))).await;
     let registry = Registry::new();
     let attached = RemoteServer::url("shop", &site.url)
         .trust(Trust::Calls)

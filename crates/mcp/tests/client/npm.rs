@@ -9,7 +9,7 @@ use toolwright_core::{Invoker, Outcome, Registry};
 use toolwright_mcp::{RemoteServer, Trust};
 
 use crate::installed::{is_installed, root};
-use crate::support::{call, call_in, scope_with_events, names};
+use crate::support::{call, call_in, names, scope_with_events};
 
 fn packages() -> PathBuf {
     root().join("target/real/node/node_modules")

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use toolwright_core::{CallEvent, Content, Invoker, Outcome, Registry};
-use toolwright_mcp::{RemoteServer, AttachedServer, Trust};
+use toolwright_mcp::{AttachedServer, RemoteServer, Trust};
 
 use crate::installed::{is_installed, root};
-use crate::support::{call, call_in, scope_with_events, names};
+use crate::support::{call, call_in, names, scope_with_events};
 
 /// Where the programs of a part are.
 fn bin(part: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolwright_mcp::{RemoteServer, AttachLimits, Trust};
+use toolwright_mcp::{AttachLimits, RemoteServer, Trust};
 
 /// Attaches the scripted server in one of its modes; an empty one is the well-behaved one.
 pub(crate) fn scripted_server(name: &str, mode: &str) -> RemoteServer {

@@ -1,7 +1,7 @@
 //! What the tests share: a registry whose calls are all approved, and calls by name.
 
 use serde_json::Value;
-use toolwright_core::{CallEvent, Invoker, Registry, CallScope, ToolCall, ToolResult};
+use toolwright_core::{CallEvent, CallScope, Invoker, Registry, ToolCall, ToolResult};
 
 /// Calls a tool on behalf of nobody in particular.
 pub(crate) async fn call(registry: &Registry, tool: &str, arguments: Value) -> ToolResult {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use toolwright_core::{Invoker, Outcome, Registry, ToolCall};
 use toolwright_mcp::{RemoteServer, Trust};
 
+use crate::http_server::{ScriptedHttpServer, ScriptedResponse, text_result, tool};
 use crate::support::call;
-use crate::http_server::{ScriptedResponse, ScriptedHttpServer, text_result, tool};
 
 fn claiming(name: &str, annotations: Value) -> Value {
     let mut tool = tool(name);
@@ -115,7 +115,9 @@ async fn nothing_is_sent_that_the_schema_does_not_take() {
     tool["inputSchema"] = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
         "additionalProperties": false});
     let site = ScriptedHttpServer::with_tools(json!([tool]), |asked| match asked.method() {
-        "tools/call" => asked.result(text_result(&asked.message["params"]["arguments"].to_string())),
+        "tools/call" => asked.result(text_result(
+            &asked.message["params"]["arguments"].to_string(),
+        )),
         _ => ScriptedResponse::Silence,
     })
     .await;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{RawConnection, stateless_request_with, open_session, post, request, send, serve, http_request};
+use crate::support::{
+    RawConnection, http_request, open_session, post, request, send, serve, stateless_request_with,
+};
 use crate::tools::{kit, server, text};
 
 fn erase() -> Value {

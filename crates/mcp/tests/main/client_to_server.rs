@@ -7,7 +7,9 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use tokio::net::TcpListener;
 use toolwright::{Invoker, Registry, ToolCall};
-use toolwright_mcp::{RemoteServer, UserAuthorizer, Jwks, OAuthClient, ScopeRule, ResourceServer, Trust};
+use toolwright_mcp::{
+    Jwks, OAuthClient, RemoteServer, ResourceServer, ScopeRule, Trust, UserAuthorizer,
+};
 
 use crate::issuer::Issuer;
 use crate::real;
@@ -46,7 +48,9 @@ impl UserAuthorizer for HeadlessBrowser {
 async fn our_client_is_authorized_and_sees_what_its_scopes_open() {
     let issuer = Issuer::open().await;
     let url = serve_protected(&issuer).await;
-    let bare = RemoteServer::url("bare", &url).attach(&Registry::new()).await;
+    let bare = RemoteServer::url("bare", &url)
+        .attach(&Registry::new())
+        .await;
     assert!(
         matches!(bare, Err(toolwright_mcp::AttachError::Unauthorized { .. })),
         "{bare:?}"

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{RawConnection, assert_healthy, stateless_request, post, request, send, serve, http_request};
+use crate::support::{
+    RawConnection, assert_healthy, http_request, post, request, send, serve, stateless_request,
+};
 use crate::tools::{kit, server};
 
 #[tokio::test]
@@ -214,8 +216,12 @@ async fn more_requests_than_there_is_room_for_are_told_to_come_back() {
     )
     .await;
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(stateless_request(1, "tools/call", json!({ "name": "wait" })))
-        .await;
+    wire.send(stateless_request(
+        1,
+        "tools/call",
+        json!({ "name": "wait" }),
+    ))
+    .await;
     assert_eq!(kit.heard.recv().await, Some("started"));
     let answer = send(served.addr, stateless_request(2, "tools/list", json!({}))).await;
     assert_eq!(

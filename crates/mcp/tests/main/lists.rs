@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright::{Authorise, Invoker, Registry, Secret, Tool, ToolError};
 use toolwright_mcp::{McpServer, Revision};
 
-use crate::support::{stateless_request, open_session, post, request, send, serve, http_request};
+use crate::support::{http_request, open_session, post, request, send, serve, stateless_request};
 use crate::tools::{kit, server};
 
 fn numbered(count: usize) -> Registry {
@@ -22,7 +22,9 @@ fn numbered(count: usize) -> Registry {
 
 async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-    let said = send(addr, stateless_request(1, "tools/list", params)).await.json();
+    let said = send(addr, stateless_request(1, "tools/list", params))
+        .await
+        .json();
     let tools = said["result"]["tools"]
         .as_array()
         .unwrap_or_else(|| panic!("{said}"));
@@ -37,7 +39,10 @@ async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>,
 async fn pages_together_are_the_list_and_stay_so_while_it_changes() {
     let registry = numbered(10);
     let server = McpServer::builder(Invoker::new(&registry).unwrap());
-    let server = server.limits(|limits| limits.page_size = 4).build().unwrap();
+    let server = server
+        .limits(|limits| limits.page_size = 4)
+        .build()
+        .unwrap();
     let served = serve(&server).await;
     let (first, cursor) = page(served.addr, None).await;
     assert_eq!(first, ["tool_0000", "tool_0001", "tool_0002", "tool_0003"]);

@@ -9,19 +9,19 @@
 )]
 
 mod approval;
+mod client_to_server;
 mod clients;
 mod fixture;
 mod hostile;
 mod issuer;
 mod lists;
-mod client_to_server;
 mod npm;
 mod oauth;
-mod session_owners;
 #[path = "../../../../tests/support/real.rs"]
 mod real;
 mod resources;
 mod scopes;
+mod session_owners;
 mod sessions;
 mod stateless;
 mod stdio;

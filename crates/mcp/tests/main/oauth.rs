@@ -6,10 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use toolwright::Secret;
-use toolwright_mcp::{Claims, Jwks, ScopeRule, ResourceServer, StaticTokens, VerifyError};
+use toolwright_mcp::{Claims, Jwks, ResourceServer, ScopeRule, StaticTokens, VerifyError};
 
 use crate::issuer::{Issuer, Key, claims, now, unsigned};
-use crate::support::{HttpAnswer, RunningServer, stateless_request, post, send, serve, http_request};
+use crate::support::{
+    HttpAnswer, RunningServer, http_request, post, send, serve, stateless_request,
+};
 use crate::tools::{kit, server};
 
 pub(crate) const HERE: &str = "https://tools.example/mcp";
@@ -225,8 +227,9 @@ async fn who_lacks_a_scope_that_all_need_is_told_which() {
 #[tokio::test]
 async fn the_document_says_who_makes_tokens() {
     let served = protected(&Key::new("k")).await;
-    let at =
-        |path: &str| http_request("GET", &[("Host", "tools.example")], "").replacen("/mcp", path, 1);
+    let at = |path: &str| {
+        http_request("GET", &[("Host", "tools.example")], "").replacen("/mcp", path, 1)
+    };
     let root = "/.well-known/oauth-protected-resource";
     for path in [root, &format!("{root}/mcp")] {
         let answer = send(served.addr, at(path)).await;

@@ -4,7 +4,10 @@ use serde_json::json;
 use toolwright::{Content, Tool, ToolError, tool};
 use toolwright_mcp::{McpServer, ServedResource};
 
-use crate::support::{RawConnection, stateless_request, stateless_body, open_session, post, request, send, serve, http_request};
+use crate::support::{
+    RawConnection, http_request, open_session, post, request, send, serve, stateless_body,
+    stateless_request,
+};
 use crate::tools::{kit, server};
 
 /// What was written on a day.
@@ -69,7 +72,8 @@ async fn whoever_watches_a_resource_hears_that_it_has_changed() {
     let served = serve(&server).await;
     let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "resourceSubscriptions": ["notes://monday"] } });
-    wire.send(stateless_request(1, "subscriptions/listen", filter)).await;
+    wire.send(stateless_request(1, "subscriptions/listen", filter))
+        .await;
     wire.until("acknowledged").await;
     wire.until("}\n\n").await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;

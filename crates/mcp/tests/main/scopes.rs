@@ -2,10 +2,14 @@
 
 use serde_json::{Value, json};
 use toolwright::{Caller, Secret, prompt, tool};
-use toolwright_mcp::{Claims, ClientPeer, McpServer, ScopeRule, ServedResource, ResourceServer, StaticTokens};
+use toolwright_mcp::{
+    Claims, ClientPeer, McpServer, ResourceServer, ScopeRule, ServedResource, StaticTokens,
+};
 
 use crate::oauth::{HERE, ISSUER, with};
-use crate::support::{HttpAnswer, RunningServer, RawConnection, stateless_request, send, serve, http_request};
+use crate::support::{
+    HttpAnswer, RawConnection, RunningServer, http_request, send, serve, stateless_request,
+};
 use crate::tools::{Kit, kit, server, text};
 
 /// Says who calls, and what they were granted.
@@ -63,9 +67,15 @@ pub(crate) fn scoped(kit: &Kit) -> McpServer {
         .unwrap();
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
-        .scope("all", ScopeRule::matching(|spec| spec.name != *"format_disk"))
+        .scope(
+            "all",
+            ScopeRule::matching(|spec| spec.name != *"format_disk"),
+        )
         .scope("read", ScopeRule::read_only())
-        .scope("write", ScopeRule::names(["fail", "erase", "ledger", "wait"]))
+        .scope(
+            "write",
+            ScopeRule::names(["fail", "erase", "ledger", "wait"]),
+        )
         .implies("all", ["read"]);
     server(kit)
         .oauth(oauth)
@@ -76,7 +86,11 @@ pub(crate) fn scoped(kit: &Kit) -> McpServer {
 }
 
 async fn ask(served: &RunningServer, token: &str, method: &str, params: Value) -> HttpAnswer {
-    send(served.addr, with(token, &stateless_request(1, method, params))).await
+    send(
+        served.addr,
+        with(token, &stateless_request(1, method, params)),
+    )
+    .await
 }
 
 fn names(answer: &HttpAnswer, list: &str) -> Vec<String> {
@@ -213,8 +227,11 @@ async fn who_listens_hears_of_what_they_see() {
     let served = serve(&scoped(&kit)).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(with("ada.read", &stateless_request(7, "subscriptions/listen", listen)))
-        .await;
+    wire.send(with(
+        "ada.read",
+        &stateless_request(7, "subscriptions/listen", listen),
+    ))
+    .await;
     wire.until("acknowledged").await;
     // Nobody with `read` sees this one go: what they hear of next is what they saw.
     kit.registry.remove("erase").unwrap();
@@ -233,7 +250,9 @@ async fn cursors_lead_through_what_is_open() {
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
         .scope("read", ScopeRule::read_only());
-    let server = server(&kit).oauth(oauth).limits(|limits| limits.page_size = 4);
+    let server = server(&kit)
+        .oauth(oauth)
+        .limits(|limits| limits.page_size = 4);
     let served = serve(&server.build().unwrap()).await;
     let first = ask(&served, "ada.read", "tools/list", json!({})).await;
     assert_eq!(names(&first, "tools"), READ[..4]);

@@ -8,7 +8,10 @@ use toolwright_mcp::{Claims, ClientPeer, ResourceServer};
 
 use crate::oauth::{HERE, ISSUER, with};
 use crate::scopes::scoped;
-use crate::support::{RawConnection, initialize, stateless_request, stateless_request_with, post, request, send, serve, http_request};
+use crate::support::{
+    RawConnection, http_request, initialize, post, request, send, serve, stateless_request,
+    stateless_request_with,
+};
 use crate::tools::{kit, server, text};
 
 /// Goes on by itself, for ever.
@@ -50,7 +53,9 @@ async fn a_session_belongs_to_whoever_opened_it_and_scopes_to_each_request() {
     ];
     for method in ["GET", "DELETE"] {
         assert_eq!(
-            send(served.addr, http_request(method, &of_bob, "")).await.status,
+            send(served.addr, http_request(method, &of_bob, ""))
+                .await
+                .status,
             404
         );
     }
@@ -69,7 +74,7 @@ async fn a_session_belongs_to_whoever_opened_it_and_scopes_to_each_request() {
 #[tokio::test]
 async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
     let kit = kit();
-    kit.registry.add(later::tool()).unwrap();
+    kit.registry.add(from_future::tool()).unwrap();
     let served = serve(&scoped(&kit)).await;
     let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let ask = |token, text: String| send(served.addr, with(token, &text));
@@ -79,8 +84,12 @@ async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
         .as_str()
         .unwrap_or_else(|| panic!("{begun}"));
     let get = || {
-        let body =
-            crate::support::stateless_body(2, "tasks/get", json!({ "taskId": task }), tasks.clone());
+        let body = crate::support::stateless_body(
+            2,
+            "tasks/get",
+            json!({ "taskId": task }),
+            tasks.clone(),
+        );
         let headers = [
             ("MCP-Protocol-Version", "2026-07-28"),
             ("Mcp-Method", "tasks/get"),
@@ -109,8 +118,11 @@ async fn who_listens_is_told_to_come_back_when_the_token_ends() {
     let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(with("any", &stateless_request(7, "subscriptions/listen", listen)))
-        .await;
+    wire.send(with(
+        "any",
+        &stateless_request(7, "subscriptions/listen", listen),
+    ))
+    .await;
     wire.until("acknowledged").await;
     wire.until(r#""resultType":"complete""#).await;
 }
@@ -154,7 +166,8 @@ async fn a_broken_stream_is_read_on_by_who_reaches_as_much() {
     // With less, it is as if nothing had been kept: the stream of changes begins.
     let mut wire = RawConnection::open(served.addr).await;
     let read = ("Authorization", "Bearer ada.read");
-    wire.send(http_request("GET", &[read, session, last], "")).await;
+    wire.send(http_request("GET", &[read, session, last], ""))
+        .await;
     let began = wire.until(":\n\n").await;
     assert!(
         !began.contains("half") && !began.contains("done"),

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright_mcp::Revision;
 
-use crate::support::{RawConnection, assert_healthy, initialize, open_session, post, request, send, serve, http_request};
+use crate::support::{
+    RawConnection, assert_healthy, http_request, initialize, open_session, post, request, send,
+    serve,
+};
 use crate::tools::{kit, server, text};
 
 fn call(id: u32, name: &str, arguments: Value) -> Value {
@@ -94,7 +97,9 @@ async fn a_session_is_needed_and_ends_when_its_client_says_so() {
     assert_eq!(ended.status, 204);
     assert_eq!(post(served.addr, &headers, &list).await.status, 404);
     assert_eq!(
-        send(served.addr, http_request("GET", &headers, "")).await.status,
+        send(served.addr, http_request("GET", &headers, ""))
+            .await
+            .status,
         404
     );
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::support::{
-    RawConnection, assert_healthy, call, stateless_request, stateless_body, stateless_request_with, send, serve, http_request,
+    RawConnection, assert_healthy, call, http_request, send, serve, stateless_body,
+    stateless_request, stateless_request_with,
 };
 use crate::tools::{self, kit, server, text};
 
@@ -65,7 +66,11 @@ async fn a_request_says_all_about_itself() {
         json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
     ] {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
-        let answer = send(served.addr, http_request("POST", &headers, &body.to_string())).await;
+        let answer = send(
+            served.addr,
+            http_request("POST", &headers, &body.to_string()),
+        )
+        .await;
         assert_eq!((answer.status, answer.code()), (400, -32602), "{answer:?}");
     }
 }
@@ -193,7 +198,8 @@ async fn a_subscription_hears_what_it_asked_for() {
     let served = serve(&server(&kit).build().unwrap()).await;
     let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "toolsListChanged": true } });
-    wire.send(stateless_request(5, "subscriptions/listen", filter)).await;
+    wire.send(stateless_request(5, "subscriptions/listen", filter))
+        .await;
     let first = wire.until("}\n\n").await;
     assert!(
         first.contains("notifications/subscriptions/acknowledged"),

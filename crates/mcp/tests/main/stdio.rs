@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
-use toolwright_mcp::{McpServer, McpServeError};
+use toolwright_mcp::{McpServeError, McpServer};
 
 use crate::fixture::example;
-use crate::support::{initialize, stateless_body, request};
+use crate::support::{initialize, request, stateless_body};
 use crate::tools::{kit, server, text};
 
 /// A client at the other end.
@@ -154,8 +154,13 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
 async fn what_was_asked_before_the_end_of_input_is_answered() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    peer.say(stateless_body(1, "subscriptions/listen", json!({}), json!({})))
-        .await;
+    peer.say(stateless_body(
+        1,
+        "subscriptions/listen",
+        json!({}),
+        json!({}),
+    ))
+    .await;
     peer.say(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     let Peer {

@@ -161,7 +161,12 @@ pub(crate) fn stateless_request(id: u32, method: &str, params: Value) -> String 
     stateless_request_with(id, method, params, json!({}))
 }
 
-pub(crate) fn stateless_request_with(id: u32, method: &str, params: Value, capabilities: Value) -> String {
+pub(crate) fn stateless_request_with(
+    id: u32,
+    method: &str,
+    params: Value,
+    capabilities: Value,
+) -> String {
     let body = stateless_body(id, method, params, capabilities);
     let name = body["params"]["name"]
         .as_str()
@@ -177,7 +182,12 @@ pub(crate) fn stateless_request_with(id: u32, method: &str, params: Value, capab
     http_request("POST", &headers, &body.to_string())
 }
 
-pub(crate) fn stateless_body(id: u32, method: &str, mut params: Value, capabilities: Value) -> Value {
+pub(crate) fn stateless_body(
+    id: u32,
+    method: &str,
+    mut params: Value,
+    capabilities: Value,
+) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright::{Secret, State, tool};
 use toolwright_mcp::{ClientPeer, McpServer};
 
-use crate::support::{RunningServer, stateless_request_with, send, serve};
+use crate::support::{RunningServer, send, serve, stateless_request_with};
 use crate::tools::{Heard, kit, server, text};
 
 /// Goes on by itself, for ever.

@@ -57,7 +57,9 @@ fn message_for_code(code: &str) -> Option<&'static str> {
 pub(super) fn is_connection_lost(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
-        sqlx::Error::Database(error) => error.code().and_then(|code| message_for_code(&code)) == Some(CONNECTION_LOST),
+        sqlx::Error::Database(error) => {
+            error.code().and_then(|code| message_for_code(&code)) == Some(CONNECTION_LOST)
+        }
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use toolwright_chat::{Entry, Lease, Owner, ConversationSummary, entry_title};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, entry_title};
 
 use super::PostgresStore;
 use crate::codec::{from_sql, to_sql};
@@ -24,7 +24,7 @@ impl PostgresStore {
             .bind(ids)
             .bind(times)
             .bind(texts)
-            .bind(entry_title.as_bytes())
+            .bind(title.as_bytes())
             .fetch_one(&self.pool)
             .await?;
         row.try_get(0)

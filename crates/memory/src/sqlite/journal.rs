@@ -2,7 +2,7 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
-use toolwright_chat::{Entry, Lease, Owner, ConversationSummary, entry_title};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, entry_title};
 
 use super::SqliteStore;
 use super::lease::leased_conversation;

@@ -64,7 +64,10 @@ impl From<sqlx::Error> for PrepareError {
 }
 
 /// Migrates a file to the current version; other processes may do the same at the same time.
-pub(super) async fn prepare_schema(path: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
+pub(super) async fn prepare_schema(
+    path: &Path,
+    options: &SqliteConnectOptions,
+) -> Result<(), StoreError> {
     let began = Instant::now();
     loop {
         match migrate(path, options, MIGRATIONS).await {

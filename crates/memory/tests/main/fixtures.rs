@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Chat, Entry, Lease, Store, EntryBody};
+use toolwright::chat::{Chat, Entry, EntryBody, Lease, Store};
 use toolwright::{Content, Invoker, Registry, Tool, ToolError};
 
 /// Longer than any test takes.

@@ -134,7 +134,10 @@ impl Block {
                 self.fields.insert("signature".to_owned(), signature);
                 None
             }
-            (BlockKind::ToolUse | BlockKind::ServerToolUse | BlockKind::Other, "input_json_delta") => {
+            (
+                BlockKind::ToolUse | BlockKind::ServerToolUse | BlockKind::Other,
+                "input_json_delta",
+            ) => {
                 self.input_json.push_str(&delta.partial_json);
                 self.call_delta(delta.partial_json)
             }
@@ -147,7 +150,11 @@ impl Block {
     }
 
     /// The whole block; `hosted` are the names of the vendor's tools by the ids of their calls.
-    pub(super) fn into_item(mut self, tools: &ToolPlan, hosted: &mut HashMap<String, String>) -> Item {
+    pub(super) fn into_item(
+        mut self,
+        tools: &ToolPlan,
+        hosted: &mut HashMap<String, String>,
+    ) -> Item {
         let arguments = if self.input_json.is_empty() {
             self.initial_input()
         } else {
@@ -156,7 +163,8 @@ impl Block {
         let has_input = matches!(self.kind, BlockKind::ToolUse | BlockKind::ServerToolUse)
             || (self.kind == BlockKind::Other && !arguments.is_empty());
         if has_input {
-            self.fields.insert("input".to_owned(), input_object(&arguments));
+            self.fields
+                .insert("input".to_owned(), input_object(&arguments));
         }
         let field = |name| text_field(&self.fields, name).to_owned();
         let kind = match self.kind {

@@ -9,8 +9,12 @@ const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/w
 /// What a person or a tool says: texts, pictures and PDF documents; of the rest, what it is.
 pub(super) fn content_blocks(content: &[Content]) -> Vec<Value> {
     let blocks = content.iter().filter_map(|item| match item {
-        Content::Image { data, mime_type } => image_block(data, mime_type).or_else(|| description_block(item)),
-        Content::Resource { resource } => resource_block(resource).or_else(|| description_block(item)),
+        Content::Image { data, mime_type } => {
+            image_block(data, mime_type).or_else(|| description_block(item))
+        }
+        Content::Resource { resource } => {
+            resource_block(resource).or_else(|| description_block(item))
+        }
         _ => description_block(item),
     });
     blocks.collect()

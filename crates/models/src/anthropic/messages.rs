@@ -22,7 +22,9 @@ pub(super) fn messages(said: &[Message], tools: &ToolPlan, signed: bool) -> Vec<
     for (place, message) in said.iter().enumerate() {
         match message {
             Message::User(content) => talk.push_blocks(USER, content::content_blocks(content)),
-            Message::Assistant(content) => talk.push_blocks(ASSISTANT, content::text_blocks(content)),
+            Message::Assistant(content) => {
+                talk.push_blocks(ASSISTANT, content::text_blocks(content))
+            }
             Message::Step(step) => {
                 let later = said.get(place.saturating_add(1)..).unwrap_or_default();
                 talk.push_step(step, later);

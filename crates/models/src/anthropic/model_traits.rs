@@ -63,7 +63,10 @@ impl ModelTraits {
         let Some(version) = claude_version(model) else {
             return NEWEST_CLAUDE;
         };
-        let reached = CLAUDE_VERSIONS.iter().rev().find(|(from, _)| *from <= version);
+        let reached = CLAUDE_VERSIONS
+            .iter()
+            .rev()
+            .find(|(from, _)| *from <= version);
         reached.map_or(OLDEST_CLAUDE, |(_, traits)| *traits)
     }
 }
@@ -79,7 +82,7 @@ fn claude_version(model: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NEWEST_CLAUDE, OLDEST_CLAUDE, OTHER_VENDOR, Thinking, ModelTraits};
+    use super::{ModelTraits, NEWEST_CLAUDE, OLDEST_CLAUDE, OTHER_VENDOR, Thinking};
 
     #[test]
     fn models_are_told_apart_by_their_numbers() {
@@ -104,7 +107,10 @@ mod tests {
 
     #[test]
     fn a_claude_without_a_number_is_new_and_one_with_a_small_one_is_old() {
-        assert_eq!(ModelTraits::for_model("claude-mythos-preview"), NEWEST_CLAUDE);
+        assert_eq!(
+            ModelTraits::for_model("claude-mythos-preview"),
+            NEWEST_CLAUDE
+        );
         assert_eq!(ModelTraits::for_model("claude-2.1"), OLDEST_CLAUDE);
     }
 

@@ -7,7 +7,7 @@ use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
 use super::messages;
-use super::model_traits::{Thinking, ModelTraits};
+use super::model_traits::{ModelTraits, Thinking};
 use crate::json;
 
 /// The hosted search that all models take; later ones run code, whose container would have to be kept between requests.
@@ -111,7 +111,9 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Ve
     let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
-        HostedTool::Mcp(group) => Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name})),
+        HostedTool::Mcp(group) => {
+            Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name}))
+        }
         _ => None,
     });
     definitions.extend(hosted);
@@ -209,7 +211,12 @@ struct ThinkingSettings<'a> {
 }
 
 impl<'a> ThinkingSettings<'a> {
-    fn new(request: &'a ModelRequest, traits: ModelTraits, forced: bool, messages: &[Value]) -> Self {
+    fn new(
+        request: &'a ModelRequest,
+        traits: ModelTraits,
+        forced: bool,
+        messages: &[Value],
+    ) -> Self {
         let given = request.options.max_tokens;
         let mut thought = Self {
             thinking: None,

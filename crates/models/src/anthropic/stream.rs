@@ -10,9 +10,9 @@ use toolwright_core::wire::ToolPlan;
 
 use super::block::Block;
 use super::error::parse_error_frame;
-use super::wire::{Delta, Frame, Usage, CompleteMessage, text_field};
-use crate::limits::{MAX_ITEMS, too_many_items};
+use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
 use crate::excerpt::excerpt;
+use crate::limits::{MAX_ITEMS, too_many_items};
 use crate::protocol::ResponseParser;
 
 /// Reads one answer.
@@ -49,7 +49,11 @@ impl StreamParser {
         }
     }
 
-    fn start_block(&mut self, index: Option<u64>, block: Block) -> Result<Vec<ModelEvent>, ModelError> {
+    fn start_block(
+        &mut self,
+        index: Option<u64>,
+        block: Block,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
         if self.blocks.len() >= MAX_ITEMS {
             return Err(too_many_items());
         }
@@ -99,7 +103,9 @@ impl StreamParser {
                 self.blocks.push_front(streamed);
                 break;
             }
-            let item = streamed.block.into_item(&self.tools, &mut self.hosted_tool_names);
+            let item = streamed
+                .block
+                .into_item(&self.tools, &mut self.hosted_tool_names);
             events.push(ModelEvent::Item(item));
         }
         events

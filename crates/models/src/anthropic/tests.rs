@@ -14,8 +14,8 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_definitions};
 
 use super::Anthropic;
+use crate::framing::{Frame, FrameDecoder, Framing};
 use crate::protocol::Protocol as _;
-use crate::framing::{FrameDecoder, Frame, Framing};
 
 const MODEL: &str = "claude-sonnet-5";
 

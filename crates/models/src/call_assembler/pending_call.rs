@@ -68,7 +68,10 @@ impl PendingCall {
         }
         self.scanner.scan(&piece.arguments);
         self.arguments.push_str(&piece.arguments);
-        let news = piece.extra_fields.into_iter().filter(|(_, value)| !value.is_null());
+        let news = piece
+            .extra_fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null());
         self.extra_fields.extend(news);
     }
 

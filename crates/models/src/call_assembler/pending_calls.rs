@@ -59,7 +59,10 @@ impl PendingCalls {
                 }
             }
         }
-        if piece.id.is_none() && piece.name.is_none() && piece.has_blank_arguments() && piece.extra_fields.is_empty()
+        if piece.id.is_none()
+            && piece.name.is_none()
+            && piece.has_blank_arguments()
+            && piece.extra_fields.is_empty()
         {
             return;
         }
@@ -82,7 +85,8 @@ impl PendingCalls {
         for (place, call) in self.calls.iter().enumerate() {
             let by_id = call.matches_id(piece);
             let by_index = call.matches_index(piece);
-            let by_name = piece.name.is_some() && call.name == piece.name && !call.scanner.is_complete();
+            let by_name =
+                piece.name.is_some() && call.name == piece.name && !call.scanner.is_complete();
             let rank = match (by_id, by_index) {
                 (true, true) => 3,
                 (true, false) => 2,
@@ -126,8 +130,13 @@ impl PendingCalls {
         }
         if !labelled && piece.index.is_some() && !call.indexes.is_empty() {
             // Only a call that goes on can change its index; one that begins has a name.
-            let goes_on = !(named || piece.arguments.is_empty() || whole && piece.starts_arguments());
-            return if goes_on { DeltaMatch::Continues } else { DeltaMatch::OtherCall };
+            let goes_on =
+                !(named || piece.arguments.is_empty() || whole && piece.starts_arguments());
+            return if goes_on {
+                DeltaMatch::Continues
+            } else {
+                DeltaMatch::OtherCall
+            };
         }
         if whole && piece.starts_arguments() {
             if named {
@@ -139,7 +148,9 @@ impl PendingCalls {
         }
         let unfinished_elsewhere = || {
             let last = self.calls.iter().max_by_key(|call| call.last_delta_number);
-            last.is_some_and(|last| last.last_delta_number != call.last_delta_number && !last.scanner.is_complete())
+            last.is_some_and(|last| {
+                last.last_delta_number != call.last_delta_number && !last.scanner.is_complete()
+            })
         };
         if whole && !named && !piece.arguments.is_empty() && unfinished_elsewhere() {
             return DeltaMatch::OtherCall;
@@ -147,7 +158,12 @@ impl PendingCalls {
         DeltaMatch::Continues
     }
 
-    fn match_delta_of_same_id(&self, call: &PendingCall, piece: &CallDelta, strange_index: bool) -> DeltaMatch {
+    fn match_delta_of_same_id(
+        &self,
+        call: &PendingCall,
+        piece: &CallDelta,
+        strange_index: bool,
+    ) -> DeltaMatch {
         if !piece.starts_arguments() && !piece.has_blank_arguments() {
             return DeltaMatch::Continues;
         }
@@ -201,7 +217,10 @@ impl PendingCalls {
             }
             if let Some(call) = self.calls.get_mut(place)
                 && let Some(index) = call.emitted_index
-                && let Some(delta) = call.arguments.get(call.emitted_bytes..).filter(|d| !d.is_empty())
+                && let Some(delta) = call
+                    .arguments
+                    .get(call.emitted_bytes..)
+                    .filter(|d| !d.is_empty())
             {
                 let delta = delta.to_owned();
                 call.emitted_bytes = call.arguments.len();

@@ -119,7 +119,10 @@ mod tests {
             ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
             ("Fri, 31 Dec 2100 12:00:00 GMT", 4_133_937_600),
         ] {
-            let at = parse_http_date(text).unwrap().duration_since(UNIX_EPOCH).unwrap();
+            let at = parse_http_date(text)
+                .unwrap()
+                .duration_since(UNIX_EPOCH)
+                .unwrap();
             assert_eq!(at.as_secs(), seconds, "{text}");
         }
         for text in [

@@ -5,9 +5,9 @@
 use serde::de::IgnoredAny;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use crate::limits::{MAX_RESPONSE_BYTES, MAX_FRAME_BYTES, response_too_long, frame_too_long};
 use crate::excerpt::{excerpt, excerpt_of_prefix};
-use crate::framing::{FrameDecoder, Frame, Framing};
+use crate::framing::{Frame, FrameDecoder, Framing};
+use crate::limits::{MAX_FRAME_BYTES, MAX_RESPONSE_BYTES, frame_too_long, response_too_long};
 
 /// The mark of byte order, which some put before everything.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -60,7 +60,11 @@ impl BodyDecoder {
     /// # Errors
     ///
     /// The body is too long, or not what it should be; what came before is added all the same.
-    pub(super) fn push_bytes(&mut self, bytes: &[u8], read: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
+    pub(super) fn push_bytes(
+        &mut self,
+        bytes: &[u8],
+        read: &mut Vec<DecodedPart>,
+    ) -> Result<(), ModelError> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > MAX_RESPONSE_BYTES {
             return Err(response_too_long());
@@ -97,12 +101,18 @@ impl BodyDecoder {
         Some(match (first, self.framing) {
             (b'<', _) => BodyFormat::HtmlPage(Vec::new()),
             (b'{' | b'[', Framing::ServerSentEvents) => BodyFormat::SingleJson(Vec::new()),
-            (_, Framing::JsonLines) if self.expects_single_json => BodyFormat::SingleJson(Vec::new()),
+            (_, Framing::JsonLines) if self.expects_single_json => {
+                BodyFormat::SingleJson(Vec::new())
+            }
             _ => BodyFormat::Frames(FrameDecoder::new(self.framing)),
         })
     }
 
-    fn decode_bytes(&mut self, bytes: &[u8], read: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
+    fn decode_bytes(
+        &mut self,
+        bytes: &[u8],
+        read: &mut Vec<DecodedPart>,
+    ) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Frames(decoder) => {
                 let mut frames = Vec::new();

@@ -61,8 +61,12 @@ fn redact_value(value: &mut Value) {
 fn replace_secret(value: &mut Value, secret: &str) {
     match value {
         Value::String(text) if text.contains(secret) => *text = text.replace(secret, REDACTED),
-        Value::Array(items) => items.iter_mut().for_each(|item| replace_secret(item, secret)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| replace_secret(field, secret)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| replace_secret(item, secret)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| replace_secret(field, secret)),
         _ => {}
     }
 }

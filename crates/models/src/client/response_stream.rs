@@ -13,11 +13,11 @@ use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, ModelReq
 use toolwright_core::wire::ToolPlan;
 
 use super::ModelClient;
-use super::body_decoder::{BodyDecoder, DecodedPart};
 use super::backoff::{Backoff, retry_after};
-use crate::limits::{MAX_ERROR_BODY_BYTES, MAX_CALLS, MAX_ITEMS, too_many_calls, too_many_items};
+use super::body_decoder::{BodyDecoder, DecodedPart};
 use crate::excerpt::{excerpt, without_last_word};
 use crate::json::replace_lone_surrogates;
+use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::{Protocol, ResponseParser};
 use crate::transport::{WireRequest, WireResponse};
 
@@ -101,7 +101,10 @@ impl<P: Protocol> ResponseStream<P> {
     /// Hears out who has said everything, so that the connection serves again; but not for long.
     async fn drain_connection(&mut self) {
         if let Some(reading) = self.open_response.take() {
-            let rest = reading.chunks.take(MAX_DRAINED_CHUNKS).for_each(|_| async {});
+            let rest = reading
+                .chunks
+                .take(MAX_DRAINED_CHUNKS)
+                .for_each(|_| async {});
             let _ = timeout(DRAIN_TIMEOUT, rest).await;
         }
     }
@@ -172,7 +175,9 @@ impl<P: Protocol> ResponseStream<P> {
                     let data = replace_lone_surrogates(&frame.data);
                     reading.parser.parse_frame(&frame.event_name, &data)?
                 }
-                DecodedPart::CompleteBody(json) => reading.parser.parse_complete_body(&replace_lone_surrogates(&json))?,
+                DecodedPart::CompleteBody(json) => reading
+                    .parser
+                    .parse_complete_body(&replace_lone_surrogates(&json))?,
             };
             self.emitted_counts.count_events(&events)?;
             self.events.extend(events);
@@ -186,7 +191,10 @@ impl<P: Protocol> ResponseStream<P> {
         }
         fed?;
         if piece.is_none() {
-            let rest = match (reading.parser.end_of_stream(), reading.decoder.no_frames_error()) {
+            let rest = match (
+                reading.parser.end_of_stream(),
+                reading.decoder.no_frames_error(),
+            ) {
                 // Where nothing was in the protocol, that is what is wrong.
                 (Err(_), Some(error)) => return Err(error),
                 (rest, _) => rest?,

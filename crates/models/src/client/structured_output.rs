@@ -6,7 +6,11 @@ use toolwright_core::schema::{Dialect, InputLimits, Schema, Tape, repair};
 use crate::limits::MAX_RESPONSE_BYTES;
 
 /// Reads an answer that was asked for in a form, and lifts it from the dialect the form was written in.
-pub(super) fn parse_structured_output(schema: &Schema, dialect: Option<Dialect>, text: &str) -> Result<Value, String> {
+pub(super) fn parse_structured_output(
+    schema: &Schema,
+    dialect: Option<Dialect>,
+    text: &str,
+) -> Result<Value, String> {
     if text.trim().is_empty() {
         return Err("the answer is empty; expected JSON".to_owned());
     }

@@ -67,7 +67,9 @@ fn leaked_messages<P: Protocol>(protocol: &P) -> Vec<String> {
         ("frame without JSON", leaked_message(frame)),
         (
             "message in a frame",
-            leaked_message(|text| frame(&json!({"type": "error", "error": {"message": text}}).to_string())),
+            leaked_message(|text| {
+                frame(&json!({"type": "error", "error": {"message": text}}).to_string())
+            }),
         ),
         (
             "code in a frame",
@@ -118,14 +120,20 @@ fn an_excerpt_is_short() {
     assert!(excerpt(&"é ".repeat(1_000_000)).len() < 220);
     assert_eq!(excerpt(" short "), "short");
     assert_eq!(redact_and_truncate(&"é".repeat(10), 10), "é".repeat(10));
-    assert_eq!(redact_and_truncate(&"é".repeat(11), 10), "é".repeat(10) + "…");
+    assert_eq!(
+        redact_and_truncate(&"é".repeat(11), 10),
+        "é".repeat(10) + "…"
+    );
 }
 
 #[test]
 fn a_key_across_the_end_of_an_excerpt_is_redacted() {
     for place in 0..MAX_EXCERPT_BYTES + 50 {
         let text = format!("{} sk-{}", "x".repeat(place), "Q7".repeat(40));
-        for shown in [excerpt(&text), redact_and_truncate(&text, MAX_EXCERPT_BYTES)] {
+        for shown in [
+            excerpt(&text),
+            redact_and_truncate(&text, MAX_EXCERPT_BYTES),
+        ] {
             assert!(!shown.contains("Q7"), "key at {place}: {shown}");
         }
     }

@@ -20,7 +20,9 @@ pub(super) fn content_parts(items: &[Content]) -> Vec<Value> {
     let parts = items.iter().filter_map(|item| match inline_data(item) {
         Some((mime, data)) if is_media(mime) => Some(inline_data_part(mime, data)),
         // An empty part is refused.
-        _ => Some(item.to_text()).filter(|text| !text.is_empty()).map(text_part),
+        _ => Some(item.to_text())
+            .filter(|text| !text.is_empty())
+            .map(text_part),
     });
     parts.collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
-use super::wire::{ErrorEnvelope, ErrorBody};
+use super::wire::{ErrorBody, ErrorEnvelope};
 use crate::excerpt::describe_error_status;
 use crate::vendor_errors::{self, VendorError};
 

@@ -1,7 +1,9 @@
 //! ModelRequest in, the JSON of a request out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
+use toolwright_chat::{
+    HostedTool, Item, ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice,
+};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, ToolCall, ToolResult};
@@ -9,13 +11,17 @@ use toolwright_core::{CallId, ToolCall, ToolResult};
 use super::content::{content_parts, result_response, text_part};
 use super::{Gemini, ModelGeneration};
 use crate::call_identifiers;
-use crate::json::{merge_objects, number_from_f32, arguments_object};
+use crate::json::{arguments_object, merge_objects, number_from_f32};
 use crate::protocol::Protocol as _;
 
 /// Stands where a signature is demanded of a call that the model never signed, because another one made it.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(
+    request: &ModelRequest,
+    tools: &ToolPlan,
+    model: &str,
+) -> Map<String, Value> {
     let generation = ModelGeneration::for_model(model);
     let mut body = Map::new();
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
@@ -30,7 +36,10 @@ pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str
     let mut config = generation_config(&request.options, generation);
     if let Some(form) = &request.response_format {
         config.insert("responseMimeType".to_owned(), "application/json".into());
-        config.insert("responseJsonSchema".to_owned(), response_schema(&form.schema));
+        config.insert(
+            "responseJsonSchema".to_owned(),
+            response_schema(&form.schema),
+        );
     }
     if !config.is_empty() {
         body.insert("generationConfig".to_owned(), config.into());
@@ -86,7 +95,11 @@ struct CallReference<'a> {
 }
 
 /// What a step said, and the calls in it.
-fn replay_step<'a>(step: &'a Step, tools: &ToolPlan, generation: ModelGeneration) -> (Vec<Value>, Vec<CallReference<'a>>) {
+fn replay_step<'a>(
+    step: &'a Step,
+    tools: &ToolPlan,
+    generation: ModelGeneration,
+) -> (Vec<Value>, Vec<CallReference<'a>>) {
     let mut said = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
@@ -145,7 +158,10 @@ fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value
             let ToolCall {
                 name, arguments, ..
             } = tools.lower(call.clone());
-            let (name, args) = (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
+            let (name, args) = (
+                call_identifiers::valid_tool_name(name.as_str()),
+                arguments_object(arguments.as_str()),
+            );
             json!({"functionCall": {"name": name, "args": args}})
         }
         _ => return None,

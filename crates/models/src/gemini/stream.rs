@@ -9,10 +9,12 @@ use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Us
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::item::{blocked_message, hosted_kind, reasoning_kind, text_kind, search_kind, stop_reason};
+use super::item::{
+    blocked_message, hosted_kind, reasoning_kind, search_kind, stop_reason, text_kind,
+};
 use super::{Gemini, error, wire};
-use crate::limits::{MAX_ID_SEED_BYTES, MAX_CALLS, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::excerpt::excerpt;
+use crate::limits::{MAX_CALLS, MAX_ID_SEED_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
@@ -49,7 +51,11 @@ impl StreamParser {
         }
     }
 
-    fn read_part(&mut self, raw: &RawValue, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn read_part(
+        &mut self,
+        raw: &RawValue,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         // Only objects are parts: anything else could not be said again.
         let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
@@ -63,10 +69,16 @@ impl StreamParser {
         }
         if let Some(asked) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
             self.close_text(events);
-            events.push(item_event(hosted_kind(&asked.tool_type, asked.args, None), raw));
+            events.push(item_event(
+                hosted_kind(&asked.tool_type, asked.args, None),
+                raw,
+            ));
         } else if let Some(found) = parse_field::<wire::HostedTool<'_>>(&part, "toolResponse") {
             self.close_text(events);
-            events.push(item_event(hosted_kind(&found.tool_type, None, found.response), raw));
+            events.push(item_event(
+                hosted_kind(&found.tool_type, None, found.response),
+                raw,
+            ));
         } else if let Some(text) = parse_field::<String>(&part, "text") {
             let thought = parse_field(&part, "thought") == Some(true);
             let plain = part
@@ -112,13 +124,22 @@ impl StreamParser {
             (None, Some(open)) => open.text.push_str(&text),
             // Nothing yet: the last chunk often has such a part beside the reason why it ends.
             (None, None) if text.is_empty() => {}
-            (None, open) => *open = Some(OpenText { is_reasoning: thought, text }),
+            (None, open) => {
+                *open = Some(OpenText {
+                    is_reasoning: thought,
+                    text,
+                })
+            }
         }
     }
 
     /// Ends the text that was going on.
     fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(OpenText { is_reasoning: thought, text }) = self.open_text.take() else {
+        let Some(OpenText {
+            is_reasoning: thought,
+            text,
+        }) = self.open_text.take()
+        else {
             return;
         };
         let part = match thought {
@@ -215,7 +236,8 @@ impl ResponseParser for StreamParser {
         }
         let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
-            protocol_error(&format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
+            protocol_error(&format!("a chunk is not in the protocol: {excerpt}"))
+                .with_source(source)
         })?;
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));

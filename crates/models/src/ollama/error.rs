@@ -3,7 +3,7 @@
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
-use super::wire::{ErrorEnvelope, ErrorBody};
+use super::wire::{ErrorBody, ErrorEnvelope};
 use crate::excerpt::describe_error_status;
 use crate::vendor_errors::{self, VendorError};
 

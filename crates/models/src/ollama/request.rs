@@ -1,7 +1,7 @@
 //! ModelRequest in, the JSON of a request out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ItemKind, Message, ModelRequest, ModelOptions, Step, ToolChoice};
+use toolwright_chat::{ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, Content, ToolCall, ToolResult};
@@ -9,10 +9,14 @@ use toolwright_core::{CallId, Content, ToolCall, ToolResult};
 use super::Ollama;
 use super::content::message_with_content;
 use crate::call_identifiers;
-use crate::json::{merge_objects, number_from_f32, arguments_object};
+use crate::json::{arguments_object, merge_objects, number_from_f32};
 use crate::protocol::Protocol as _;
 
-pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(
+    request: &ModelRequest,
+    tools: &ToolPlan,
+    model: &str,
+) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages(request, tools).into());
@@ -80,7 +84,10 @@ struct CallReference<'a> {
 }
 
 /// What a step said, which is one message here, and the calls in it.
-fn replay_step<'a>(step: &'a Step, tools: &ToolPlan) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
+fn replay_step<'a>(
+    step: &'a Step,
+    tools: &ToolPlan,
+) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
     let (mut content, mut thinking) = (String::new(), String::new());
     let mut entries = Vec::new();
     let mut calls = Vec::new();
@@ -128,7 +135,10 @@ fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
         arguments,
         ..
     } = tools.lower(call.clone());
-    let (name, arguments) = (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
+    let (name, arguments) = (
+        call_identifiers::valid_tool_name(name.as_str()),
+        arguments_object(arguments.as_str()),
+    );
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 

@@ -10,8 +10,8 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::{Ollama, error, wire};
-use crate::limits::{MAX_ID_SEED_BYTES, MAX_CALLS, too_many_calls};
 use crate::excerpt::excerpt;
+use crate::limits::{MAX_CALLS, MAX_ID_SEED_BYTES, too_many_calls};
 use crate::protocol::{Protocol as _, ResponseParser};
 
 /// An answer that is being read.
@@ -57,13 +57,22 @@ impl StreamParser {
         });
         match &mut self.open_text {
             Some(open) => open.text.push_str(&text),
-            open => *open = Some(OpenText { is_reasoning: thinking, text }),
+            open => {
+                *open = Some(OpenText {
+                    is_reasoning: thinking,
+                    text,
+                })
+            }
         }
     }
 
     /// Ends the text that was going on.
     fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(OpenText { is_reasoning: thinking, text }) = self.open_text.take() else {
+        let Some(OpenText {
+            is_reasoning: thinking,
+            text,
+        }) = self.open_text.take()
+        else {
             return;
         };
         let raw = match thinking {

@@ -138,7 +138,9 @@ impl CallIdFormat {
     pub(crate) fn conform(self, id: &str) -> String {
         let fits = match self {
             Self::UpTo40Bytes => !id.is_empty() && id.len() <= MAX_ID_BYTES,
-            Self::NineAlphanumerics => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            Self::NineAlphanumerics => {
+                id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            }
         };
         match self {
             _ if fits => id.to_owned(),

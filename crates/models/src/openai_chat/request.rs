@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ResponseFormat, Message, ModelRequest, ModelOptions, ToolChoice};
+use toolwright_chat::{Message, ModelOptions, ModelRequest, ResponseFormat, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolCall, ToolResult};
@@ -42,7 +42,10 @@ pub(super) fn request_body(
         }
     }
     if let Some(form) = &request.response_format {
-        set("response_format", response_format(chat, &form.name, &form.schema));
+        set(
+            "response_format",
+            response_format(chat, &form.name, &form.schema),
+        );
     }
     for (name, value) in options(chat, &request.options) {
         set(name, value);
@@ -60,7 +63,10 @@ fn options(
     options: &ModelOptions,
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
-        (chat.quirks.max_tokens_field, options.max_tokens.map(Value::from)),
+        (
+            chat.quirks.max_tokens_field,
+            options.max_tokens.map(Value::from),
+        ),
         ("temperature", options.temperature.and_then(number_from_f32)),
         ("top_p", options.top_p.and_then(number_from_f32)),
         (
@@ -196,7 +202,8 @@ impl MessageWriter<'_> {
     fn push_history_message(&mut self, message: &Message) {
         match message {
             Message::User(contents) => {
-                let content = ContentParts::from_contents(contents, &self.protocol.quirks).into_content();
+                let content =
+                    ContentParts::from_contents(contents, &self.protocol.quirks).into_content();
                 self.push_unless_blank("user", content);
             }
             Message::Assistant(contents) => {
@@ -224,7 +231,11 @@ impl MessageWriter<'_> {
                 Some(result) => self.result_content(result, &mut images),
                 None => MISSING_RESULT_TEXT.into(),
             };
-            let id = self.protocol.quirks.call_id_format.conform(call.id.as_str());
+            let id = self
+                .protocol
+                .quirks
+                .call_id_format
+                .conform(call.id.as_str());
             self.messages.push(json!({
                 "role": "tool",
                 "tool_call_id": id,

@@ -9,12 +9,12 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::error::parse_error_value;
-use super::merge_delta::{merge_reasoning_detail, merge_value, is_empty_value};
+use super::merge_delta::{is_empty_value, merge_reasoning_detail, merge_value};
 use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
 use crate::call_assembler::{CallAssembler, CallDelta, CompleteCall};
-use crate::limits::too_many_calls;
 use crate::excerpt::excerpt;
+use crate::limits::too_many_calls;
 use crate::protocol::ResponseParser;
 
 /// What ends the stream.
@@ -54,7 +54,11 @@ impl StreamParser {
     }
 
     /// Reads a frame that is an error, or no chunk at first sight.
-    fn parse_unexpected_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+    fn parse_unexpected_frame(
+        &mut self,
+        name: &str,
+        data: &str,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
         let value: Value = serde_json::from_str(data).map_err(|error| {
             let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
             ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
@@ -93,7 +97,11 @@ impl StreamParser {
         Ok(events)
     }
 
-    fn read_choice(&mut self, choice: Choice, events: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn read_choice(
+        &mut self,
+        choice: Choice,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
         if !choice.error.is_null() {
             return Err(parse_error_value(0, &choice.error));
         }
@@ -109,10 +117,12 @@ impl StreamParser {
             }
         }
         match choice.finish_reason {
-            Some(reason) if VENDOR_FAILURE_REASONS.contains(&reason.as_str()) => Err(ModelError::new(
-                ModelErrorKind::Overloaded,
-                format!("the vendor broke off its answer: {reason}"),
-            )),
+            Some(reason) if VENDOR_FAILURE_REASONS.contains(&reason.as_str()) => {
+                Err(ModelError::new(
+                    ModelErrorKind::Overloaded,
+                    format!("the vendor broke off its answer: {reason}"),
+                ))
+            }
             Some(reason) if !reason.is_empty() => {
                 self.finish_reason = Some(reason);
                 Ok(())
@@ -136,7 +146,9 @@ impl StreamParser {
             events.push(ModelEvent::Text(refusal));
         }
         if !delta.tool_calls.is_empty() {
-            let told = self.calls.add_deltas(delta.tool_calls.into_iter().map(call_delta));
+            let told = self
+                .calls
+                .add_deltas(delta.tool_calls.into_iter().map(call_delta));
             events.extend(told.into_iter().map(|event| self.with_tool_name(event)));
         }
         if let Some(call) = delta.function_call {
@@ -257,7 +269,10 @@ impl StreamParser {
     fn finish(&mut self) -> Vec<ModelEvent> {
         self.is_finished = true;
         let (told, calls) = self.calls.finish();
-        let mut events: Vec<ModelEvent> = told.into_iter().map(|event| self.with_tool_name(event)).collect();
+        let mut events: Vec<ModelEvent> = told
+            .into_iter()
+            .map(|event| self.with_tool_name(event))
+            .collect();
         let mut items = Vec::new();
         let reasoning = std::mem::take(&mut self.reasoning_fields);
         let text = std::mem::take(&mut self.reasoning_text);

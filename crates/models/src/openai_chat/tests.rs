@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{self, ToolPlan, ToolPlanner, Shape};
+use toolwright_core::wire::{self, Shape, ToolPlan, ToolPlanner};
 
 use super::{OpenAiChat, Quirks};
 use crate::protocol::Protocol as _;

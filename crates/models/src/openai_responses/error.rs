@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use super::wire::{Frame, ErrorBody, text_or_json};
+use super::wire::{ErrorBody, Frame, text_or_json};
 use crate::excerpt::redact_and_truncate;
 use crate::vendor_errors::{self, VendorError};
 

@@ -23,7 +23,9 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
                     items.push(json!({"type": "message", "role": "user", "content": parts}));
                 }
             }
-            Message::Assistant(content) => items.extend(assistant_text(&Content::join_text(content))),
+            Message::Assistant(content) => {
+                items.extend(assistant_text(&Content::join_text(content)))
+            }
             Message::Step(step) => {
                 let later = messages.get(place + 1..).unwrap_or_default();
                 let results = results_for_step(later);
@@ -99,7 +101,9 @@ fn write_step(
                 }));
             }
             ItemKind::HostedApproval { id, .. } => {
-                let Some(request) = raw_item(item) else { continue };
+                let Some(request) = raw_item(item) else {
+                    continue;
+                };
                 items.push(request);
                 answers.push(match result_of(id) {
                     Some(result) if result.outcome == Outcome::Ok => {
@@ -113,7 +117,9 @@ fn write_step(
                     None => approval_response(id, false, Some(MISSING_DECISION_TEXT)),
                 });
             }
-            ItemKind::Reasoning { .. } => items.extend(raw_item(item).filter(|_| is_replayable(item))),
+            ItemKind::Reasoning { .. } => {
+                items.extend(raw_item(item).filter(|_| is_replayable(item)))
+            }
             ItemKind::Text { text } | ItemKind::Refusal { text } => {
                 items.extend(raw_item(item).or_else(|| assistant_text(text)));
             }
@@ -181,7 +187,9 @@ fn call_output(result: &ToolResult) -> Value {
             json!(text)
         };
     }
-    let failed = result.is_error().then(|| text_part(ERROR_PREFIX.trim_end()));
+    let failed = result
+        .is_error()
+        .then(|| text_part(ERROR_PREFIX.trim_end()));
     let parts = result.content.iter().map(content_part);
     Value::Array(failed.into_iter().chain(parts).collect())
 }

@@ -4,7 +4,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use toolwright_chat::ItemKind;
 
-use super::wire::{WebSearchAction, Item, Part, text_or_json};
+use super::wire::{Item, Part, WebSearchAction, text_or_json};
 
 /// What an item other than a function call is.
 pub(super) fn item_kind(item: Item) -> ItemKind {
@@ -23,7 +23,10 @@ pub(super) fn item_kind(item: Item) -> ItemKind {
         "mcp_list_tools" => mcp_list_tools_kind(item),
         "web_search_call" => {
             let failed = has_failed(&item);
-            let (input, output) = item.action.map(search_input_and_sources).unwrap_or_default();
+            let (input, output) = item
+                .action
+                .map(search_input_and_sources)
+                .unwrap_or_default();
             hosted_kind("web_search", input, output, failed)
         }
         "file_search_call" => {

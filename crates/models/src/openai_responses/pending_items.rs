@@ -86,11 +86,17 @@ impl PendingItems {
         clippy::indexing_slicing,
         reason = "the place is found or pushed just before"
     )]
-    pub(super) fn find_or_insert(&mut self, kind: PendingKind, frame: &Frame<'_>) -> &mut PendingItem {
+    pub(super) fn find_or_insert(
+        &mut self,
+        kind: PendingKind,
+        frame: &Frame<'_>,
+    ) -> &mut PendingItem {
         let id = frame.item_id.as_deref().unwrap_or_default();
         let running = |open: &PendingItem| !open.is_done && open.kind == kind;
         let named = |open: &PendingItem| !id.is_empty() && (open.id == id || open.call_id == id);
-        let placed = |open: &PendingItem| frame.output_index.is_some() && open.output_index == frame.output_index;
+        let placed = |open: &PendingItem| {
+            frame.output_index.is_some() && open.output_index == frame.output_index
+        };
         let told = frame.output_index.is_some();
         let at = self.position(|open| running(open) && named(open));
         // Some gateways make up a new id for each frame: then the place tells, and without it what began last.
@@ -116,7 +122,11 @@ impl PendingItems {
     }
 
     /// What was begun for an item that is whole now, and where it goes back; nothing if it has been told.
-    pub(super) fn take_completed(&mut self, item: &Item, place: Option<u64>) -> Option<(usize, PendingItem)> {
+    pub(super) fn take_completed(
+        &mut self,
+        item: &Item,
+        place: Option<u64>,
+    ) -> Option<(usize, PendingItem)> {
         let kind = PendingKind::from_type(item.kind.as_deref());
         let id = item.id.as_deref().unwrap_or_default();
         let call = item.call_id.as_deref().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! [`ModelRequest`] in, the JSON body of `POST /responses` out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{HostedTool, ModelRequest, ModelOptions, ToolChoice};
+use toolwright_chat::{HostedTool, ModelOptions, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
@@ -10,7 +10,11 @@ use super::input::input_items;
 use crate::json::{merge_objects, number_from_f32};
 
 /// Writes what is sent.
-pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str) -> Map<String, Value> {
+pub(super) fn request_body(
+    request: &ModelRequest,
+    plan: &ToolPlan,
+    model: &str,
+) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |name: &str, value: Value| {
         body.insert(name.to_owned(), value);
@@ -33,7 +37,10 @@ pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str)
         }
     }
     if let Some(form) = &request.response_format {
-        set("text", json!({"format": response_format(&form.name, &form.schema)}));
+        set(
+            "text",
+            json!({"format": response_format(&form.name, &form.schema)}),
+        );
     }
     write_options(&request.options, &mut body);
     body
@@ -49,11 +56,16 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
 fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
     // The plan has just written it: what cannot be read is not there.
     let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
-    tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
-        HostedTool::WebSearch(search) => Some(web_search_tool(search)),
-        HostedTool::Mcp(group) => Some(mcp_tool(group)),
-        _ => None,
-    }));
+    tools.extend(
+        request
+            .hosted_tools
+            .iter()
+            .filter_map(|hosted| match hosted {
+                HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+                HostedTool::Mcp(group) => Some(mcp_tool(group)),
+                _ => None,
+            }),
+    );
     tools
 }
 

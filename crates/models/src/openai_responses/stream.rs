@@ -14,7 +14,7 @@ use toolwright_chat::{
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::pending_items::{PendingItems, PendingKind, PendingItem};
+use super::pending_items::{PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
 use super::{OpenAiResponses, error, item};
 use crate::limits::{MAX_ITEMS, too_many_items};
@@ -270,7 +270,10 @@ impl StreamParser {
         if open.call_index.is_none() {
             start_call(open, &mut self.call_count, &self.tools, events);
         }
-        if let Some(index) = open.call_index.filter(|_| !open.arguments_streamed && !arguments.is_empty()) {
+        if let Some(index) = open
+            .call_index
+            .filter(|_| !open.arguments_streamed && !arguments.is_empty())
+        {
             let delta = arguments;
             events.push(ModelEvent::CallDelta { index, delta });
         }
@@ -377,13 +380,23 @@ impl StreamParser {
 }
 
 /// A call begins, if it is known which.
-fn start_call_if_identified(open: &mut PendingItem, calls: &mut usize, tools: &ToolPlan, events: &mut Vec<ModelEvent>) {
+fn start_call_if_identified(
+    open: &mut PendingItem,
+    calls: &mut usize,
+    tools: &ToolPlan,
+    events: &mut Vec<ModelEvent>,
+) {
     if open.call_index.is_none() && !open.call_id.is_empty() && !open.name.is_empty() {
         start_call(open, calls, tools, events);
     }
 }
 
-fn start_call(open: &mut PendingItem, calls: &mut usize, tools: &ToolPlan, events: &mut Vec<ModelEvent>) {
+fn start_call(
+    open: &mut PendingItem,
+    calls: &mut usize,
+    tools: &ToolPlan,
+    events: &mut Vec<ModelEvent>,
+) {
     let index = *calls;
     *calls += 1;
     open.call_index = Some(index);

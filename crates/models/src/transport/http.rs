@@ -41,7 +41,11 @@ impl HttpTransport {
 
     fn client_for(&self, request: &WireRequest) -> Result<Client, ModelError> {
         let is_near = offline::is_loopback(&request.url);
-        let kept = if is_near { &self.loopback_client } else { &self.remote_client };
+        let kept = if is_near {
+            &self.loopback_client
+        } else {
+            &self.remote_client
+        };
         if let Some(client) = kept.get() {
             return Ok(client.clone());
         }

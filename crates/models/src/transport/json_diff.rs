@@ -33,7 +33,11 @@ fn difference_at(place: &str, recorded: Option<&Value>, sent: Option<&Value>) ->
                 )
             })
         }
-        (Some(Value::String(recorded)), Some(Value::String(sent))) if matches_redacted_text(recorded, sent) => None,
+        (Some(Value::String(recorded)), Some(Value::String(sent)))
+            if matches_redacted_text(recorded, sent) =>
+        {
+            None
+        }
         (Some(recorded), Some(sent)) if scalars_equal(recorded, sent) => None,
         (recorded, sent) => {
             let place = if place.is_empty() { "the root" } else { place };

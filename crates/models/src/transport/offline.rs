@@ -40,7 +40,8 @@ pub fn forbid_live_requests() {
 
 /// Refuses an address that must not be asked here.
 pub(super) fn check_allowed(url: &Url) -> Result<(), ModelError> {
-    let forbidden = LIVE_REQUESTS_FORBIDDEN.load(Ordering::SeqCst) || is_truthy(env::var_os(FORBID_LIVE_VARIABLE).as_deref());
+    let forbidden = LIVE_REQUESTS_FORBIDDEN.load(Ordering::SeqCst)
+        || is_truthy(env::var_os(FORBID_LIVE_VARIABLE).as_deref());
     if !forbidden || is_loopback(url) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use toolwright_chat::ModelError;
 use toolwright_core::Secret;
 
-use super::recording::{RecordedResponse, RecordedRequest, Exchange, Recording, post};
+use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording, post};
 use super::redactor::Redactor;
 use super::{Transport, WireRequest, WireResponse};
 

@@ -60,11 +60,15 @@ impl Redactor {
 
     fn collect_secret_fields(&mut self, value: &Value) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.collect_secret_fields(item)),
+            Value::Array(items) => items
+                .iter()
+                .for_each(|item| self.collect_secret_fields(item)),
             Value::Object(fields) => {
                 for (name, value) in fields {
                     match value {
-                        Value::String(text) if SECRET_FIELDS.contains(&name.as_str()) => self.add_secret(text),
+                        Value::String(text) if SECRET_FIELDS.contains(&name.as_str()) => {
+                            self.add_secret(text)
+                        }
                         other => self.collect_secret_fields(other),
                     }
                 }

@@ -58,12 +58,18 @@ impl Replayer {
 
     /// How many exchanges have not been asked for yet.
     pub fn remaining(&self) -> usize {
-        let left = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self
+            .remaining
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         left.len()
     }
 
     fn respond(&self, request: &WireRequest) -> Result<WireResponse, ModelError> {
-        let mut left = self.remaining.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self
+            .remaining
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let place = self.total.saturating_sub(left.len()) + 1;
         let Some(exchange) = left.front() else {
             let message = format!(

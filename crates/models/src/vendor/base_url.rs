@@ -6,7 +6,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 use url::Url;
 
-use super::{Vendor, ProtocolKind};
+use super::{ProtocolKind, Vendor};
 
 /// Where Azure speaks what OpenAI speaks.
 const AZURE_PATH: &str = "/openai/v1";
@@ -29,7 +29,9 @@ pub(super) fn parse_base_url(vendor: &Vendor, text: &str) -> Result<Url, ModelEr
     };
     if vendor.base_url.is_none() {
         let path = url.path().trim_end_matches('/');
-        let path = path.strip_suffix(AZURE_PATH).or(path.strip_suffix("/openai"));
+        let path = path
+            .strip_suffix(AZURE_PATH)
+            .or(path.strip_suffix("/openai"));
         let path = path.unwrap_or(url.path().trim_end_matches('/'));
         url.set_path(&format!("{path}{AZURE_PATH}"));
     }
@@ -93,7 +95,11 @@ mod tests {
             ("ollama.com", "https://ollama.com/"),
         ] {
             let vendor = Vendor::by_name("ollama").unwrap();
-            assert_eq!(parse_base_url(vendor, text).unwrap().as_str(), address, "{text:?}");
+            assert_eq!(
+                parse_base_url(vendor, text).unwrap().as_str(),
+                address,
+                "{text:?}"
+            );
         }
     }
 
@@ -120,7 +126,8 @@ mod tests {
             let told = parse_base_url(Vendor::by_name("openai").unwrap(), text).unwrap_err();
             assert!(told.message.contains("is no address of openai"), "{told}");
         }
-        let told = parse_base_url(Vendor::by_name("groq").unwrap(), "ftp://me:hunter2@host").unwrap_err();
+        let told =
+            parse_base_url(Vendor::by_name("groq").unwrap(), "ftp://me:hunter2@host").unwrap_err();
         assert!(!told.message.contains("hunter2"), "{told}");
     }
 }

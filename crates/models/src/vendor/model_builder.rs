@@ -6,10 +6,10 @@ use std::sync::Arc;
 use toolwright_chat::{Model, ModelError, ModelErrorKind, ModelId};
 use toolwright_core::{Config, Secret};
 
-use super::{Vendor, ProtocolKind};
+use super::{ProtocolKind, Vendor};
 use crate::anthropic::Anthropic;
-use crate::gemini::Gemini;
 use crate::client::{ConnectionSettings, RemoteModel, Timeouts};
+use crate::gemini::Gemini;
 use crate::ollama::Ollama;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
@@ -165,7 +165,9 @@ impl ModelBuilder {
             streaming: self.streaming,
         };
         Ok(match self.vendor.protocol {
-            ProtocolKind::OpenAiResponses => Arc::new(RemoteModel::new(id, OpenAiResponses, connection)?),
+            ProtocolKind::OpenAiResponses => {
+                Arc::new(RemoteModel::new(id, OpenAiResponses, connection)?)
+            }
             ProtocolKind::OpenAiChat(dialect, quirks) => {
                 let vendor = self.vendor.name;
                 let protocol = OpenAiChat {
@@ -175,7 +177,9 @@ impl ModelBuilder {
                 };
                 Arc::new(RemoteModel::new(id, protocol, connection)?)
             }
-            ProtocolKind::Anthropic => Arc::new(RemoteModel::new(id, Anthropic::default(), connection)?),
+            ProtocolKind::Anthropic => {
+                Arc::new(RemoteModel::new(id, Anthropic::default(), connection)?)
+            }
             ProtocolKind::Gemini => Arc::new(RemoteModel::new(id, Gemini, connection)?),
             ProtocolKind::Ollama => Arc::new(RemoteModel::new(id, Ollama, connection)?),
         })
@@ -184,7 +188,9 @@ impl ModelBuilder {
 
 #[cfg(feature = "http")]
 fn default_transport(patience: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
-    Ok(Arc::new(HttpTransport::new().connect_timeout(patience.connect)))
+    Ok(Arc::new(
+        HttpTransport::new().connect_timeout(patience.connect),
+    ))
 }
 
 #[cfg(not(feature = "http"))]

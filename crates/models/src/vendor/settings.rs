@@ -12,7 +12,10 @@ impl ModelBuilder {
     /// The address, and whether it is ours: said here, in our settings, or in the table.
     pub(super) fn resolve_base_url(&self) -> Result<(Url, bool), ModelError> {
         let vendor = self.vendor;
-        let said = self.base_url.as_deref().filter(|base| !base.trim().is_empty());
+        let said = self
+            .base_url
+            .as_deref()
+            .filter(|base| !base.trim().is_empty());
         if let Some(said) = said {
             return Ok((base_url::parse_base_url(vendor, said)?, true));
         }
@@ -20,7 +23,11 @@ impl ModelBuilder {
             return Ok((base_url::parse_base_url(vendor, set.expose())?, is_ours));
         }
         let Some(base) = vendor.base_url else {
-            let message = format!("{} needs an address: {}", vendor.name, self.how_to_set("base"));
+            let message = format!(
+                "{} needs an address: {}",
+                vendor.name,
+                self.how_to_set("base")
+            );
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
         Ok((base_url::parse_base_url(vendor, base)?, true))

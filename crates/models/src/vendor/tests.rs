@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use toolwright_chat::{HostedTool, ModelErrorKind, ModelRequest};
-use toolwright_core::{Config, Secret, ConfigSources};
+use toolwright_core::{Config, ConfigSources, Secret};
 
 use super::*;
 use crate::transport::{Transport, WireRequest, WireResponse};
@@ -58,9 +58,15 @@ fn every_vendor_has_a_name_of_its_own_and_a_row_that_works() {
         assert!(later.into_iter().all(|other| other.name != vendor.name));
         assert_eq!(vendor.base_url.is_none(), vendor.name.starts_with("azure"));
         let base = vendor.base_url.unwrap_or("https://mine.openai.azure.com");
-        let model = vendor.model("m").base_url(base).api_key(Secret::new("a key"));
+        let model = vendor
+            .model("m")
+            .base_url(base)
+            .api_key(Secret::new("a key"));
         assert_eq!(model.build().unwrap().id().vendor, vendor.name);
-        if vendor.base_url.is_some_and(|base| base.starts_with("http:")) {
+        if vendor
+            .base_url
+            .is_some_and(|base| base.starts_with("http:"))
+        {
             assert!(!vendor.requires_api_key && vendor.model("m").build().is_ok());
         }
     }
@@ -71,8 +77,13 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
     let told = Vendor::by_name("opena").unwrap_err().message;
     assert!(told.contains("did you mean `openai`?"), "{told}");
     assert!(told.contains("llama.cpp"), "{told}");
-    assert!(ModelBuilder::for_model("gpt-5").is_err() && ModelBuilder::for_model("openai:").is_err());
-    let model = ModelBuilder::for_model("ollama:qwen3:8b").unwrap().build().unwrap();
+    assert!(
+        ModelBuilder::for_model("gpt-5").is_err() && ModelBuilder::for_model("openai:").is_err()
+    );
+    let model = ModelBuilder::for_model("ollama:qwen3:8b")
+        .unwrap()
+        .build()
+        .unwrap();
     assert_eq!(model.id().to_string(), "ollama:qwen3:8b");
 }
 
@@ -176,7 +187,10 @@ fn each_vendor_has_its_header_for_the_key() {
 #[test]
 fn headers_come_from_settings_and_from_here() {
     let config = config(&[], &[("models.openai.headers.x-team", "blue")]);
-    let openai = Vendor::by_name("openai").unwrap().model("m").config(&config);
+    let openai = Vendor::by_name("openai")
+        .unwrap()
+        .model("m")
+        .config(&config);
     let request = sent_request(
         openai
             .clone()
@@ -224,7 +238,13 @@ fn a_key_goes_unencrypted_only_where_somebody_said_so_to_us() {
     assert!(openai.clone().api_key(key()).config(&ours).build().is_ok());
     let near = config(&[("OPENAI_BASE_URL", "http://localhost:4000/v1")], &[]);
     assert!(openai.clone().api_key(key()).config(&near).build().is_ok());
-    assert!(openai.api_key(key()).base_url("http://proxy:4000").build().is_ok());
+    assert!(
+        openai
+            .api_key(key())
+            .base_url("http://proxy:4000")
+            .build()
+            .is_ok()
+    );
     // Without a key there is nothing to lose.
     let host = config(&[("OLLAMA_HOST", "http://gpu-box:11434")], &[]);
     let ollama = Vendor::by_name("ollama").unwrap().model("m").config(&host);

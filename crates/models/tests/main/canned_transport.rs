@@ -13,8 +13,8 @@ use toolwright_chat::{Message, Model, ModelError, ModelRequest};
 use toolwright_core::{Content, RegisteredTool, Registry, Secret, Tool, ToolCall, ToolResult};
 use toolwright_models::{Bytes, ModelBuilder, Transport, Vendor, WireRequest, WireResponse};
 
-use crate::protocol_fixture::{ProtocolFixture, body};
 use crate::collected_events::CollectedEvents;
+use crate::protocol_fixture::{ProtocolFixture, body};
 
 /// One answer.
 #[derive(Clone, Debug, Default)]
@@ -170,7 +170,9 @@ impl Stream for CannedBody {
 pub(crate) fn builder(speaker: &dyn ProtocolFixture, line: &CannedTransport) -> ModelBuilder {
     let (vendor, name) = speaker.model();
     let connect = Vendor::by_name(vendor).unwrap().model(name);
-    connect.api_key(Secret::new("a key")).transport(line.clone())
+    connect
+        .api_key(Secret::new("a key"))
+        .transport(line.clone())
 }
 
 pub(crate) fn model(speaker: &dyn ProtocolFixture, line: &CannedTransport) -> Arc<dyn Model> {

@@ -1,16 +1,16 @@
 //! One list of scenarios that every protocol goes through: whoever adds a protocol writes how its vendor speaks, and no test.
 
-mod responses;
-mod limits;
-mod structured_output;
-mod round_trips;
 mod failures;
+mod limits;
+mod responses;
+mod round_trips;
+mod structured_output;
 
-pub(crate) use responses::*;
-pub(crate) use limits::*;
-pub(crate) use structured_output::*;
-pub(crate) use round_trips::*;
 pub(crate) use failures::*;
+pub(crate) use limits::*;
+pub(crate) use responses::*;
+pub(crate) use round_trips::*;
+pub(crate) use structured_output::*;
 
 /// Puts a speaker through all scenarios; time does not pass by itself in them.
 macro_rules! conforms {

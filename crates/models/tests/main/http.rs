@@ -97,7 +97,10 @@ async fn pieces_arrive_as_they_are_sent() {
         asked
     });
     let mut answer = model(&base, Timeouts::default()).stream(weather_request());
-    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
+    assert!(matches!(
+        answer.next().await,
+        Some(Ok(ModelEvent::RequestSent(_)))
+    ));
     let first = answer.next().await.unwrap().unwrap();
     assert!(matches!(first, ModelEvent::Text(text) if text == "Hello"));
     got_it.send(()).unwrap();
@@ -131,7 +134,10 @@ async fn dropping_the_answer_closes_the_connection() {
 async fn a_server_that_says_nothing_is_left() {
     let (_listener, base) = listen().await;
     let hurried = timeouts_with(|patience| &mut patience.first_byte);
-    let error = ask(&model(&base, hurried), weather_request()).await.error.unwrap();
+    let error = ask(&model(&base, hurried), weather_request())
+        .await
+        .error
+        .unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
     assert!(error.message.starts_with("nothing was answered"), "{error}");
 }
@@ -168,7 +174,10 @@ async fn nobody_at_the_address_is_an_error() {
     let (listener, base) = listen().await;
     drop(listener);
     let hurried = timeouts_with(|patience| &mut patience.idle);
-    let error = ask(&model(&base, hurried), weather_request()).await.error.unwrap();
+    let error = ask(&model(&base, hurried), weather_request())
+        .await
+        .error
+        .unwrap();
     assert_eq!(error.kind, ModelErrorKind::Network);
     assert!(!format!("{error:?}").contains("hunter2"));
 }
@@ -190,7 +199,9 @@ async fn a_key_is_not_carried_to_where_a_redirect_leads() {
 async fn live() -> ModelErrorKind {
     let patience = timeouts_with(|patience| &mut patience.idle);
     let connect = Vendor::by_name("openai").unwrap().model("gpt-5");
-    let connect = connect.base_url("http://0.0.0.0:1").api_key(Secret::new("a key"));
+    let connect = connect
+        .base_url("http://0.0.0.0:1")
+        .api_key(Secret::new("a key"));
     let model = connect.timeouts(patience).build().unwrap();
     let error = ask(&model, weather_request()).await.error.unwrap();
     let helps = error.message.contains("`Replay`") && error.message.contains("scripted model");

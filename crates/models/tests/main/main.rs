@@ -10,9 +10,9 @@
 #[macro_use]
 mod conformance;
 mod canned_transport;
+mod collected_events;
 mod corpus;
 mod http;
-mod recordings;
 mod protocol_fixture;
 mod protocols;
-mod collected_events;
+mod recordings;

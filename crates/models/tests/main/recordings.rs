@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use futures::StreamExt as _;
 use toolwright_chat::{HostedTool, ModelErrorKind};
-use toolwright_core::{Config, Secret, ConfigSources, ToolResult};
+use toolwright_core::{Config, ConfigSources, Secret, ToolResult};
 use toolwright_models::{
     Bytes, ModelBuilder, Recorder, Recording, Replayer, Transport, Vendor, WireHeader, WireRequest,
 };
 
-use crate::canned_transport::{CannedResponse, CannedTransport, follow_up_request, ask, weather_request, result};
+use crate::canned_transport::{
+    CannedResponse, CannedTransport, ask, follow_up_request, result, weather_request,
+};
 
 const HELLO: &str = "{\"message\":{\"content\":\"Grüß \"}}\n{\"message\":{\"content\":\"dich 🌍\"},\"done\":true}\n";
 
@@ -47,7 +49,8 @@ async fn a_conversation_is_replayed_as_it_was() {
     let line = CannedTransport::new([
         CannedResponse::error(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
         // In the middle of two letters.
-        CannedResponse::in_chunks(HELLO.as_bytes(), &[28, 70]).header("content-type", "application/x-ndjson"),
+        CannedResponse::in_chunks(HELLO.as_bytes(), &[28, 70])
+            .header("content-type", "application/x-ndjson"),
     ]);
     let recorder = Recorder::new(line);
     let model = ollama(recorder.clone()).build().unwrap();

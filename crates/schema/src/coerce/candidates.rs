@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::subschema_path::{type_names, enum_strings};
+use super::subschema_path::{enum_strings, type_names};
 use crate::{InputLimits, Tape};
 
 /// Another way to read a value.
@@ -33,7 +33,11 @@ pub(super) fn candidates(root: &Value, place: &str, value: &Value) -> Vec<Candid
         return found;
     }
     let spelled = match value {
-        Value::String(text) => [parse_number(text), parse_bool(text), parse_json_container(text)],
+        Value::String(text) => [
+            parse_number(text),
+            parse_bool(text),
+            parse_json_container(text),
+        ],
         Value::Number(_) | Value::Bool(_) => [to_plain_string(value), None, None],
         _ => [const { None }; 3],
     };

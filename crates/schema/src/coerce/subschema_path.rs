@@ -17,7 +17,12 @@ fn child_pointer(place: &str, keyword: &str, name: &str) -> String {
 }
 
 /// All places that look at the same value as `place`; of several alternatives only one that alone can hold it.
-fn collect_same_value_paths(root: &Value, place: &str, kind: Option<&str>, found: &mut Vec<String>) {
+fn collect_same_value_paths(
+    root: &Value,
+    place: &str,
+    kind: Option<&str>,
+    found: &mut Vec<String>,
+) {
     let Some(object) = subschema_at(root, place).and_then(Value::as_object) else {
         return;
     };

@@ -1,9 +1,12 @@
 //! Anthropic: JSON Schema 2020-12 with an object at the root, and a smaller strict mode.
 
-use super::{ANY_JSON_SCHEMA, Dialect, EnumValues, NameRule, DialectRules, StrictBudget, StrictMode, is_word_or_dash};
+use super::{
+    ANY_JSON_SCHEMA, Dialect, DialectRules, EnumValues, NameRule, StrictBudget, StrictMode,
+    is_word_or_dash,
+};
 use crate::pass::{
-    all_of, booleans, bounds, conditions, constants, enums, formats, unsupported_keywords, annotations, nulls,
-    objects, one_of, refs, root, strict_budget, tuples, types, unions,
+    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
+    one_of, refs, root, strict_budget, tuples, types, unions, unsupported_keywords,
 };
 
 /// 128 for the API; 64 where a remote MCP server is attached to an app, which is another road.

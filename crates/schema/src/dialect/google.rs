@@ -1,9 +1,13 @@
 //! Gemini, whose function declarations take one of two kinds of schema.
 
-use super::{ANY_JSON_SCHEMA, EnumValues, NameRule, NullStyle, DialectRules, is_letter_or_underscore, is_word_char};
+use super::{
+    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
+    is_word_char,
+};
 use crate::pass::{
-    all_of, booleans, bounds, conditions, constants, enums, formats, item_counts, unsupported_keywords, annotations,
-    nulls, objects, one_of, property_order, parameter_names, refs, root, tuples, types, unions,
+    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, item_counts,
+    nulls, objects, one_of, parameter_names, property_order, refs, root, tuples, types, unions,
+    unsupported_keywords,
 };
 
 const TOOL_NAMES: NameRule = NameRule::new(128, is_letter_or_underscore, |letter| {

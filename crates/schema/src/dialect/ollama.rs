@@ -2,8 +2,8 @@
 
 use super::{ANY_JSON_SCHEMA, DialectRules};
 use crate::pass::{
-    all_of, booleans, conditions, constants, enums, unsupported_keywords, annotations, nulls, one_of, refs, root,
-    tuples, types, unions,
+    all_of, annotations, booleans, conditions, constants, enums, nulls, one_of, refs, root, tuples,
+    types, unions, unsupported_keywords,
 };
 
 pub(super) static RULES: DialectRules = DialectRules {

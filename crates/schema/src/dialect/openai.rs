@@ -1,9 +1,9 @@
 //! OpenAI: anything goes, unless strict mode holds the model to the schema.
 
-use super::{ANY_JSON_SCHEMA, SizeLimits, Dialect, DialectRules, StrictMode};
+use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, SizeLimits, StrictMode};
 use crate::pass::{
-    all_of, booleans, bounds, size_limits, conditions, constants, enums, formats, unsupported_keywords, annotations,
-    nulls, objects, one_of, optional_as_null, refs, root, tuples, types, unions,
+    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
+    one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
 };
 
 pub(super) static NON_STRICT: DialectRules = DialectRules {

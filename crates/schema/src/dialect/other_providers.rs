@@ -1,9 +1,12 @@
 //! Providers that speak OpenAI's or Anthropic's language with differences, and MCP, which takes any JSON Schema.
 
-use super::{ANY_JSON_SCHEMA, EnumValues, NameRule, NullStyle, DialectRules, StrictMode, WORD_OR_DASH_64, is_word_or_dash};
+use super::{
+    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, StrictMode, WORD_OR_DASH_64,
+    is_word_or_dash,
+};
 use crate::pass::{
-    all_of, booleans, bounds, size_limits, conditions, constants, enums, formats, unsupported_keywords, annotations,
-    nulls, objects, one_of, optional_as_null, refs, root, tuples, types, unions,
+    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
+    one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
 };
 
 pub(super) static MISTRAL: DialectRules = DialectRules {

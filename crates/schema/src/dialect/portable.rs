@@ -1,9 +1,12 @@
 //! What every provider understands: plain types, `anyOf` and `enum`.
 
-use super::{ANY_JSON_SCHEMA, EnumValues, NameRule, NullStyle, DialectRules, is_letter_or_underscore, is_word_char};
+use super::{
+    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
+    is_word_char,
+};
 use crate::pass::{
-    all_of, booleans, conditions, constants, enums, unsupported_keywords, annotations, nulls, objects, one_of,
-    parameter_names, refs, root, tuples, types, unions,
+    all_of, annotations, booleans, conditions, constants, enums, nulls, objects, one_of,
+    parameter_names, refs, root, tuples, types, unions, unsupported_keywords,
 };
 
 pub(super) static RULES: DialectRules = DialectRules {

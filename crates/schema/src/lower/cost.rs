@@ -57,13 +57,15 @@ pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
     members.remove_keyword(keyword);
     for (name, value) in members {
         match (subschema_shape(name), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => remove_keyword_everywhere(value, keyword),
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                parts.iter_mut().for_each(|part| remove_keyword_everywhere(part, keyword))
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => {
+                remove_keyword_everywhere(value, keyword)
             }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                parts.values_mut().for_each(|part| remove_keyword_everywhere(part, keyword))
-            }
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => parts
+                .iter_mut()
+                .for_each(|part| remove_keyword_everywhere(part, keyword)),
+            (SubschemaShape::Map, Value::Object(parts)) => parts
+                .values_mut()
+                .for_each(|part| remove_keyword_everywhere(part, keyword)),
             _ => {}
         }
     }
@@ -76,7 +78,9 @@ fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
     visit(schema);
     for (keyword, value) in members {
         match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => for_each_schema(value, visit),
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
+                for_each_schema(value, visit)
+            }
             (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
                 parts.iter().for_each(|part| for_each_schema(part, visit))
             }

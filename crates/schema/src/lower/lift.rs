@@ -153,12 +153,16 @@ impl LiftRun<'_> {
                     *value = held;
                 }
             }
-            (LiftStep::JsonText, other) if !self.lifting => *value = Value::String(other.to_string()),
+            (LiftStep::JsonText, other) if !self.lifting => {
+                *value = Value::String(other.to_string())
+            }
             (LiftStep::EnumAsText(texts), _) => {
-                let other = texts.iter().find_map(|(wire, canonical)| match self.lifting {
-                    true => (wire == value).then_some(canonical),
-                    false => cmp::equal(canonical, value).then_some(wire),
-                });
+                let other = texts
+                    .iter()
+                    .find_map(|(wire, canonical)| match self.lifting {
+                        true => (wire == value).then_some(canonical),
+                        false => cmp::equal(canonical, value).then_some(wire),
+                    });
                 if let Some(other) = other {
                     *value = other.clone();
                 }
@@ -247,12 +251,18 @@ impl LiftRun<'_> {
         }
         if !self.lifting {
             for member in members.iter().filter(|member| member.null_means_absent) {
-                object.entry(member.wire_name.as_str()).or_insert(Value::Null);
+                object
+                    .entry(member.wire_name.as_str())
+                    .or_insert(Value::Null);
             }
         }
     }
 
-    fn transform_any_of<'b>(&self, branches: impl Iterator<Item = (&'b LiftBranch, &'b Value)>, value: &mut Value) {
+    fn transform_any_of<'b>(
+        &self,
+        branches: impl Iterator<Item = (&'b LiftBranch, &'b Value)>,
+        value: &mut Value,
+    ) {
         let likely: Vec<(&LiftBranch, &Value)> = branches
             .filter(|(_, schema)| !self.lifting || has_matching_type(schema, value))
             .collect();
@@ -335,7 +345,9 @@ fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
 fn contains_lift_marks(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(contains_lift_marks),
-        Value::Object(members) => members.has_keyword(LIFT_KEYWORD) || members.values().any(contains_lift_marks),
+        Value::Object(members) => {
+            members.has_keyword(LIFT_KEYWORD) || members.values().any(contains_lift_marks)
+        }
         _ => false,
     }
 }

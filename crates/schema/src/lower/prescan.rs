@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LowerError, LIFT_KEYWORD, SubschemaShape, KeywordSet, subschema_shape};
+use super::{KeywordSet, LIFT_KEYWORD, LowerError, SubschemaShape, subschema_shape};
 
 /// No schema that anybody wrote comes near it; references that multiply do.
 pub(crate) const MAX_NODES: usize = 20_000;
@@ -62,7 +62,9 @@ impl Prescan {
                     } else {
                         self.keywords.insert_keyword(keyword, value);
                     }
-                    let names = !names && value.is_object() && subschema_shape(keyword) == SubschemaShape::Map;
+                    let names = !names
+                        && value.is_object()
+                        && subschema_shape(keyword) == SubschemaShape::Map;
                     match self.scan_value(value, names, deeper) {
                         SizeCheck::WithinLimits => {}
                         other => return other,

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{
-    LowerError, KeywordLookup, KeywordLookupMut, Loss, PathSegment, SchemaPath, KeywordSet, Severity, lift::remove_lift_marks, prescan::Prescan,
+    KeywordLookup, KeywordLookupMut, KeywordSet, Loss, LowerError, PathSegment, SchemaPath,
+    Severity, lift::remove_lift_marks, prescan::Prescan,
 };
 use crate::{Dialect, dialect::DialectRules};
 
@@ -28,7 +29,12 @@ pub(crate) struct SchemaCursor<'p> {
 
 impl SchemaCursor<'_> {
     /// Reports something given up here.
-    pub(crate) fn report_loss(&mut self, keyword: &str, severity: Severity, spilled: Option<String>) {
+    pub(crate) fn report_loss(
+        &mut self,
+        keyword: &str,
+        severity: Severity,
+        spilled: Option<String>,
+    ) {
         let path = self.path.to_json_pointer();
         if severity != Severity::Note && path.split('/').any(inverts_validity) {
             // To admit more in what is negated is to admit less, and the other way round.
@@ -41,7 +47,13 @@ impl SchemaCursor<'_> {
         self.push_loss(path, keyword, severity, spilled);
     }
 
-    fn push_loss(&mut self, path: String, keyword: &str, severity: Severity, spilled: Option<String>) {
+    fn push_loss(
+        &mut self,
+        path: String,
+        keyword: &str,
+        severity: Severity,
+        spilled: Option<String>,
+    ) {
         let loss = Loss {
             path,
             keyword: keyword.to_owned(),
@@ -67,13 +79,22 @@ impl SchemaCursor<'_> {
     }
 
     /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
-    pub(crate) fn move_to_description(&mut self, schema: &mut Map<String, Value>, keyword: &str, words: String) {
+    pub(crate) fn move_to_description(
+        &mut self,
+        schema: &mut Map<String, Value>,
+        keyword: &str,
+        words: String,
+    ) {
         append_to_description(schema, &words);
         self.report_loss(keyword, Severity::Wider, Some(words));
     }
 
     /// The same report, one step below.
-    pub(crate) fn child<'s>(&'s mut self, keyword: &'s str, part: PathSegment<'s>) -> SchemaCursor<'s> {
+    pub(crate) fn child<'s>(
+        &'s mut self,
+        keyword: &'s str,
+        part: PathSegment<'s>,
+    ) -> SchemaCursor<'s> {
         SchemaCursor {
             path: self.path.child(keyword, part),
             rules: self.rules,
@@ -163,13 +184,19 @@ impl LoweringState {
     }
 
     /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
-    pub(crate) fn visit_top_down(&mut self, mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>)) {
+    pub(crate) fn visit_top_down(
+        &mut self,
+        mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+    ) {
         let (schema, mut spot) = self.root();
         visit_top_down(schema, &mut spot, &mut visit);
     }
 
     /// Visits every schema, each after the schemas in it.
-    pub(crate) fn visit_bottom_up(&mut self, mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>)) {
+    pub(crate) fn visit_bottom_up(
+        &mut self,
+        mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+    ) {
         let (schema, mut spot) = self.root();
         visit_bottom_up(schema, &mut spot, &mut visit);
     }
@@ -181,7 +208,9 @@ fn visit_top_down(
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
     visit(schema, spot);
-    for_each_subschema(schema, spot, &mut |part, spot| visit_top_down(part, spot, visit));
+    for_each_subschema(schema, spot, &mut |part, spot| {
+        visit_top_down(part, spot, visit)
+    });
 }
 
 pub(crate) fn visit_bottom_up(
@@ -189,7 +218,9 @@ pub(crate) fn visit_bottom_up(
     spot: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
-    for_each_subschema(schema, spot, &mut |part, spot| visit_bottom_up(part, spot, visit));
+    for_each_subschema(schema, spot, &mut |part, spot| {
+        visit_bottom_up(part, spot, visit)
+    });
     visit(schema, spot);
 }
 
@@ -208,7 +239,10 @@ pub(crate) fn for_each_subschema(
             continue;
         }
         match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ (Value::Object(_) | Value::Bool(_))) => {
+            (
+                SubschemaShape::Single | SubschemaShape::SingleOrList,
+                value @ (Value::Object(_) | Value::Bool(_)),
+            ) => {
                 visit(value, &mut spot.child(keyword, PathSegment::Single));
             }
             (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {

@@ -1,5 +1,5 @@
 //! What lowering promises.
 
-mod combined_features;
 mod argument_lifting;
+mod combined_features;
 mod size_limits;

@@ -5,8 +5,9 @@
 use serde_json::Value;
 
 use super::{
-    Members, NormaliseResult, Normaliser, type_keyword,
-    keyword_table::{KeywordValue, IMPLIED_TYPE_KEYWORDS, keyword_value},
+    Members, NormaliseResult, Normaliser,
+    keyword_table::{IMPLIED_TYPE_KEYWORDS, KeywordValue, keyword_value},
+    type_keyword,
     type_names::{JsonType, json_type},
 };
 use crate::SchemaError;
@@ -28,7 +29,10 @@ const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
 ];
 
 /// Puts parameters where they belong: in `properties`.
-pub(super) fn collect_bare_properties(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn collect_bare_properties(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     unwrap_openapi_schema(walker, members)?;
     let names = if all_members_are_parameters(members) {
         let each = members.iter();
@@ -120,13 +124,19 @@ fn unwrap_nested_properties(walker: &mut Normaliser, members: &mut Members) -> N
 }
 
 /// Adds what the inner schema says; of two descriptions the outer one stays.
-fn merge_inner_schema(walker: &Normaliser, members: &mut Members, inner: Members, place: &str) -> NormaliseResult {
+fn merge_inner_schema(
+    walker: &Normaliser,
+    members: &mut Members,
+    inner: Members,
+    place: &str,
+) -> NormaliseResult {
     for (keyword, value) in inner {
         match members.get(&keyword) {
             None => {
                 members.insert(keyword, value);
             }
-            Some(outer) if *outer == value || keyword_value(&keyword) == Some(KeywordValue::Prose) => {}
+            Some(outer)
+                if *outer == value || keyword_value(&keyword) == Some(KeywordValue::Prose) => {}
             Some(_) => {
                 let message = format!("says `{keyword}`, and so does the schema around it");
                 return Err(walker.error_at(place, message));
@@ -164,7 +174,12 @@ fn all_members_are_parameters(members: &Members) -> bool {
     let is_keyword = |name: &String| {
         matches!(
             keyword_value(name),
-            Some(KeywordValue::Schema | KeywordValue::SchemaList | KeywordValue::SchemaMap | KeywordValue::AnyValue)
+            Some(
+                KeywordValue::Schema
+                    | KeywordValue::SchemaList
+                    | KeywordValue::SchemaMap
+                    | KeywordValue::AnyValue
+            )
         )
     };
     let mut said = members
@@ -181,7 +196,9 @@ fn has_effect(name: &str, value: &Value) -> bool {
 fn is_parameter(name: &str, value: &Value) -> bool {
     match (keyword_value(name), value) {
         (None, Value::Object(_) | Value::Null) => true,
-        (None | Some(KeywordValue::Schema), Value::String(word)) => type_keyword::is_type_expression(word),
+        (None | Some(KeywordValue::Schema), Value::String(word)) => {
+            type_keyword::is_type_expression(word)
+        }
         (Some(_), Value::Object(schema)) => {
             looks_like_schema(name, schema) || schema.contains_key("description")
         }
@@ -228,7 +245,15 @@ fn may_be_object(members: &Members) -> bool {
 /// Members that no dialect knows as keywords, or not with such a value, and that look like schemas.
 fn stray_members(members: &Members) -> Vec<String> {
     let is_stray = |name: &str, value: &Value| match (keyword_value(name), value) {
-        (Some(KeywordValue::Schema | KeywordValue::SchemaList | KeywordValue::SchemaMap | KeywordValue::AnyValue), _) => false,
+        (
+            Some(
+                KeywordValue::Schema
+                | KeywordValue::SchemaList
+                | KeywordValue::SchemaMap
+                | KeywordValue::AnyValue,
+            ),
+            _,
+        ) => false,
         (_, Value::Object(schema)) => looks_like_schema(name, schema),
         // A bare word may be a note of somebody's own: `"widget": "text"`.
         _ => false,

@@ -51,12 +51,16 @@ pub(super) fn keyword_value(keyword: &str) -> Option<KeywordValue> {
         | "divisibleBy" => KeywordValue::Number,
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minContains" | "maxContains"
         | "minProperties" | "maxProperties" => KeywordValue::NonNegativeInteger,
-        "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" | "nullable" => KeywordValue::Boolean,
+        "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" | "nullable" => {
+            KeywordValue::Boolean
+        }
         "type" | "enum" | "required" | "optional" | "propertyOrdering" | "defs"
         | "dependencies" | "dependentRequired" | "discriminator" | "xml" | "externalDocs" => {
             KeywordValue::HandledElsewhere
         }
-        "const" | "default" | "examples" | "example" | "extends" | "disallow" => KeywordValue::AnyValue,
+        "const" | "default" | "examples" | "example" | "extends" | "disallow" => {
+            KeywordValue::AnyValue
+        }
         // Other words with a `$` are kept for the language, those with `x-` for whoever extends it.
         other if other.starts_with('$') || other.starts_with("x-") => KeywordValue::AnyValue,
         _ => return None,

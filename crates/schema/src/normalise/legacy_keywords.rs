@@ -53,7 +53,12 @@ fn remove_schema_keyword(walker: &mut Normaliser, members: &mut Members) -> Norm
     Ok(())
 }
 
-fn upgrade_exclusive_bound(walker: &mut Normaliser, members: &mut Members, keyword: &str, bound: &str) {
+fn upgrade_exclusive_bound(
+    walker: &mut Normaliser,
+    members: &mut Members,
+    keyword: &str,
+    bound: &str,
+) {
     let Some(given) = members.get(keyword).filter(|given| !given.is_number()) else {
         return;
     };
@@ -69,7 +74,12 @@ fn upgrade_exclusive_bound(walker: &mut Normaliser, members: &mut Members, keywo
     }
 }
 
-fn rename_keyword(walker: &mut Normaliser, members: &mut Members, from: &str, to: &str) -> NormaliseResult {
+fn rename_keyword(
+    walker: &mut Normaliser,
+    members: &mut Members,
+    from: &str,
+    to: &str,
+) -> NormaliseResult {
     let fits = match members.get(from) {
         None | Some(Value::Null) => false,
         // Any other is a word of somebody's own.

@@ -63,7 +63,10 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
         if unfit == options.len() {
             return move_enum_to_items(walker, members, &kinds);
         }
-        for option in options.iter().filter(|option| !matches_type(option, &kinds)) {
+        for option in options
+            .iter()
+            .filter(|option| !matches_type(option, &kinds))
+        {
             let (option, kinds) = (walker.excerpt(option), kinds.join(" or "));
             walker.add_fix(format!(
                 "`enum` names {option}, which is no {kinds}: it can never be sent"
@@ -79,7 +82,10 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
     let shown = walker.excerpt(default);
     match convert(default, &kinds) {
         Some(read) => {
-            walker.add_fix(format!("`default: {shown}` read as {}", walker.excerpt(&read)));
+            walker.add_fix(format!(
+                "`default: {shown}` read as {}",
+                walker.excerpt(&read)
+            ));
             *default = read;
         }
         None => walker.add_fix(format!(
@@ -93,7 +99,10 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
 /// Returns how many options do not fit and cannot be converted.
 fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
     let mut unfit = 0;
-    for option in options.iter_mut().filter(|option| !matches_type(option, kinds)) {
+    for option in options
+        .iter_mut()
+        .filter(|option| !matches_type(option, kinds))
+    {
         match convert(option, kinds) {
             Some(read) => {
                 let (from, to) = (walker.excerpt(option), walker.excerpt(&read));
@@ -107,7 +116,11 @@ fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[Stri
 }
 
 /// The options of an array are often those of its elements; any other type admits none of its options.
-fn move_enum_to_items(walker: &mut Normaliser, members: &mut Members, kinds: &[String]) -> NormaliseResult {
+fn move_enum_to_items(
+    walker: &mut Normaliser,
+    members: &mut Members,
+    kinds: &[String],
+) -> NormaliseResult {
     let none_fits = |walker: &Normaliser| {
         let message = format!("none of the options is of type {}", kinds.join(" or "));
         Err(walker.error_at("enum", message))
@@ -151,7 +164,11 @@ fn matches_type(value: &Value, kinds: &[String]) -> bool {
 /// The one reading of a value as one of these types.
 fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
     let readings = match value {
-        Value::String(text) => [parse_number(value), parse_bool(value), parse_json_container(text)],
+        Value::String(text) => [
+            parse_number(value),
+            parse_bool(value),
+            parse_json_container(text),
+        ],
         Value::Number(_) | Value::Bool(_) => [Some(Value::from(value.to_string())), None, None],
         _ => return None,
     };

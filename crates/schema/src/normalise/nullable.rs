@@ -78,9 +78,9 @@ fn push_unique(list: &mut Vec<Value>, one: Value) {
 
 fn wrap_in_nullable_union(members: &mut Members) {
     let whole = std::mem::take(members);
-    let (outside, inside): (Members, Members) = whole
-        .into_iter()
-        .partition(|(keyword, _)| KEPT_OUTSIDE_UNION.contains(&keyword.as_str()) || keyword.starts_with("x-"));
+    let (outside, inside): (Members, Members) = whole.into_iter().partition(|(keyword, _)| {
+        KEPT_OUTSIDE_UNION.contains(&keyword.as_str()) || keyword.starts_with("x-")
+    });
     *members = outside;
     members.insert("anyOf".to_owned(), json!([inside, {"type": "null"}]));
 }

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Members, NormaliseResult, Normaliser, required_list, required_flag};
+use super::{Members, NormaliseResult, Normaliser, required_flag, required_list};
 
 /// Makes `properties` an object of schemas, mends each, and gathers which of them must be sent.
-pub(super) fn normalise_properties(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_properties(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     properties_to_object(walker, members)?;
     move_required_out(walker, members);
     required_list::normalise_required(walker, members)?;
@@ -16,7 +19,9 @@ pub(super) fn normalise_properties(walker: &mut Normaliser, members: &mut Member
     let mut wishes = Vec::new();
     walker.with_path_segment("properties", |walker| {
         for (name, schema) in properties {
-            if let Some(wish) = walker.with_path_segment(name, |walker| walker.normalise_schema(schema))? {
+            if let Some(wish) =
+                walker.with_path_segment(name, |walker| walker.normalise_schema(schema))?
+            {
                 wishes.push((name.clone(), wish));
             }
         }
@@ -38,12 +43,17 @@ fn properties_to_object(walker: &mut Normaliser, members: &mut Members) -> Norma
         }
         Value::Array(elements) => {
             let elements = std::mem::take(elements);
-            let named = walker.with_path_segment("properties", |walker| properties_from_list(walker, elements))?;
+            let named = walker.with_path_segment("properties", |walker| {
+                properties_from_list(walker, elements)
+            })?;
             walker.add_fix("a list in `properties` read as an object");
             *given = Value::Object(named);
         }
         other => {
-            let message = format!("expected an object of schemas, got {}", walker.excerpt(other));
+            let message = format!(
+                "expected an object of schemas, got {}",
+                walker.excerpt(other)
+            );
             return Err(walker.error_at("properties", message));
         }
     }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Members, NormaliseResult, Normaliser, required_list::is_property, keyword_values::parse_bool};
+use super::{
+    Members, NormaliseResult, Normaliser, keyword_values::parse_bool, required_list::is_property,
+};
 
 /// What a property says about its own being required.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,10 @@ pub(super) struct RequiredFlag {
 impl RequiredFlag {
     fn new(required: bool, said: impl Into<String>) -> Self {
         let said = said.into();
-        Self { required, source: said }
+        Self {
+            required,
+            source: said,
+        }
     }
 
     /// Parts `string (optional)` and `str, optional`.
@@ -93,7 +98,11 @@ impl RequiredFlag {
 }
 
 /// Writes into the list of an object what its properties say about themselves.
-pub(super) fn apply_required_flags(walker: &mut Normaliser, members: &mut Members, wishes: Vec<(String, RequiredFlag)>) {
+pub(super) fn apply_required_flags(
+    walker: &mut Normaliser,
+    members: &mut Members,
+    wishes: Vec<(String, RequiredFlag)>,
+) {
     if wishes.is_empty() {
         return;
     }

@@ -7,7 +7,10 @@ use serde_json::Value;
 use super::{Members, NormaliseResult, Normaliser};
 
 /// Makes `required` a list of names.
-pub(super) fn normalise_required(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_required(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let Some(given) = members.get("required") else {
         return Ok(());
     };
@@ -44,7 +47,10 @@ pub(super) fn normalise_required(walker: &mut Normaliser, members: &mut Members)
 }
 
 /// Drops a list of those that need not be sent: nobody must, unless it is said.
-pub(super) fn drop_optional_list(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn drop_optional_list(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let Some(given) = members.shift_remove("optional") else {
         return Ok(());
     };
@@ -71,7 +77,10 @@ pub(super) fn drop_optional_list(walker: &mut Normaliser, members: &mut Members)
 }
 
 /// Checks that a list holds names; returns each once where some stand there twice.
-fn deduplicated_names(walker: &Normaliser, names: &[Value]) -> NormaliseResult<Option<Vec<String>>> {
+fn deduplicated_names(
+    walker: &Normaliser,
+    names: &[Value],
+) -> NormaliseResult<Option<Vec<String>>> {
     let mut seen = HashSet::with_capacity(names.len());
     for name in names {
         let Some(text) = name.as_str() else {

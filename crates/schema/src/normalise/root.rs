@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    NormaliseResult, Normaliser, size_limit, bare_properties, literal_values,
+    NormaliseResult, Normaliser, bare_properties,
     keyword_table::{KeywordValue, keyword_value},
+    literal_values, size_limit,
 };
 use crate::{InputLimits, Tape};
 
@@ -62,7 +63,9 @@ pub(super) fn finish_root(walker: &mut Normaliser, schema: &mut Value) -> Normal
     };
     let stray = members.keys().find(|name| keyword_value(name).is_none());
     match stray {
-        Some(stray) if members.keys().all(says_nothing) => Err(bare_properties::unknown_keyword_error(walker, stray)),
+        Some(stray) if members.keys().all(says_nothing) => {
+            Err(bare_properties::unknown_keyword_error(walker, stray))
+        }
         _ => Ok(()),
     }
 }

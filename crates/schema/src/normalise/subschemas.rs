@@ -8,10 +8,16 @@ use super::{
 };
 
 /// Mends every schema that a keyword holds.
-pub(super) fn normalise_subschemas(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_subschemas(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let mut empty = Vec::new();
     for (keyword, value) in members.iter_mut() {
-        let Some(holds @ (KeywordValue::Schema | KeywordValue::SchemaList | KeywordValue::SchemaMap)) = keyword_value(keyword) else {
+        let Some(
+            holds @ (KeywordValue::Schema | KeywordValue::SchemaList | KeywordValue::SchemaMap),
+        ) = keyword_value(keyword)
+        else {
             continue;
         };
         let says_nothing = match value {
@@ -35,12 +41,16 @@ pub(super) fn normalise_subschemas(walker: &mut Normaliser, members: &mut Member
             (KeywordValue::SchemaList, Value::Array(elements)) => {
                 let mut each = elements.iter_mut().enumerate();
                 each.try_for_each(|(at, element)| {
-                    walker.with_path_segment(&at.to_string(), |walker| normalise_subschema(walker, element))
+                    walker.with_path_segment(&at.to_string(), |walker| {
+                        normalise_subschema(walker, element)
+                    })
                 })
             }
-            (KeywordValue::SchemaMap, Value::Object(named)) => named
-                .iter_mut()
-                .try_for_each(|(name, value)| walker.with_path_segment(name, |walker| normalise_subschema(walker, value))),
+            (KeywordValue::SchemaMap, Value::Object(named)) => {
+                named.iter_mut().try_for_each(|(name, value)| {
+                    walker.with_path_segment(name, |walker| normalise_subschema(walker, value))
+                })
+            }
             (_, other) => {
                 let wanted = if holds == KeywordValue::SchemaMap {
                     "an object"

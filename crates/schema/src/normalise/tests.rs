@@ -2,10 +2,10 @@
 
 mod already_normal;
 mod drafts;
+mod literal_values;
 mod objects;
 mod random;
 mod rejections;
-mod literal_values;
 mod type_names;
 
 use serde_json::Value;

@@ -5,7 +5,10 @@ use serde_json::Value;
 use super::{Members, NormaliseResult, Normaliser};
 
 /// Says by `prefixItems` and `items` what older drafts say by `items` and `additionalItems`.
-pub(super) fn normalise_tuple_items(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_tuple_items(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let is_list = members.get("items").is_some_and(Value::is_array);
     if is_list && members.contains_key("prefixItems") {
         return Err(walker.error_at("items", "a list of schemas beside `prefixItems`"));
@@ -24,9 +27,8 @@ pub(super) fn normalise_tuple_items(walker: &mut Normaliser, members: &mut Membe
             walker.add_fix("`additionalItems` read as `items`");
             members.insert("items".to_owned(), rest);
         }
-        Some(_) => {
-            walker.add_fix("`additionalItems` dropped: only after a list of items it means something")
-        }
+        Some(_) => walker
+            .add_fix("`additionalItems` dropped: only after a list of items it means something"),
     }
     Ok(())
 }

@@ -4,15 +4,18 @@ use serde_json::{Map, Value};
 
 use super::{
     Members, NormaliseResult, Normaliser,
-    type_expression::TypeExpression,
-    type_parser,
     required_flag::RequiredFlag,
+    type_expression::TypeExpression,
     type_names::{self, is_json_schema_type},
+    type_parser,
 };
 use crate::{SchemaError, nearest};
 
 /// Says the type of a schema in JSON Schema's own words; returns what the word says of being required.
-pub(super) fn normalise_type(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult<Option<RequiredFlag>> {
+pub(super) fn normalise_type(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult<Option<RequiredFlag>> {
     let given = match members.get("type") {
         None => return Ok(None),
         Some(Value::String(word)) if is_json_schema_type(word) => return Ok(None),
@@ -47,7 +50,10 @@ pub(super) fn normalise_type(walker: &mut Normaliser, members: &mut Members) -> 
 }
 
 /// A schema that is nothing but a type word, or a flag in quotes.
-pub(super) fn schema_from_type_name(walker: &mut Normaliser, text: &str) -> NormaliseResult<(Value, Option<RequiredFlag>)> {
+pub(super) fn schema_from_type_name(
+    walker: &mut Normaliser,
+    text: &str,
+) -> NormaliseResult<(Value, Option<RequiredFlag>)> {
     let flag = match text {
         "true" => Some(true),
         "false" => Some(false),
@@ -58,7 +64,8 @@ pub(super) fn schema_from_type_name(walker: &mut Normaliser, text: &str) -> Norm
         return Ok((Value::Bool(flag), None));
     }
     let (word, wish) = RequiredFlag::split_type_text(text);
-    let meant = type_parser::parse_type(word).map_err(|piece| unknown_type_error(walker, &piece, walker.error("")))?;
+    let meant = type_parser::parse_type(word)
+        .map_err(|piece| unknown_type_error(walker, &piece, walker.error("")))?;
     let schema = Value::Object(meant.into_schema());
     walker.add_fix(format!("{} read as {schema}", Value::from(text)));
     Ok((schema, wish))
@@ -71,16 +78,21 @@ pub(super) fn is_type_expression(text: &str) -> bool {
 
 fn are_json_schema_types(given: &[Value]) -> bool {
     let own = |(at, word): (usize, &Value)| {
-        word.as_str().is_some_and(is_json_schema_type) && !given.iter().take(at).any(|before| before == word)
+        word.as_str().is_some_and(is_json_schema_type)
+            && !given.iter().take(at).any(|before| before == word)
     };
     // Distinct words are seven at most: nothing longer is compared with itself.
     (1..=7).contains(&given.len()) && given.iter().enumerate().all(own)
 }
 
-fn parse_type(walker: &Normaliser, text: &str, keyword: &str) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
+fn parse_type(
+    walker: &Normaliser,
+    text: &str,
+    keyword: &str,
+) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
     let (word, wish) = RequiredFlag::split_type_text(text);
-    let meant =
-        type_parser::parse_type(word).map_err(|piece| unknown_type_error(walker, &piece, walker.error_at(keyword, "")))?;
+    let meant = type_parser::parse_type(word)
+        .map_err(|piece| unknown_type_error(walker, &piece, walker.error_at(keyword, "")))?;
     Ok((meant, wish))
 }
 
@@ -125,7 +137,11 @@ fn describe_type(meant: &Map<String, Value>) -> String {
 }
 
 /// Puts what the type word said beside what the schema says itself.
-fn apply_type(walker: &Normaliser, members: &mut Members, meant: Map<String, Value>) -> NormaliseResult {
+fn apply_type(
+    walker: &Normaliser,
+    members: &mut Members,
+    meant: Map<String, Value>,
+) -> NormaliseResult {
     if !meant.contains_key("type") {
         members.shift_remove("type");
     }

@@ -69,7 +69,9 @@ pub(super) fn json_type(word: &str) -> Option<JsonType> {
 
 /// Whether JSON Schema knows this very word.
 pub(super) fn is_json_schema_type(word: &str) -> bool {
-    TYPE_NAMES.iter().any(|(kind, _)| kind.json_schema_name() == Some(word))
+    TYPE_NAMES
+        .iter()
+        .any(|(kind, _)| kind.json_schema_name() == Some(word))
 }
 
 /// Every known word.

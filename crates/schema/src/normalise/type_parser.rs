@@ -32,7 +32,11 @@ pub(super) fn parse_type(text: &str) -> Result<TypeExpression, String> {
         Ok(found) if parser.tokens.is_empty() => Ok(found),
         Ok(_) => Err(text.to_owned()),
         // Of prose no single word is the guilty one.
-        Err(TypeParseError::UnknownName(word)) if tokens.iter().any(|token| matches!(token, Token::Punctuation(_))) => {
+        Err(TypeParseError::UnknownName(word))
+            if tokens
+                .iter()
+                .any(|token| matches!(token, Token::Punctuation(_))) =>
+        {
             Err(word.to_owned())
         }
         Err(_) => Err(text.to_owned()),
@@ -109,7 +113,10 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn parse_union(&mut self) -> ParseResult<'t> {
-        self.remaining_depth = self.remaining_depth.checked_sub(1).ok_or(TypeParseError::Malformed)?;
+        self.remaining_depth = self
+            .remaining_depth
+            .checked_sub(1)
+            .ok_or(TypeParseError::Malformed)?;
         let first = self.parse_postfix()?;
         let mut branches = vec![first];
         while self.consume(&[Token::Punctuation('|')]) || self.consume(&[Token::Word("or")]) {
@@ -181,7 +188,10 @@ impl<'t> Parser<'_, 't> {
             self.tokens = rest;
             return Ok(TypeExpression::Plain(found));
         }
-        self.remaining_depth = self.remaining_depth.checked_sub(1).ok_or(TypeParseError::Malformed)?;
+        self.remaining_depth = self
+            .remaining_depth
+            .checked_sub(1)
+            .ok_or(TypeParseError::Malformed)?;
         let found = self.parse_postfix();
         self.remaining_depth += 1;
         found
@@ -230,7 +240,9 @@ impl<'t> Parser<'_, 't> {
                 Some(Token::Word("True")) => Value::Bool(true),
                 Some(Token::Word("False")) => Value::Bool(false),
                 Some(Token::Word("None")) => Value::Null,
-                Some(Token::Word(word)) => serde_json::from_str(word).map_err(|_| TypeParseError::Malformed)?,
+                Some(Token::Word(word)) => {
+                    serde_json::from_str(word).map_err(|_| TypeParseError::Malformed)?
+                }
                 _ => return Err(TypeParseError::Malformed),
             };
             options.push(TypeExpression::Literal(value));

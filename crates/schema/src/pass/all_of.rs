@@ -4,10 +4,12 @@ mod merge;
 
 use serde_json::{Map, Value};
 
-use super::one_of::are_disjoint;
 use super::applies_to::{has_no_assertions, is_assertion};
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, SchemaCursor};
+use super::one_of::are_disjoint;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
+};
 
 pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
@@ -40,7 +42,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
                     merge_all_of(members, spot, &definitions);
                     open = true;
                 }
-                if members.has_keyword("unevaluatedProperties") || members.has_keyword("unevaluatedItems") {
+                if members.has_keyword("unevaluatedProperties")
+                    || members.has_keyword("unevaluatedItems")
+                {
                     resolve_unevaluated(members);
                 }
             }
@@ -117,7 +121,10 @@ pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
     {
         distribute_closing(schema);
     }
-    if SAME_VALUE_KEYWORDS.iter().any(|keyword| schema.has_keyword(keyword)) {
+    if SAME_VALUE_KEYWORDS
+        .iter()
+        .any(|keyword| schema.has_keyword(keyword))
+    {
         return;
     }
     if let Some(value) = schema.remove_keyword("unevaluatedProperties")
@@ -149,7 +156,9 @@ fn distribute_closing(schema: &mut Map<String, Value>) {
     };
     let plain = |branch: &Value| {
         branch.as_object().is_some_and(|branch| {
-            !SAME_VALUE_KEYWORDS.iter().any(|keyword| branch.has_keyword(keyword))
+            !SAME_VALUE_KEYWORDS
+                .iter()
+                .any(|keyword| branch.has_keyword(keyword))
                 && !branch.has_keyword("unevaluatedProperties")
                 && branch
                     .keyword("additionalProperties")

@@ -5,7 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::lower::{LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor, append_to_description};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState,
+    SchemaCursor, Severity, append_to_description,
+};
 
 /// What is taken out besides keywords that nobody knows.
 const ANNOTATION_KEYWORDS: [&str; 6] = [
@@ -21,7 +24,9 @@ const ANNOTATION_KEYWORDS: [&str; 6] = [
 const MAX_SHOWN_CHARS: usize = 80;
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::from_keywords(&ANNOTATION_KEYWORDS).union(KeywordSet::OTHER_KEYWORD)) {
+    if !draft.contains_any(
+        KeywordSet::from_keywords(&ANNOTATION_KEYWORDS).union(KeywordSet::OTHER_KEYWORD),
+    ) {
         return Ok(());
     }
     let edition = SchemaDraft::of(&draft.schema);
@@ -159,7 +164,12 @@ fn upgrade_draft(members: &mut Map<String, Value>) {
 
 /// A title speaks where there is no description.
 fn title_to_description(members: &mut Map<String, Value>) {
-    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str).map(str::trim);
+    let text = |keyword: &str| {
+        members
+            .keyword(keyword)
+            .and_then(Value::as_str)
+            .map(str::trim)
+    };
     let title = text("title").filter(|title| !title.is_empty());
     if let (Some(title), None | Some("")) = (title, text("description")) {
         let title = Value::from(title);
@@ -168,7 +178,11 @@ fn title_to_description(members: &mut Map<String, Value>) {
 }
 
 /// How text is encoded, and what it is then.
-fn describe_content(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, edition: SchemaDraft) {
+fn describe_content(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    edition: SchemaDraft,
+) {
     let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str);
     let words = match (text("contentMediaType"), text("contentEncoding")) {
         (Some(kind), Some(encoding)) => format!("{kind} as {encoding} text"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::lower::{LoweringState, LowerError, SubschemaShape, KeywordSet, subschema_shape};
+use crate::lower::{KeywordSet, LowerError, LoweringState, SubschemaShape, subschema_shape};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     if !draft.contains_any(KeywordSet::BOOLEAN_SCHEMA) {
@@ -72,11 +72,16 @@ fn expand_booleans(members: &mut Map<String, Value>, noted: &mut BooleanUsage) {
         }
         match value {
             Value::Bool(flag) => match subschema_shape(keyword) {
-                SubschemaShape::Single | SubschemaShape::SingleOrList => return expand_keyword_boolean(keyword, *flag, value, noted),
+                SubschemaShape::Single | SubschemaShape::SingleOrList => {
+                    return expand_keyword_boolean(keyword, *flag, value, noted);
+                }
                 _ => return true,
             },
             Value::Array(elements) if elements.iter().any(Value::is_boolean) => {
-                if matches!(subschema_shape(keyword), SubschemaShape::List | SubschemaShape::SingleOrList) {
+                if matches!(
+                    subschema_shape(keyword),
+                    SubschemaShape::List | SubschemaShape::SingleOrList
+                ) {
                     elements.iter_mut().for_each(expand_boolean);
                 }
             }
@@ -92,7 +97,12 @@ fn expand_booleans(members: &mut Map<String, Value>, noted: &mut BooleanUsage) {
 }
 
 /// A boolean that is a keyword's only schema; returns whether the keyword stays.
-fn expand_keyword_boolean(keyword: &str, flag: bool, value: &mut Value, noted: &mut BooleanUsage) -> bool {
+fn expand_keyword_boolean(
+    keyword: &str,
+    flag: bool,
+    value: &mut Value,
+    noted: &mut BooleanUsage,
+) -> bool {
     match (keyword, flag) {
         ("not", false) => return false,
         (

@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::json_text::single_type;
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, SchemaCursor};
+use super::json_text::single_type;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor,
+};
 
 /// Beyond it neighbouring integers are one and the same float.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -135,7 +137,9 @@ fn make_inclusive(
         }
     };
     if tighter {
-        let Some(number) = integer_to_number(new) else { return };
+        let Some(number) = integer_to_number(new) else {
+            return;
+        };
         members.set_keyword(inclusive, Value::Number(number));
     }
     members.remove_keyword(exclusive);

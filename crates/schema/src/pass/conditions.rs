@@ -4,16 +4,18 @@
 //! and `if` turn that around, which is why they are judged as a whole and never walked into.
 
 mod arrays;
+mod negations;
 mod objects;
 mod sentences;
-mod negations;
 
 use serde_json::{Map, Value};
 
+use super::applies_to::has_no_assertions;
 use super::booleans::never_valid_error;
 use super::constants::make_unsatisfiable;
-use super::applies_to::has_no_assertions;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+};
 
 pub(crate) use sentences::describe_value;
 
@@ -57,7 +59,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     if admits_nothing(&draft.schema) {
         return Err(never_valid_error());
     }
-    if !draft.contains_any(KeywordSet::from_keywords(&CONDITION_KEYWORDS).union(KeywordSet::BOOLEAN_SCHEMA)) {
+    if !draft.contains_any(
+        KeywordSet::from_keywords(&CONDITION_KEYWORDS).union(KeywordSet::BOOLEAN_SCHEMA),
+    ) {
         return Ok(());
     }
     let mut copied = false;
@@ -70,7 +74,11 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             copied |= rewrite_conditions(members, spot);
         }
     });
-    draft.note_added_keywords(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::NULL_TYPE).union(KeywordSet::from_keywords(&WRITTEN_KEYWORDS)));
+    draft.note_added_keywords(
+        KeywordSet::NON_SCHEMA_ITEMS
+            .union(KeywordSet::NULL_TYPE)
+            .union(KeywordSet::from_keywords(&WRITTEN_KEYWORDS)),
+    );
     if copied { draft.check_size() } else { Ok(()) }
 }
 
@@ -152,7 +160,11 @@ fn prune_unsatisfiable(members: &mut Map<String, Value>) {
 }
 
 /// Takes a keyword out, unless the dialect has it.
-fn take_unsupported(members: &mut Map<String, Value>, spot: &SchemaCursor<'_>, keyword: &str) -> Option<Value> {
+fn take_unsupported(
+    members: &mut Map<String, Value>,
+    spot: &SchemaCursor<'_>,
+    keyword: &str,
+) -> Option<Value> {
     if spot.rules.allows_keyword(keyword) {
         None
     } else {
@@ -161,7 +173,12 @@ fn take_unsupported(members: &mut Map<String, Value>, spot: &SchemaCursor<'_>, k
 }
 
 /// Gives up what a keyword meant, of which the first few things are told.
-fn describe_loss(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, keyword: &str, all: Vec<String>) {
+fn describe_loss(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    keyword: &str,
+    all: Vec<String>,
+) {
     let more = all.len() > MAX_DESCRIBED;
     for words in all.into_iter().take(MAX_DESCRIBED) {
         spot.move_to_description(members, keyword, words);

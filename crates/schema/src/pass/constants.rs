@@ -8,9 +8,9 @@ use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
 use self::type_set::TypeSet;
-use super::booleans::never_valid_error;
 use super::applies_to::is_assertion;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet};
+use super::booleans::never_valid_error;
+use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
 
 /// Fewer values are compared each with each.
 const MAX_PAIRWISE_VALUES: usize = 16;
@@ -25,11 +25,15 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             return;
         };
         let mut keywords = members.keys();
-        if keywords.any(|keyword| keyword == "const" || keyword == "enum") && !simplify_enum(members) {
+        if keywords.any(|keyword| keyword == "const" || keyword == "enum")
+            && !simplify_enum(members)
+        {
             possible &= !spot.path.is_root();
         }
     });
-    draft.note_added_keywords(KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])));
+    draft.note_added_keywords(
+        KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])),
+    );
     if possible {
         Ok(())
     } else {
@@ -53,7 +57,9 @@ pub(super) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         (None, Some(listed)) => listed,
         (None, None) => return true,
     };
-    let admitted = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    let admitted = members
+        .keyword("type")
+        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
     values.retain(|value| admitted.intersects(TypeSet::type_of(value)));
     deduplicate(&mut values);
     if values.is_empty() {
@@ -61,9 +67,9 @@ pub(super) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         return false;
     }
     if !members.keyword("type").is_some_and(Value::is_string) {
-        let kinds = values
-            .iter()
-            .fold(TypeSet::NONE, |all, value| all.union(TypeSet::type_of(value)));
+        let kinds = values.iter().fold(TypeSet::NONE, |all, value| {
+            all.union(TypeSet::type_of(value))
+        });
         // Numbers that are not whole have no type of their own; the list of values decides anyway.
         let kinds = if kinds.intersects(TypeSet::FRACTION) {
             kinds.union(TypeSet::INTEGER)

@@ -47,7 +47,10 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "format" => format_text(value.as_str()?),
         "maxLength" => format!("at most {}", count_noun(value, "character")?),
         "minLength" => at_least_text(value, "character")?,
-        "pattern" => format!("matches the pattern `{}`", truncated(value.as_str()?, MAX_CHARS - 24)),
+        "pattern" => format!(
+            "matches the pattern `{}`",
+            truncated(value.as_str()?, MAX_CHARS - 24)
+        ),
 
         "additionalItems" | "unevaluatedItems" => match value {
             Value::Bool(false) => "no further items".to_owned(),
@@ -62,7 +65,10 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "uniqueItems" => value.as_bool()?.then(|| "no item comes twice".to_owned())?,
 
         "additionalProperties" | "unevaluatedProperties" => {
-            format!("each further property is {}", constraint_text(value, depth)?)
+            format!(
+                "each further property is {}",
+                constraint_text(value, depth)?
+            )
         }
         "dependencies" | "dependentRequired" | "dependentSchemas" => {
             let each = value.as_object()?.iter();
@@ -81,9 +87,16 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
             )
         })?,
         "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, part)| {
-            format!("`{}` is {}", truncated(name, MAX_PART_CHARS), schema_text(part, depth))
+            format!(
+                "`{}` is {}",
+                truncated(name, MAX_PART_CHARS),
+                schema_text(part, depth)
+            )
         })?,
-        "propertyNames" => format!("the name of each property is {}", constraint_text(value, depth)?),
+        "propertyNames" => format!(
+            "the name of each property is {}",
+            constraint_text(value, depth)?
+        ),
         "required" => match value.as_array()?.as_slice() {
             [] => return None,
             names => format!("requires {}", names_text(names)),
@@ -92,12 +105,16 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "allOf" => join_listed(value.as_array()?.iter(), " and ", |part| {
             schema_text(part, depth)
         })?,
-        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |part| schema_text(part, depth))?,
+        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |part| {
+            schema_text(part, depth)
+        })?,
         "else" => format!("otherwise {}", constraint_text(value, depth)?),
         "if" => format!("if {}", schema_text(value, depth)),
         "not" => format!("not {}", schema_text(value, depth)),
         "oneOf" => {
-            let parts = join_listed(value.as_array()?.iter(), "; ", |part| schema_text(part, depth))?;
+            let parts = join_listed(value.as_array()?.iter(), "; ", |part| {
+                schema_text(part, depth)
+            })?;
             format!("exactly one of: {parts}")
         }
         "then" => format!("then {}", constraint_text(value, depth)?),

@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::json_text::single_type;
 use super::describe::describe_enum;
+use super::json_text::single_type;
 use crate::dialect::EnumValues;
-use crate::lower::{LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, PathSegment, SchemaCursor, add_lift_mark};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
+    PathSegment, SchemaCursor, add_lift_mark,
+};
 use crate::{Schema, Tape};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
@@ -41,7 +44,9 @@ fn rewrite_enum(members: &mut Map<String, Value>, only_strings: bool, spot: &mut
         Some("null") if only_strings => {
             members.remove_keyword("enum");
         }
-        Some("string") if only_strings && has_empty_string(members) => move_enum_to_description(members, spot),
+        Some("string") if only_strings && has_empty_string(members) => {
+            move_enum_to_description(members, spot)
+        }
         _ => {}
     }
 }
@@ -58,7 +63,11 @@ fn rewrite_union_enums(branches: &mut [Value], spot: &mut SchemaCursor<'_>) {
             && members.has_keyword("enum")
             && matches!(single_type(members), Some("boolean" | "integer" | "number"))
         {
-            enum_to_strings(members, &texts, &mut spot.child("anyOf", PathSegment::Index(at)));
+            enum_to_strings(
+                members,
+                &texts,
+                &mut spot.child("anyOf", PathSegment::Index(at)),
+            );
             texts.add(members);
         }
     }
@@ -91,7 +100,11 @@ impl UsedStrings {
 }
 
 /// Makes an enum of numbers or booleans one of their texts.
-fn enum_to_strings(members: &mut Map<String, Value>, taken: &UsedStrings, spot: &mut SchemaCursor<'_>) {
+fn enum_to_strings(
+    members: &mut Map<String, Value>,
+    taken: &UsedStrings,
+    spot: &mut SchemaCursor<'_>,
+) {
     let Some((values, texts)) = admitted_values(members) else {
         return;
     };
@@ -144,7 +157,10 @@ fn has_empty_string(members: &Map<String, Value>) -> bool {
 }
 
 /// Tells an enum in words instead.
-pub(super) fn move_enum_to_description(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn move_enum_to_description(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     if let Some(Value::Array(values)) = members.remove_keyword("enum") {
         spot.move_to_description(members, "enum", describe_enum(&values));
     }

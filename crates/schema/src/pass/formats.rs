@@ -3,7 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, SchemaCursor, append_to_description};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
+    append_to_description,
+};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     if !draft.contains_any_keyword(&["format", "pattern"]) {
@@ -50,7 +53,11 @@ fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
 ///
 /// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
 /// beside the bounds that it stands for.
-pub(super) fn move_format_to_description(schema: &mut Map<String, Value>, format: &Value, spot: &mut SchemaCursor<'_>) {
+pub(super) fn move_format_to_description(
+    schema: &mut Map<String, Value>,
+    format: &Value,
+    spot: &mut SchemaCursor<'_>,
+) {
     let Some(name) = format.as_str() else {
         return;
     };

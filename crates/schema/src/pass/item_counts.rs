@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, Severity, cost};
+use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, Severity, cost};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     let Some(most) = draft.rules.max_items_total else {

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::unions::{merge_branch, unwrap_single_branch};
-use crate::lower::{LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, append_to_description, add_lift_mark};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, add_lift_mark, append_to_description,
+};
 
 /// Makes a schema one of text that holds the value; what it tells and its marks as a property stay.
 pub(super) fn replace_by_json_text(schema: &mut Map<String, Value>, words: &str) {

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::json_text::single_type;
-use super::unions::{unwrap_single_branch, is_null_schema};
+use super::unions::{is_null_schema, unwrap_single_branch};
 use crate::dialect::NullStyle;
 use crate::lower::{
-    LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, PathSegment, KeywordSet, Severity, SchemaCursor, append_to_description, add_lift_mark,
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
+    PathSegment, SchemaCursor, Severity, add_lift_mark, append_to_description,
 };
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {

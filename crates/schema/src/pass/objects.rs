@@ -8,11 +8,14 @@ mod undeclared;
 use serde_json::{Map, Value, json};
 
 use self::undeclared::{BranchTypeCounts, SiblingTypes, rewrite_undeclared};
+use super::applies_to::has_no_assertions;
 use super::enums;
 use super::json_text::{self, single_type};
-use super::unsupported_keywords::{drop_unsupported_subschemas, drop_unsupported};
-use super::applies_to::has_no_assertions;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, PathSegment, KeywordSet, Severity, SchemaCursor, append_to_description};
+use super::unsupported_keywords::{drop_unsupported, drop_unsupported_subschemas};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, PathSegment,
+    SchemaCursor, Severity, append_to_description,
+};
 
 /// A schema that more names follow is not copied to each of them.
 const MAX_COPIES: usize = 64;
@@ -71,14 +74,22 @@ fn rewrite_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) 
     for (at, branch) in branches.iter_mut().enumerate() {
         let siblings = all.siblings_of(branch);
         if let Value::Object(branch) = branch {
-            rewrite_schema(branch, &mut spot.child("anyOf", PathSegment::Index(at)), siblings);
+            rewrite_schema(
+                branch,
+                &mut spot.child("anyOf", PathSegment::Index(at)),
+                siblings,
+            );
         }
         all.add(branch);
     }
     json_text::merge_string_branches(members);
 }
 
-fn rewrite_schema(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+fn rewrite_schema(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    siblings: SiblingTypes,
+) {
     match single_type(members) {
         Some("object") => {
             rewrite_object(members, spot, siblings);
@@ -119,7 +130,11 @@ impl AdditionalProperties {
     }
 }
 
-fn rewrite_object(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+fn rewrite_object(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    siblings: SiblingTypes,
+) {
     enums::move_enum_to_description(members, spot);
     let closes = spot.rules.allows_keyword("additionalProperties");
     let rest = AdditionalProperties::of(members);
@@ -155,7 +170,10 @@ fn declares_none(members: &Map<String, Value>) -> bool {
 }
 
 /// What is required but not declared, with the schema that it has to follow.
-fn undeclared_required(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<(String, Value)> {
+fn undeclared_required(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) -> Vec<(String, Value)> {
     let Some(Value::Array(required)) = members.keyword("required") else {
         return Vec::new();
     };

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use self::disjoint::DisjointnessProver;
 use super::all_of::SchemaMerger;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, SchemaCursor, for_each_subschema};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, for_each_subschema,
+};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     if !draft.contains_any_keyword(&["oneOf"]) {
@@ -26,7 +28,9 @@ pub(super) fn are_disjoint(branches: &[Value], around: &Map<String, Value>) -> b
 
 fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
     match value {
-        Value::Array(elements) => elements.iter().any(|element| contains_keyword(element, keywords)),
+        Value::Array(elements) => elements
+            .iter()
+            .any(|element| contains_keyword(element, keywords)),
         Value::Object(members) => members.iter().any(|(keyword, value)| {
             keywords.contains(&keyword.as_str()) || contains_keyword(value, keywords)
         }),
@@ -35,7 +39,11 @@ fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
 }
 
 /// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
-fn visit_one_of(schema: &mut Value, spot: &mut SchemaCursor<'_>, proof: &mut DisjointnessProver<'_>) {
+fn visit_one_of(
+    schema: &mut Value,
+    spot: &mut SchemaCursor<'_>,
+    proof: &mut DisjointnessProver<'_>,
+) {
     let Value::Object(members) = schema else {
         return;
     };

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json_text::single_type;
 use super::applies_to::has_no_assertions;
+use super::json_text::single_type;
 use super::unions::is_null_schema;
 use crate::lower::{
-    LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, PathSegment, KeywordSet, Severity, SchemaCursor, add_lift_mark,
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
+    PathSegment, SchemaCursor, Severity, add_lift_mark,
 };
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {

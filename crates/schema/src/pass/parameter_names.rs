@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::NameRule;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, LiftMark, append_to_description, add_lift_mark};
+use crate::lower::{
+    KeywordLookup, LiftMark, LowerError, LoweringState, add_lift_mark, append_to_description,
+};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     let Some(rule) = draft.rules.parameter_name_rule else {
@@ -34,7 +36,10 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Renames what has to be, in place; returns the new names under the old.
-fn rename_properties(properties: &mut Map<String, Value>, rule: &NameRule) -> HashMap<String, String> {
+fn rename_properties(
+    properties: &mut Map<String, Value>,
+    rule: &NameRule,
+) -> HashMap<String, String> {
     let fit = properties.keys().filter(|name| rule.is_valid(name));
     let mut names = UsedNames {
         taken: fit.cloned().collect(),

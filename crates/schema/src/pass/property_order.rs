@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet};
+use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     draft.visit_top_down(|schema, _| {

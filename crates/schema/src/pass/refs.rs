@@ -7,11 +7,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use self::index::{RefIndex, ResolvedSchema};
-use super::all_of::{with_annotations, never_schema};
-use super::root;
+use super::all_of::{never_schema, with_annotations};
 use super::applies_to::{has_no_assertions, is_assertion};
+use super::root;
 use crate::lower::{
-    LoweringState, LowerError, KeywordLookup, KeywordLookupMut, MAX_NODES, PathSegment, SubschemaShape, SchemaPath, Severity, subschema_shape, too_large_error,
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, MAX_NODES, PathSegment, SchemaPath,
+    Severity, SubschemaShape, subschema_shape, too_large_error,
 };
 
 /// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
@@ -121,14 +122,18 @@ pub(crate) fn remove_unused_definitions(draft: &mut LoweringState) -> Result<(),
 /// Collects the names of the definitions that a schema refers to.
 fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
     match value {
-        Value::Array(elements) => elements.iter().for_each(|element| collect_definition_names(element, names)),
+        Value::Array(elements) => elements
+            .iter()
+            .for_each(|element| collect_definition_names(element, names)),
         Value::Object(members) => {
             let name = members.keyword("$ref").and_then(Value::as_str);
             names.extend(
                 name.and_then(|name| name.strip_prefix("#/$defs/"))
                     .map(str::to_owned),
             );
-            members.values().for_each(|member| collect_definition_names(member, names));
+            members
+                .values()
+                .for_each(|member| collect_definition_names(member, names));
         }
         _ => {}
     }
@@ -146,7 +151,11 @@ fn expand(draft: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
         let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
             continue;
         };
-        let RefExpander { definitions: hoisted, truncated_refs: cuts, .. } = writer;
+        let RefExpander {
+            definitions: hoisted,
+            truncated_refs: cuts,
+            ..
+        } = writer;
         if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
             members.set_keyword("$defs", Value::Object(hoisted));
         }
@@ -232,9 +241,11 @@ impl<'s> RefExpander<'s> {
                 continue;
             }
             let written = match (subschema_shape(keyword), value) {
-                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                    self.expand_schema(place.with_schema(value), &path.child(keyword, PathSegment::Single))?
-                }
+                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => self
+                    .expand_schema(
+                    place.with_schema(value),
+                    &path.child(keyword, PathSegment::Single),
+                )?,
                 (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(elements)) => {
                     let mut list = Vec::with_capacity(elements.len());
                     for (at, element) in elements.iter().enumerate() {
@@ -247,7 +258,10 @@ impl<'s> RefExpander<'s> {
                     let mut map = Map::with_capacity(named.len());
                     for (name, part) in named {
                         let path = path.child(keyword, PathSegment::Name(name));
-                        map.insert(name.clone(), self.expand_schema(place.with_schema(part), &path)?);
+                        map.insert(
+                            name.clone(),
+                            self.expand_schema(place.with_schema(part), &path)?,
+                        );
                     }
                     Value::Object(map)
                 }
@@ -272,7 +286,12 @@ impl<'s> RefExpander<'s> {
     }
 
     /// What stands in for a reference.
-    fn expand_reference(&mut self, target: ResolvedSchema<'s>, reference: &str, path: &SchemaPath<'_>) -> Option<Value> {
+    fn expand_reference(
+        &mut self,
+        target: ResolvedSchema<'s>,
+        reference: &str,
+        path: &SchemaPath<'_>,
+    ) -> Option<Value> {
         let address = std::ptr::from_ref(target.schema);
         if self.keep_recursive && self.index.is_recursive(target)? {
             let name = self.define_recursive(target, reference)?;
@@ -297,14 +316,20 @@ impl<'s> RefExpander<'s> {
     }
 
     /// Ends a recursion: anything of the same type.
-    fn truncate_recursion(&mut self, target: ResolvedSchema<'s>, reference: &str, path: &SchemaPath<'_>) -> Value {
+    fn truncate_recursion(
+        &mut self,
+        target: ResolvedSchema<'s>,
+        reference: &str,
+        path: &SchemaPath<'_>,
+    ) -> Value {
         let words = format!("again as in `{}`", last_segment(reference));
         let mut open = Map::new();
         if let Some(kind) = target.schema.keyword("type") {
             open.set_keyword("type", kind.clone());
         }
         crate::lower::append_to_description(&mut open, &words);
-        self.truncated_refs.push((path.to_json_pointer(), Some(words)));
+        self.truncated_refs
+            .push((path.to_json_pointer(), Some(words)));
         Value::Object(open)
     }
 

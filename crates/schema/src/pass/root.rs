@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::all_of::{Conflict, SchemaMerger, resolve_unevaluated};
 use super::applies_to::has_no_assertions;
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+};
 
 /// What only [`single`] understands.
 const COMPOSITION_KEYWORDS: [&str; 8] = [
@@ -22,7 +24,8 @@ const COMPOSITION_KEYWORDS: [&str; 8] = [
 /// Whether the root already is one object.
 pub(crate) fn is_plain_object(schema: &Value) -> bool {
     let speaks = |keyword: &&str| schema.keyword(keyword).is_some();
-    schema.keyword("type").is_some_and(|kind| kind == "object") && !COMPOSITION_KEYWORDS.iter().any(speaks)
+    schema.keyword("type").is_some_and(|kind| kind == "object")
+        && !COMPOSITION_KEYWORDS.iter().any(speaks)
 }
 
 /// The root names the type object; anything may stand beside it.
@@ -46,7 +49,12 @@ pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), Low
             collect_definitions(&draft.schema)
         }
     };
-    draft.note_added_keywords(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["additionalProperties", "items"])));
+    draft.note_added_keywords(
+        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
+            "additionalProperties",
+            "items",
+        ])),
+    );
     let (Value::Object(schema), mut spot) = draft.root() else {
         return Ok(());
     };
@@ -142,7 +150,12 @@ fn collect_definitions(schema: &Value) -> Value {
     }
 }
 
-fn drop_keyword(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, keyword: &str, value: &Value) {
+fn drop_keyword(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    keyword: &str,
+    value: &Value,
+) {
     match describe_keyword(keyword, value) {
         Some(words) => spot.move_to_description(schema, keyword, words),
         None => spot.report_loss(keyword, Severity::Wider, None),
@@ -150,7 +163,11 @@ fn drop_keyword(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, ke
 }
 
 /// Puts what the root refers to in the reference's place.
-fn inline_root_ref(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
+fn inline_root_ref(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
     let target = schema
         .keyword("$ref")
         .and_then(Value::as_str)
@@ -168,7 +185,11 @@ fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Ma
     definitions.get(name)?.as_object()
 }
 
-fn merge_root_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
+fn merge_root_all_of(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
     let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
         return;
     };
@@ -176,9 +197,9 @@ fn merge_root_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_
         match part {
             Value::Object(part) => {
                 let part = match part.keyword("$ref").and_then(Value::as_str) {
-                    Some(reference) if part.len() == 1 => {
-                        find_definition(reference, definitions).cloned().unwrap_or(part)
-                    }
+                    Some(reference) if part.len() == 1 => find_definition(reference, definitions)
+                        .cloned()
+                        .unwrap_or(part),
                     _ => part,
                 };
                 merge_schema(schema, part, spot, definitions);
@@ -215,10 +236,14 @@ fn flatten_union(
     let opened: Vec<Map<String, Value>> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
-        .map(|branch| match branch.keyword("$ref").and_then(Value::as_str) {
-            Some(reference) => find_definition(reference, definitions).cloned().unwrap_or_default(),
-            None => branch.as_object().cloned().unwrap_or_default(),
-        })
+        .map(
+            |branch| match branch.keyword("$ref").and_then(Value::as_str) {
+                Some(reference) => find_definition(reference, definitions)
+                    .cloned()
+                    .unwrap_or_default(),
+                None => branch.as_object().cloned().unwrap_or_default(),
+            },
+        )
         .filter(admits_objects)
         .collect();
     if opened.is_empty() {
@@ -323,10 +348,12 @@ fn describe_branch(branch: &Map<String, Value>) -> String {
             let part = branch
                 .keyword("properties")
                 .and_then(|properties| properties.get(name));
-            let only = part.and_then(|part| match part.keyword("enum").and_then(Value::as_array) {
-                Some(values) if values.len() == 1 => values.first(),
-                _ => part.keyword("const"),
-            });
+            let only = part.and_then(
+                |part| match part.keyword("enum").and_then(Value::as_array) {
+                    Some(values) if values.len() == 1 => values.first(),
+                    _ => part.keyword("const"),
+                },
+            );
             match only {
                 Some(value) => format!("{name} = {value}"),
                 None => name.to_owned(),
@@ -343,9 +370,10 @@ fn merge_alternatives(part: &mut Value) {
     };
     let values = |form: &Value| match form.keyword("enum") {
         Some(Value::Array(values))
-            if form
-                .as_object()
-                .is_some_and(|form| form.keys().all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))) =>
+            if form.as_object().is_some_and(|form| {
+                form.keys()
+                    .all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))
+            }) =>
         {
             Some(values.clone())
         }

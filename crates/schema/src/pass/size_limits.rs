@@ -4,11 +4,14 @@ use std::{cmp::Reverse, collections::HashSet};
 
 use serde_json::{Map, Value};
 
+use super::describe::describe_schema;
 use super::enums;
 use super::json_text::{self, single_type};
-use super::describe::describe_schema;
 use crate::dialect::SizeLimits;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, SubschemaShape, Severity, SchemaCursor, for_each_subschema, subschema_shape};
+use crate::lower::{
+    KeywordLookup, LowerError, LoweringState, SchemaCursor, Severity, SubschemaShape,
+    for_each_subschema, subschema_shape,
+};
 
 /// An enum of more strings is a long one.
 const LONG_ENUM_THRESHOLD: usize = 250;
@@ -87,9 +90,13 @@ impl SchemaSize {
             // Each definition is counted for itself.
             let level = if keyword == "$defs" { 0 } else { level };
             match (subschema_shape(keyword), value) {
-                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => self.measure(value, level, budget),
+                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
+                    self.measure(value, level, budget)
+                }
                 (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                    parts.iter().for_each(|part| self.measure(part, level, budget));
+                    parts
+                        .iter()
+                        .for_each(|part| self.measure(part, level, budget));
                 }
                 (SubschemaShape::Map, Value::Object(parts)) => {
                     parts

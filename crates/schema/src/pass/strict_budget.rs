@@ -5,15 +5,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::size_limits::replace_by_json_text;
 use super::json_text;
 use super::optional_as_null::allow_null_for_absent;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, PathSegment, KeywordSet, SchemaCursor, cost::schema_cost};
+use super::size_limits::replace_by_json_text;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, PathSegment,
+    SchemaCursor, cost::schema_cost,
+};
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     let budget = draft.rules.strict_mode.request_budget;
     let weight = schema_cost(&draft.schema);
-    if let (Some(optional), Some(unions)) = (budget.max_optional_parameters, budget.max_union_parameters) {
+    if let (Some(optional), Some(unions)) =
+        (budget.max_optional_parameters, budget.max_union_parameters)
+    {
         let mut over = weight.optional.saturating_sub(optional);
         let mut room = unions.saturating_sub(weight.unions);
         // Those that are unions already cost none.
@@ -27,7 +32,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
                 }
             });
         }
-        draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE));
+        draft.note_added_keywords(
+            KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE),
+        );
     }
     loop {
         let weight = schema_cost(&draft.schema);
@@ -45,7 +52,8 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             let is_property = path.rsplit('/').nth(1) == Some("properties");
             let weight = schema_cost(schema);
             let own = usize::from(
-                schema.keyword("anyOf").is_some() || schema.keyword("type").is_some_and(Value::is_array),
+                schema.keyword("anyOf").is_some()
+                    || schema.keyword("type").is_some_and(Value::is_array),
             );
             let relief = usize::from(optional) * weight.optional
                 + usize::from(unions) * (weight.unions + own);

@@ -1,37 +1,37 @@
 //! Golden pairs: what one pass makes of a schema, and what it says that cost.
 
 mod all_of;
+mod annotations;
 mod booleans;
 mod bounds;
-mod size_limits;
 mod conditions;
 mod constants;
+mod describe;
 mod enums;
 mod formats;
 mod item_counts;
-mod unsupported_keywords;
-mod annotations;
 mod nulls;
 mod objects;
 mod one_of;
 mod optional_as_null;
-mod property_order;
 mod parameter_names;
+mod property_order;
 mod refs;
 mod root;
+mod size_limits;
 mod strict_budget;
 mod tuples;
 mod types;
 mod unions;
+mod unsupported_keywords;
 mod whole_dialects;
-mod describe;
 
 use serde_json::Value;
 
 use super::Pass;
 use crate::{
     Dialect, Schema, Severity, Tape,
-    lower::{LoweringState, LowerError},
+    lower::{LowerError, LoweringState},
 };
 
 /// Runs one pass; losses come as they are shown.

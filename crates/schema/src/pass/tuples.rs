@@ -2,10 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conditions::{lower_maximum, admits_anything, admits_nothing, describe_value, as_count};
 use super::applies_to::is_assertion;
+use super::conditions::{admits_anything, admits_nothing, as_count, describe_value, lower_maximum};
 use super::describe::truncated;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, KeywordSet, Severity, SchemaCursor, append_to_description};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+    append_to_description,
+};
 
 /// More places are not described.
 const MAX_DESCRIBED_ITEMS: usize = 8;
@@ -18,7 +21,13 @@ const MAX_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
 pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["additionalItems", "not", "prefixItems"]))) {
+    if !draft.contains_any(
+        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
+            "additionalItems",
+            "not",
+            "prefixItems",
+        ])),
+    ) {
         return Ok(());
     }
     draft.visit_top_down(|schema, spot| {
@@ -40,7 +49,8 @@ pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerErr
 
 /// For dialects with `prefixItems`, where nothing after it is said by the length.
 pub(crate) fn close_tuples(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"]))) {
+    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"])))
+    {
         return Ok(());
     }
     draft.visit_top_down(|schema, _| {
@@ -123,7 +133,9 @@ fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Va
 /// A schema without what only informs.
 fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
     let members = schema.as_object().into_iter().flatten();
-    members.filter(|(keyword, _)| is_assertion(keyword)).collect()
+    members
+        .filter(|(keyword, _)| is_assertion(keyword))
+        .collect()
 }
 
 /// The schema of an element at any place; `None` for anything.
@@ -153,13 +165,20 @@ fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
 
 /// `in this order: a string, then an integer`.
 fn describe_order(places: &[Value], rest: Option<&Value>) -> String {
-    let mut told: Vec<String> = places.iter().take(MAX_DESCRIBED_ITEMS).map(describe_element).collect();
+    let mut told: Vec<String> = places
+        .iter()
+        .take(MAX_DESCRIBED_ITEMS)
+        .map(describe_element)
+        .collect();
     if places.len() > MAX_DESCRIBED_ITEMS {
         told.push("…".to_owned());
     }
     match rest {
         Some(rest) if admits_anything(rest) => told.push("anything after that".to_owned()),
-        Some(rest) => told.push(format!("each further item {}", self::describe_element(rest))),
+        Some(rest) => told.push(format!(
+            "each further item {}",
+            self::describe_element(rest)
+        )),
         None => {}
     }
     format!("in this order: {}", told.join(", then "))
@@ -167,7 +186,11 @@ fn describe_order(places: &[Value], rest: Option<&Value>) -> String {
 
 fn describe_element(element: &Value) -> String {
     match element.keyword("description").and_then(Value::as_str) {
-        Some(description) => format!("{} ({})", describe_value(element), truncated(description.trim(), MAX_SHOWN_CHARS)),
+        Some(description) => format!(
+            "{} ({})",
+            describe_value(element),
+            truncated(description.trim(), MAX_SHOWN_CHARS)
+        ),
         None => describe_value(element),
     }
 }

@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::all_of::{Conflict, SchemaMerger, with_annotations};
-use super::applies_to::{AppliesTo, has_no_assertions, is_assertion, applies_to, type_names};
+use super::applies_to::{AppliesTo, applies_to, has_no_assertions, is_assertion, type_names};
 use super::describe::describe_keyword;
-use crate::lower::{LoweringState, LowerError, KeywordLookup, KeywordLookupMut, PathSegment, Severity, SchemaCursor};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
+};
 
 /// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
 const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
@@ -37,7 +39,11 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Brings one schema, whose parts are in normal form, into it.
-fn normalise_schema(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
+fn normalise_schema(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
     if schema.has_keyword("anyOf") {
         normalise_union(schema, spot, opening);
     } else if !schema.has_keyword("$ref") {
@@ -122,7 +128,9 @@ fn retain_type_keywords(schema: &mut Map<String, Value>, kind: &str) {
     let speaks = |keyword: &str| match applies_to(keyword) {
         AppliesTo::AllTypes | AppliesTo::NoValue => true,
         // Of numbers it only informs.
-        AppliesTo::Strings if keyword == "format" => matches!(kind, "string" | "integer" | "number"),
+        AppliesTo::Strings if keyword == "format" => {
+            matches!(kind, "string" | "integer" | "number")
+        }
         subject => type_names(subject).contains(&kind),
     };
     if !schema.keys().all(|keyword| speaks(keyword)) {
@@ -152,7 +160,11 @@ fn matches_type(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn normalise_union(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
+fn normalise_union(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
     let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
         return;
     };
@@ -200,7 +212,11 @@ impl<'d> RefExpansionBudget<'d> {
     }
 }
 
-fn report_conflicts(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn report_conflicts(
+    conflicts: Vec<Conflict>,
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     for Conflict { keyword, value } in conflicts {
         match describe_keyword(&keyword, &value) {
             Some(words) => spot.move_to_description(schema, &keyword, words),
@@ -210,7 +226,11 @@ fn report_conflicts(conflicts: Vec<Conflict>, schema: &mut Map<String, Value>, s
 }
 
 /// Merging may have brought types together anywhere below.
-fn normalise_deep(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, opening: &mut RefExpansionBudget<'_>) {
+fn normalise_deep(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
     let mut whole = Value::Object(std::mem::take(schema));
     crate::lower::visit_bottom_up(&mut whole, spot, &mut |part, spot| {
         if let Value::Object(members) = part {
@@ -260,7 +280,10 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
                     .clone()
                     .into_iter()
                     .filter(|(keyword, _)| !part.contains_key(keyword));
-                flatten_branch(without_annotations_on_ref(part.clone(), told.collect()), all);
+                flatten_branch(
+                    without_annotations_on_ref(part.clone(), told.collect()),
+                    all,
+                );
             }
         }
         _ => {
@@ -273,7 +296,10 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
 }
 
 /// A branch that is a reference says nothing beside it: what was told there is told nowhere.
-fn without_annotations_on_ref(part: Map<String, Value>, told: Map<String, Value>) -> Map<String, Value> {
+fn without_annotations_on_ref(
+    part: Map<String, Value>,
+    told: Map<String, Value>,
+) -> Map<String, Value> {
     if part.has_keyword("$ref") {
         return part;
     }
@@ -308,7 +334,11 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Makes a schema that tells something the union of these; one alone is no union.
-fn set_branches(schema: &mut Map<String, Value>, mut branches: Vec<Value>, spot: &mut SchemaCursor<'_>) {
+fn set_branches(
+    schema: &mut Map<String, Value>,
+    mut branches: Vec<Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     match branches.len() {
         // There is no dialect in which a schema that admits nothing can be said.
         0 => spot.report_loss("not", Severity::Wider, None),

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::json_text::single_type;
-use crate::lower::{LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, KeywordSet, Severity};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, Severity,
+};
 
 /// More alternatives, which nobody writes, are not compared each with each.
 const MAX_COMPARED_BRANCHES: usize = 200;
@@ -183,8 +185,9 @@ fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
 fn look_identical(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let shown =
-                |members: &Map<String, Value>| members.len() - usize::from(members.has_keyword(LIFT_KEYWORD));
+            let shown = |members: &Map<String, Value>| {
+                members.len() - usize::from(members.has_keyword(LIFT_KEYWORD))
+            };
             shown(one) == shown(other)
                 && one
                     .iter()
@@ -226,7 +229,9 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
         return b.iter().any(|value| texts.contains(&value.to_string()));
     }
     match (single_type(a), single_type(b)) {
-        (Some("object"), Some("object")) => can_satisfy_required(a, b) && can_satisfy_required(b, a),
+        (Some("object"), Some("object")) => {
+            can_satisfy_required(a, b) && can_satisfy_required(b, a)
+        }
         (Some("array"), Some("array")) => {
             let (own, others) = (value_lift_marks(a), value_lift_marks(b));
             // All others read an empty array as an empty array.

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::formats;
 use super::applies_to::{has_no_assertions, is_assertion};
-use super::describe::{describe_schema, describe_keyword};
+use super::describe::{describe_keyword, describe_schema};
+use super::formats;
 use crate::lower::{
-    LoweringState, LowerError, LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, SubschemaShape, KeywordSet, Severity, SchemaCursor, append_to_description, subschema_shape,
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState,
+    SchemaCursor, Severity, SubschemaShape, append_to_description, subschema_shape,
 };
 
 pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
@@ -27,13 +28,23 @@ pub(super) fn drop_unsupported(members: &mut Map<String, Value>, spot: &mut Sche
 }
 
 /// Gives up the keywords with schemas in them that are not read, before those schemas are given another form.
-pub(super) fn drop_unsupported_subschemas(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn drop_unsupported_subschemas(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let rules = spot.rules;
-    let takes = |keyword: &str| matches!(subschema_shape(keyword), SubschemaShape::NotASchema) || rules.allows_keyword(keyword);
+    let takes = |keyword: &str| {
+        matches!(subschema_shape(keyword), SubschemaShape::NotASchema)
+            || rules.allows_keyword(keyword)
+    };
     drop_keywords(members, &takes, spot);
 }
 
-fn drop_keywords(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool, spot: &mut SchemaCursor<'_>) {
+fn drop_keywords(
+    members: &mut Map<String, Value>,
+    takes: &impl Fn(&str) -> bool,
+    spot: &mut SchemaCursor<'_>,
+) {
     if members.keys().all(|keyword| takes(keyword)) {
         return;
     }
@@ -45,7 +56,11 @@ fn drop_keywords(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool
     );
 }
 
-fn drop_and_describe(members: &mut Map<String, Value>, takes: impl Fn(&str) -> bool, spot: &mut SchemaCursor<'_>) {
+fn drop_and_describe(
+    members: &mut Map<String, Value>,
+    takes: impl Fn(&str) -> bool,
+    spot: &mut SchemaCursor<'_>,
+) {
     let map = !members.has_keyword("properties") && !members.has_keyword("patternProperties");
     let tuple = members.has_keyword("prefixItems");
     let mut gone: Vec<(String, Value)> = Vec::new();
@@ -86,7 +101,10 @@ fn drop_and_describe(members: &mut Map<String, Value>, takes: impl Fn(&str) -> b
 }
 
 /// The keywords that would stay, but refuse too much once another is gone that they look at.
-fn dependents_of_dropped(members: &mut Map<String, Value>, takes: &impl Fn(&str) -> bool) -> Vec<&'static str> {
+fn dependents_of_dropped(
+    members: &mut Map<String, Value>,
+    takes: &impl Fn(&str) -> bool,
+) -> Vec<&'static str> {
     let mut misled = Vec::new();
     if members.has_keyword("unevaluatedProperties") && !takes("unevaluatedProperties") {
         resolve_unevaluated_properties(members);
@@ -119,7 +137,8 @@ pub(super) fn resolve_unevaluated_properties(members: &mut Map<String, Value>) {
         "oneOf",
         "then",
     ];
-    if !members.has_keyword("unevaluatedProperties") || IN_PLACE.iter().any(|keyword| members.has_keyword(keyword))
+    if !members.has_keyword("unevaluatedProperties")
+        || IN_PLACE.iter().any(|keyword| members.has_keyword(keyword))
     {
         return;
     }

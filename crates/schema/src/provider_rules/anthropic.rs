@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    Rejection, definition_refs, meta_schema, keywords, value_types, object_properties, openai,
-    subschemas::{SubschemaList, Subschema, PathSegment},
-    local_refs,
+    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, openai,
     report::RejectionReport,
     root,
+    subschemas::{PathSegment, Subschema, SubschemaList},
+    value_types,
 };
 
 /// Without strict mode.
@@ -98,7 +98,8 @@ fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
             .count();
         let is_union =
             place.get("anyOf").is_some() || place.get("type").is_some_and(Value::is_array);
-        unions += usize::from(is_union && matches!(place.segment, PathSegment::Name("properties", _)));
+        unions +=
+            usize::from(is_union && matches!(place.segment, PathSegment::Name("properties", _)));
     }
     for (spent, budget, what) in [
         (optional, MAX_OPTIONAL_PARAMETERS, "optional"),

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    subschemas::{SubschemaList, Subschema, PathSegment},
     local_refs::percent_decode,
     report::{RejectionReport, excerpt},
+    subschemas::{PathSegment, Subschema, SubschemaList},
 };
 
 /// A reference that strict modes follow.
@@ -60,7 +60,11 @@ pub(super) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
     let outline = report.subschemas();
     let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
     for place in outline.entries() {
-        if let Some(target) = place.get("$ref").and_then(Value::as_str).and_then(parse_ref) {
+        if let Some(target) = place
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(parse_ref)
+        {
             leaving
                 .entry(enclosing_definition(outline, place))
                 .or_default()
@@ -94,11 +98,17 @@ pub(super) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
 
 /// The definition a place stands in.
 fn enclosing_definition<'a>(outline: &SubschemaList<'a>, place: &Subschema<'a>) -> RefTarget {
-    let definition = outline.self_and_ancestors(place).find_map(|place| match place.segment {
-        PathSegment::Name("$defs", name) if outline.parent(place).is_some_and(Subschema::is_root) => {
-            Some(name)
-        }
-        _ => None,
-    });
-    definition.map_or(RefTarget::Root, |name| RefTarget::Definition(name.to_owned()))
+    let definition = outline
+        .self_and_ancestors(place)
+        .find_map(|place| match place.segment {
+            PathSegment::Name("$defs", name)
+                if outline.parent(place).is_some_and(Subschema::is_root) =>
+            {
+                Some(name)
+            }
+            _ => None,
+        });
+    definition.map_or(RefTarget::Root, |name| {
+        RefTarget::Definition(name.to_owned())
+    })
 }

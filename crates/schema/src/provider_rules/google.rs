@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    Rejection, meta_schema, keywords, value_types, object_properties,
-    subschemas::{SubschemaList, Subschema},
-    local_refs,
+    Rejection, keywords, local_refs, meta_schema, object_properties,
     report::RejectionReport,
     root,
+    subschemas::{Subschema, SubschemaList},
+    value_types,
 };
 
 mod openapi;
@@ -64,7 +64,10 @@ pub(super) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
 }
 
 /// `propertyOrdering` lists properties.
-fn require_known_property_ordering<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn require_known_property_ordering<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let Some(order) = place.get("propertyOrdering") else {
         return;
     };

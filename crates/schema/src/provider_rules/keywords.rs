@@ -3,19 +3,26 @@
 use serde_json::Value;
 
 use super::{
-    subschemas::Subschema,
     report::{RejectionReport, excerpt},
+    subschemas::Subschema,
 };
 
 /// A JSON object, not `true` or `false`.
-pub(super) fn require_object_schema<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_object_schema<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if !place.is_root() && !place.schema.is_object() {
         report.reject(place, "a schema must be a JSON object");
     }
 }
 
 /// Only keywords of the list.
-pub(super) fn allow_only<'a>(place: &Subschema<'a>, accepted: &[&str], report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn allow_only<'a>(
+    place: &Subschema<'a>,
+    accepted: &[&str],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     for (keyword, _) in place.members() {
         if !accepted.contains(&keyword.as_str()) {
             report.reject(place, format!("`{}` is not accepted", excerpt(keyword)));
@@ -24,7 +31,11 @@ pub(super) fn allow_only<'a>(place: &Subschema<'a>, accepted: &[&str], report: &
 }
 
 /// No keyword of the list.
-pub(super) fn forbid<'a>(place: &Subschema<'a>, refused: &[&str], report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn forbid<'a>(
+    place: &Subschema<'a>,
+    refused: &[&str],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     for (keyword, _) in place.members() {
         if refused.contains(&keyword.as_str()) {
             report.reject(place, format!("`{keyword}` is not accepted"));
@@ -33,17 +44,28 @@ pub(super) fn forbid<'a>(place: &Subschema<'a>, refused: &[&str], report: &mut R
 }
 
 /// Not this keyword, except at the root.
-pub(super) fn forbid_below_root<'a>(place: &Subschema<'a>, keyword: &str, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn forbid_below_root<'a>(
+    place: &Subschema<'a>,
+    keyword: &str,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if !place.is_root() && place.get(keyword).is_some() {
         report.reject(place, format!("`{keyword}` is accepted only at the root"));
     }
 }
 
 /// Only formats of the list.
-pub(super) fn allow_formats<'a>(place: &Subschema<'a>, accepted: &[&str], report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn allow_formats<'a>(
+    place: &Subschema<'a>,
+    accepted: &[&str],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if let Some(format) = place.get("format").and_then(Value::as_str)
         && !accepted.contains(&format)
     {
-        report.reject(place, format!("format `{}` is not accepted", excerpt(format)));
+        report.reject(
+            place,
+            format!("format `{}` is not accepted", excerpt(format)),
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::{collections::HashSet, ptr};
 use serde_json::Value;
 
 use super::{
-    subschemas::{SubschemaList, Subschema},
     report::{RejectionReport, excerpt},
+    subschemas::{Subschema, SubschemaList},
 };
 
 /// References stay inside the schema, and find one there.
@@ -27,7 +27,8 @@ pub(super) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
             };
             let resource = enclosing_resource(outline, place);
             let found = if fragment.is_empty() || fragment.starts_with('/') {
-                let target = percent_decode(fragment).and_then(|pointer| resource.pointer(&pointer));
+                let target =
+                    percent_decode(fragment).and_then(|pointer| resource.pointer(&pointer));
                 target.is_some_and(|target| target.is_object() || target.is_boolean())
             } else {
                 anchors.contains(&(ptr::from_ref(resource), fragment))

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    Rejection, meta_schema, value_types,
-    subschemas::{SubschemaList, Subschema, PathSegment},
-    local_refs,
+    Rejection, local_refs, meta_schema,
     report::RejectionReport,
     root,
+    subschemas::{PathSegment, Subschema, SubschemaList},
+    value_types,
 };
 
 pub(super) fn check(schema: &Value) -> Vec<Rejection> {
@@ -35,9 +35,18 @@ fn require_valid_header_parameter<'a>(place: &Subschema<'a>, report: &mut Reject
             "`x-mcp-header` is accepted only on strings, integers and booleans",
         );
     }
-    let is_property =
-        |place: &Subschema<'_>| matches!(place.segment, PathSegment::Root | PathSegment::Name("properties", _));
-    if place.is_root() || !report.subschemas().self_and_ancestors(place).all(is_property) {
+    let is_property = |place: &Subschema<'_>| {
+        matches!(
+            place.segment,
+            PathSegment::Root | PathSegment::Name("properties", _)
+        )
+    };
+    if place.is_root()
+        || !report
+            .subschemas()
+            .self_and_ancestors(place)
+            .all(is_property)
+    {
         report.reject(
             place,
             "`x-mcp-header` is accepted only on properties of properties of the root",

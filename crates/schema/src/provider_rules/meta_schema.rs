@@ -5,7 +5,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{subschemas::PathSegment, report::RejectionReport};
+use super::{report::RejectionReport, subschemas::PathSegment};
 
 /// Valid JSON Schema 2020-12, whatever `$schema` says.
 pub(super) fn require_2020_12(report: &mut RejectionReport<'_, '_>) {
@@ -21,7 +21,13 @@ pub(super) fn require_draft_7(report: &mut RejectionReport<'_, '_>) {
     // Draft 7 does not know `$defs`, and finds schemas there only by reference.
     for place in outline.entries() {
         if matches!(place.segment, PathSegment::Name("$defs", _)) {
-            check_meta_schema("Draft 7", &meta, &outline.pointer(place), place.schema, report);
+            check_meta_schema(
+                "Draft 7",
+                &meta,
+                &outline.pointer(place),
+                place.schema,
+                report,
+            );
         }
     }
 }
@@ -57,7 +63,10 @@ fn check_meta_schema(
     report: &mut RejectionReport<'_, '_>,
 ) {
     // Counted twice the room there is: one mistake may be found by more than one branch of the meta-schema.
-    for error in meta.iter_errors(schema).take(2 * RejectionReport::MAX_REJECTIONS) {
+    for error in meta
+        .iter_errors(schema)
+        .take(2 * RejectionReport::MAX_REJECTIONS)
+    {
         let at = format!("{path}{}", error.instance_path());
         report.reject_at(
             at,

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{
-    value_types,
-    subschemas::Subschema,
     report::{RejectionReport, excerpt},
+    subschemas::Subschema,
+    value_types,
 };
 
 /// `additionalProperties: false`.
 pub(super) fn require_closed<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if value_types::has_type(place, "object") && place.get("additionalProperties") != Some(&Value::Bool(false)) {
+    if value_types::has_type(place, "object")
+        && place.get("additionalProperties") != Some(&Value::Bool(false))
+    {
         report.reject(place, "an object must have `additionalProperties: false`");
     }
 }
@@ -37,7 +39,10 @@ pub(super) fn require_nonempty<'a>(place: &Subschema<'a>, report: &mut Rejection
 }
 
 /// Every property in `required`.
-pub(super) fn require_all_required<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_all_required<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let required: HashSet<&str> = place.required().collect();
     let names = place
         .properties()
@@ -55,7 +60,10 @@ pub(super) fn require_all_required<'a>(place: &Subschema<'a>, report: &mut Rejec
 }
 
 /// Nothing in `required` that is no property.
-pub(super) fn require_declared_required<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_declared_required<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let properties = place.properties();
     for name in place.required() {
         if !properties.is_some_and(|properties| properties.contains_key(name)) {
@@ -68,7 +76,10 @@ pub(super) fn require_declared_required<'a>(place: &Subschema<'a>, report: &mut 
 }
 
 /// Properties named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
-pub(super) fn require_identifier_names<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_identifier_names<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let is_word = |name: &str| {
         name.len() <= 64
             && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Rejection, meta_schema, keywords, subschemas::SubschemaList, report::RejectionReport, root};
+use super::{
+    Rejection, keywords, meta_schema, report::RejectionReport, root, subschemas::SubschemaList,
+};
 
 const ROOT_KEYWORDS: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Rejection, definition_refs, meta_schema, keywords, value_types, object_properties, subschemas::SubschemaList, pattern, local_refs,
-    report::RejectionReport, root,
+    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, pattern,
+    report::RejectionReport, root, subschemas::SubschemaList, value_types,
 };
 
 mod budget;

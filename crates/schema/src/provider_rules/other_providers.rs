@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::{
-    Rejection, definition_refs, meta_schema, keywords, value_types, object_properties, openai,
-    subschemas::{SubschemaList, Subschema, PathSegment},
-    pattern, local_refs,
+    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, openai,
+    pattern,
     report::RejectionReport,
     root,
+    subschemas::{PathSegment, Subschema, SubschemaList},
+    value_types,
 };
 
 /// Keywords that came after Draft 7, and which it passes over in silence.

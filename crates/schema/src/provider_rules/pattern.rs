@@ -4,7 +4,7 @@ use std::iter::Peekable;
 
 use serde_json::{Value, json};
 
-use super::{subschemas::Subschema, report::RejectionReport};
+use super::{report::RejectionReport, subschemas::Subschema};
 
 /// A regular expression that looks neither ahead nor behind.
 pub(super) fn forbid_lookaround<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {

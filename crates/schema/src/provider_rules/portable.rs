@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Rejection, meta_schema, keywords, value_types, object_properties, subschemas::SubschemaList, report::RejectionReport, root};
+use super::{
+    Rejection, keywords, meta_schema, object_properties, report::RejectionReport, root,
+    subschemas::SubschemaList, value_types,
+};
 
 const KEYWORDS: [&str; 7] = [
     "type",

@@ -2,7 +2,7 @@
 
 use super::{
     Rejection,
-    subschemas::{SubschemaList, Subschema},
+    subschemas::{Subschema, SubschemaList},
 };
 
 /// What was refused so far, and the schema it is about.

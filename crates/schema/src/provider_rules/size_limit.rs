@@ -13,7 +13,9 @@ pub(super) fn exceeded_limit(schema: &Value) -> Option<String> {
     while let Some((value, around)) = waiting.pop() {
         seen += 1;
         if seen + waiting.len() > MAX_VALUES {
-            return Some(format!("a schema may have no more than {MAX_VALUES} values"));
+            return Some(format!(
+                "a schema may have no more than {MAX_VALUES} values"
+            ));
         }
         let depth = around + 1;
         if depth > MAX_DEPTH && (value.is_object() || value.is_array()) {

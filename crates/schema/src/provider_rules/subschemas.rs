@@ -60,7 +60,10 @@ impl<'a> SubschemaList<'a> {
             }
             next += 1;
         }
-        Self { entries: places, root }
+        Self {
+            entries: places,
+            root,
+        }
     }
 
     pub(super) fn root(&self) -> &'a Value {

@@ -7,11 +7,11 @@ use crate::Dialect;
 
 mod anthropic;
 mod any_input;
-mod reported_issues;
+mod common_strict_rules;
+mod cross_dialect_properties;
 mod deepseek;
 mod google;
 mod google_openapi;
-mod cross_dialect_properties;
 mod mcp;
 mod ollama;
 mod openai;
@@ -19,13 +19,17 @@ mod openai_budget;
 mod openai_strict;
 mod other_providers;
 mod portable;
-mod common_strict_rules;
+mod reported_issues;
 mod tool_names;
 
 #[test]
 fn every_dialect_is_known() {
     for dialect in Dialect::ALL {
-        assert!(check_for_dialect(dialect.name()).is_some(), "{}", dialect.name());
+        assert!(
+            check_for_dialect(dialect.name()).is_some(),
+            "{}",
+            dialect.name()
+        );
         let schema = if dialect.name().ends_with("-strict") {
             closed_object
         } else {

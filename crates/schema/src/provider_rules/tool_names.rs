@@ -31,16 +31,36 @@ const fn name_rule(
     }
 }
 
-const WORD_OR_DASH: ToolNameRule = name_rule(is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$");
-const ANTHROPIC: ToolNameRule = name_rule(is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$");
+const WORD_OR_DASH: ToolNameRule = name_rule(
+    is_word_or_dash,
+    is_word_or_dash,
+    64,
+    "^[a-zA-Z0-9_-]{1,64}$",
+);
+const ANTHROPIC: ToolNameRule = name_rule(
+    is_word_or_dash,
+    is_word_or_dash,
+    128,
+    "^[a-zA-Z0-9_-]{1,128}$",
+);
 const GEMINI: ToolNameRule = name_rule(
     is_letter_or_underscore,
     |c| is_word_or_dash(c) || ".:".contains(c),
     128,
     "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
 );
-const MCP: ToolNameRule = name_rule(is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$");
-const PORTABLE: ToolNameRule = name_rule(is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$");
+const MCP: ToolNameRule = name_rule(
+    is_word_dash_or_dot,
+    is_word_dash_or_dot,
+    128,
+    "^[a-zA-Z0-9_.-]{1,128}$",
+);
+const PORTABLE: ToolNameRule = name_rule(
+    is_letter_or_underscore,
+    is_word_or_dash,
+    64,
+    "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
+);
 /// No rule was found, but a tool without a name cannot be called.
 const ANY: ToolNameRule = name_rule(|_| true, |_| true, usize::MAX, "^.+$");
 
@@ -59,7 +79,9 @@ fn is_word_dash_or_dot(letter: char) -> bool {
 impl ToolNameRule {
     fn is_valid(&self, name: &str) -> bool {
         let mut letters = name.chars();
-        letters.next().is_some_and(self.is_valid_first) && letters.all(self.is_valid_rest) && name.len() <= self.max_length
+        letters.next().is_some_and(self.is_valid_first)
+            && letters.all(self.is_valid_rest)
+            && name.len() <= self.max_length
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    subschemas::Subschema,
     report::{RejectionReport, excerpt},
+    subschemas::Subschema,
 };
 
 /// The types a schema names, in lower case.
@@ -26,7 +26,11 @@ pub(super) fn has_type(place: &Subschema<'_>, kind: &str) -> bool {
 }
 
 /// A `type`, or one of the keywords that stand for one; the root has a rule of its own.
-pub(super) fn require_type<'a>(place: &Subschema<'a>, instead: &[&str], report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_type<'a>(
+    place: &Subschema<'a>,
+    instead: &[&str],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let known = |keyword: &str| place.get(keyword).is_some();
     let inner = place.schema.is_object() && !place.is_root();
     if inner && !known("type") && !instead.iter().any(|keyword| known(keyword)) {
@@ -42,16 +46,26 @@ pub(super) fn require_single_type<'a>(place: &Subschema<'a>, report: &mut Reject
 }
 
 /// A type of the list, in whatever case.
-pub(super) fn require_known_type<'a>(place: &Subschema<'a>, known: &[&str], report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_known_type<'a>(
+    place: &Subschema<'a>,
+    known: &[&str],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if let Some(kind) = place.get("type").and_then(Value::as_str)
         && !known.iter().any(|known| known.eq_ignore_ascii_case(kind))
     {
-        report.reject(place, format!("the type `{}` is not accepted", excerpt(kind)));
+        report.reject(
+            place,
+            format!("the type `{}` is not accepted", excerpt(kind)),
+        );
     }
 }
 
 /// Nothing beside `anyOf`.
-pub(super) fn require_any_of_alone<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_any_of_alone<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if place.is_root() || place.get("anyOf").is_none() {
         return;
     }
@@ -64,7 +78,10 @@ pub(super) fn require_any_of_alone<'a>(place: &Subschema<'a>, report: &mut Rejec
 }
 
 /// One type, or one type and `null`.
-pub(super) fn require_single_or_nullable_type<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_single_or_nullable_type<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let Some(Value::Array(names)) = place.get("type") else {
         return;
     };
@@ -88,7 +105,10 @@ fn enum_and_const_values<'a>(place: &Subschema<'a>) -> impl Iterator<Item = &'a 
 }
 
 /// Values to choose from, all of the type that is named beside them.
-pub(super) fn require_values_match_type<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_values_match_type<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if place
         .get("enum")
         .and_then(Value::as_array)
@@ -120,7 +140,10 @@ fn matches_type(value: &Value, kind: &str) -> bool {
 }
 
 /// Values to choose from, none of them an array or object.
-pub(super) fn require_primitive_values<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(super) fn require_primitive_values<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     if enum_and_const_values(place).any(|value| value.is_array() || value.is_object()) {
         report.reject(
             place,

@@ -190,7 +190,10 @@ impl<'t> Rewriter<'t, '_> {
         if !may_end || self.open_brackets.last() != Some(&c) {
             return self.ambiguous(&format!("unexpected `{c}`"));
         }
-        if matches!(self.expected, Expected::ValueAfterComma | Expected::KeyAfterComma) {
+        if matches!(
+            self.expected,
+            Expected::ValueAfterComma | Expected::KeyAfterComma
+        ) {
             // Blanks are not copied, so the comma is what was written last.
             self.output.pop();
             self.add_note(TRAILING_COMMA);
@@ -220,7 +223,10 @@ impl<'t> Rewriter<'t, '_> {
 
     fn rewrite_single_quoted(&mut self) -> Result<(), RepairError> {
         let end = self.closing_quote_end('\'')?;
-        let content = self.text.get(self.position + 1..end - 1).unwrap_or_default();
+        let content = self
+            .text
+            .get(self.position + 1..end - 1)
+            .unwrap_or_default();
         self.output.push('"');
         let mut escaped = false;
         for c in content.chars() {

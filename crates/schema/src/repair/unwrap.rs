@@ -44,7 +44,11 @@ fn strip_fence_language(body: &str) -> &str {
 }
 
 /// The object or array that a JSON string holds, if that is all the text is.
-pub(super) fn decode_json_string(text: String, limits: &InputLimits, notes: &mut Vec<&'static str>) -> String {
+pub(super) fn decode_json_string(
+    text: String,
+    limits: &InputLimits,
+    notes: &mut Vec<&'static str>,
+) -> String {
     if !text.starts_with('"') {
         return text;
     }

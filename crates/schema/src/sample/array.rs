@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    rng::{Rng, ValueLocation},
-    generator::{Generator, MAX_CONTAINER_LENGTH},
     constraints::ValueConstraints,
+    generator::{Generator, MAX_CONTAINER_LENGTH},
+    rng::{Rng, ValueLocation},
 };
 
 /// How often an element that must be unlike the others is drawn anew.
@@ -37,8 +37,17 @@ impl<'s> Generator<'_, 's> {
         Some(Value::Array(elements))
     }
 
-    fn array_length(&self, shape: &ArrayShape, spot: ValueLocation, dice: &mut Rng) -> Option<usize> {
-        let ArrayShape { min_length: least, max_length: most, .. } = *shape;
+    fn array_length(
+        &self,
+        shape: &ArrayShape,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<usize> {
+        let ArrayShape {
+            min_length: least,
+            max_length: most,
+            ..
+        } = *shape;
         if least > most.min(MAX_CONTAINER_LENGTH) {
             return None;
         }
@@ -123,7 +132,9 @@ impl ArrayShape {
         Self {
             min_length: rules.min_limit("minItems").max(contained),
             max_length: most,
-            unique: rules.keyword_values("uniqueItems").any(|it| it == &Value::Bool(true)),
+            unique: rules
+                .keyword_values("uniqueItems")
+                .any(|it| it == &Value::Bool(true)),
             prefix_length: prefix,
             min_contains: contained,
         }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{
-    rng::{Rng, ValueLocation},
     generator::Generator,
+    rng::{Rng, ValueLocation},
     type_set::TypeSet,
 };
 
@@ -35,12 +35,17 @@ pub(super) struct ValueConstraints<'s> {
 impl<'s> ValueConstraints<'s> {
     /// The values of a keyword in all parts.
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
-        self.schemas.iter().filter_map(move |part| part.get(keyword))
+        self.schemas
+            .iter()
+            .filter_map(move |part| part.get(keyword))
     }
 
     /// The tightest of several lower limits on a length.
     pub(super) fn min_limit(&self, keyword: &str) -> usize {
-        self.keyword_values(keyword).filter_map(as_length).max().unwrap_or(0)
+        self.keyword_values(keyword)
+            .filter_map(as_length)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The tightest of several upper limits on a length.
@@ -49,7 +54,10 @@ impl<'s> ValueConstraints<'s> {
     }
 
     /// The members of a keyword that holds an object, in all parts.
-    pub(super) fn keyword_members(&self, keyword: &str) -> impl Iterator<Item = (&'s str, &'s Value)> {
+    pub(super) fn keyword_members(
+        &self,
+        keyword: &str,
+    ) -> impl Iterator<Item = (&'s str, &'s Value)> {
         self.keyword_values(keyword)
             .filter_map(Value::as_object)
             .flatten()
@@ -73,9 +81,9 @@ impl<'s> ValueConstraints<'s> {
 
     /// The kinds that the keywords have in mind.
     pub(super) fn implied_types(&self) -> TypeSet {
-        self.schemas
-            .iter()
-            .fold(TypeSet::NONE, |kinds, part| kinds.union(TypeSet::implied_by(part)))
+        self.schemas.iter().fold(TypeSet::NONE, |kinds, part| {
+            kinds.union(TypeSet::implied_by(part))
+        })
     }
 
     /// What `not` rules out, where that is easy to tell.
@@ -85,7 +93,9 @@ impl<'s> ValueConstraints<'s> {
         };
         match refused.iter().next() {
             Some((keyword, value)) if refused.len() == 1 => match (keyword.as_str(), value) {
-                ("type", names) => self.types = self.types.difference(TypeSet::from_type_keyword(names)),
+                ("type", names) => {
+                    self.types = self.types.difference(TypeSet::from_type_keyword(names))
+                }
                 ("const", value) => self.excluded_values.push(value),
                 ("enum", Value::Array(values)) => self.excluded_values.extend(values),
                 ("anyOf", Value::Array(branches)) => {
@@ -93,7 +103,8 @@ impl<'s> ValueConstraints<'s> {
                 }
                 ("required", Value::Array(names)) => {
                     // Leaving out one of them is enough.
-                    self.avoided_properties.extend(names.last().and_then(Value::as_str));
+                    self.avoided_properties
+                        .extend(names.last().and_then(Value::as_str));
                 }
                 _ => {}
             },
@@ -220,7 +231,12 @@ impl<'s> Generator<'_, 's> {
     }
 
     /// Decides which properties that bring a schema along are there.
-    fn choose_dependents(&mut self, rules: &mut ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> Option<()> {
+    fn choose_dependents(
+        &mut self,
+        rules: &mut ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<()> {
         let dependents: Vec<(&str, &Value)> = rules
             .keyword_members("dependentSchemas")
             .chain(rules.keyword_members("dependencies"))
@@ -245,7 +261,9 @@ impl<'s> Generator<'_, 's> {
 }
 
 /// The texts in some lists.
-pub(super) fn list_strings<'s>(lists: impl Iterator<Item = &'s Value>) -> impl Iterator<Item = &'s str> {
+pub(super) fn list_strings<'s>(
+    lists: impl Iterator<Item = &'s Value>,
+) -> impl Iterator<Item = &'s str> {
     lists
         .filter_map(Value::as_array)
         .flatten()

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::{
-    rng::{Rng, ValueLocation},
-    type_set::TypeSet,
-    schema_cache::SchemaCache,
-    plan::SamplePlan,
     constraints::ValueConstraints,
     mutate::mutate,
+    plan::SamplePlan,
+    rng::{Rng, ValueLocation},
+    schema_cache::SchemaCache,
+    type_set::TypeSet,
 };
 
 /// Deeper values are not drawn: no reader takes them.
@@ -113,7 +113,11 @@ impl<'d, 's> Generator<'d, 's> {
         value
     }
 
-    fn unmutated_value(&mut self, schemas: &[&'s Value], spot: ValueLocation) -> Option<(Value, ValueConstraints<'s>)> {
+    fn unmutated_value(
+        &mut self,
+        schemas: &[&'s Value],
+        spot: ValueLocation,
+    ) -> Option<(Value, ValueConstraints<'s>)> {
         self.use_work(1)?;
         if spot.depth > MAX_DEPTH {
             return None;
@@ -123,7 +127,9 @@ impl<'d, 's> Generator<'d, 's> {
         self.stats.validator_visits = self.stats.validator_visits.saturating_add(visits);
         self.use_work(usize::try_from(visits / VISITS_PER_WORK_UNIT).unwrap_or(usize::MAX))?;
         let spot = ValueLocation {
-            validator_visits: spot.validator_visits.saturating_mul(toll.child_visits.max(1)),
+            validator_visits: spot
+                .validator_visits
+                .saturating_mul(toll.child_visits.max(1)),
             ..spot.with_salt(self.plan.retry_count(spot.path_hash))
         };
         let mut dice = Rng::new(spot.seed);
@@ -178,7 +184,12 @@ impl<'d, 's> Generator<'d, 's> {
         dice.chance_one_in(self.edge_case_rate)
     }
 
-    fn generated_value(&mut self, rules: &ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> Option<Value> {
+    fn generated_value(
+        &mut self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<Value> {
         match self.pick_type(rules, spot, dice) {
             TypeSet::NULL => Some(Value::Null),
             TypeSet::BOOLEAN => Some(Value::Bool(dice.chance_one_in(2))),
@@ -191,14 +202,19 @@ impl<'d, 's> Generator<'d, 's> {
     }
 
     /// One of the kinds in [`Kinds::EACH`].
-    fn pick_type(&self, rules: &ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> TypeSet {
+    fn pick_type(
+        &self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> TypeSet {
         let mut kinds = rules.types;
         let mut untold = false;
         if !rules.has_type {
             let meant = rules.implied_types().intersection(kinds);
             untold = meant == TypeSet::NONE;
-            let stray =
-                self.plan.tries_all_types() && dice.chance_one_in(2) || self.wants_edge_case(dice) && dice.chance_one_in(4);
+            let stray = self.plan.tries_all_types() && dice.chance_one_in(2)
+                || self.wants_edge_case(dice) && dice.chance_one_in(4);
             if !untold && !stray {
                 kinds = meant;
             }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{type_set::TypeSet, refs::RefResolver};
+use super::{refs::RefResolver, type_set::TypeSet};
 
 /// No value of finite size, or none worth drawing.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
@@ -92,7 +92,9 @@ impl<'s> MinSizePass<'_, 's> {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = object.get(keyword) {
-                let sizes = branches.iter().map(|branch| self.schema_size(branch, depth));
+                let sizes = branches
+                    .iter()
+                    .map(|branch| self.schema_size(branch, depth));
                 least = least.max(sizes.min().unwrap_or(UNBOUNDED));
             }
         }
@@ -104,7 +106,12 @@ impl<'s> MinSizePass<'_, 's> {
             return UNBOUNDED;
         };
         let name = std::ptr::from_ref(target).addr();
-        let known = self.sizes.by_address.get(&name).copied().unwrap_or(UNBOUNDED);
+        let known = self
+            .sizes
+            .by_address
+            .get(&name)
+            .copied()
+            .unwrap_or(UNBOUNDED);
         if self.sizes.final_sizes.contains(&name) || !self.seen.insert(name) {
             return known;
         }
@@ -118,7 +125,9 @@ impl<'s> MinSizePass<'_, 's> {
 
     /// What the schema's own keywords ask for at least.
     fn keywords_size(&mut self, object: &'s Map<String, Value>, depth: usize) -> u32 {
-        let kinds = object.get("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+        let kinds = object
+            .get("type")
+            .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
         if kinds.intersects(TypeSet::ALL.difference(TypeSet::ARRAY.union(TypeSet::OBJECT))) {
             return 1;
         }

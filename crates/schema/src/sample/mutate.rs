@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{array::ArrayShape, rng::Rng, type_set::TypeSet, number::NumberRange, constraints::ValueConstraints};
+use super::{
+    array::ArrayShape, constraints::ValueConstraints, number::NumberRange, rng::Rng,
+    type_set::TypeSet,
+};
 
 /// Puts one mistake in, one that the rules are likely to notice if there is such.
 pub(super) fn mutate(value: Value, rules: &ValueConstraints<'_>, dice: &mut Rng) -> Value {
@@ -49,7 +52,8 @@ impl Mutator<'_, '_> {
         let options = self.rules.enum_lists();
         let refused = |other: &&Value| {
             let fits = |options: &[&[Value]]| options.iter().all(|list| list.contains(other));
-            !self.rules.types.intersects(TypeSet::type_of(other)) || !options.as_deref().is_none_or(fits)
+            !self.rules.types.intersects(TypeSet::type_of(other))
+                || !options.as_deref().is_none_or(fits)
         };
         let others: Vec<&Value> = others.iter().filter(refused).collect();
         let other = dice.pick(&others).map(|other| (*other).clone());
@@ -59,7 +63,10 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_text(&mut self, text: &str) {
-        let Self { rules, mutations: found } = self;
+        let Self {
+            rules,
+            mutations: found,
+        } = self;
         let count = text.chars().count();
         let least = rules.min_limit("minLength");
         if least > 0 {
@@ -88,7 +95,10 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_number(&mut self, value: &Value) {
-        let Self { rules, mutations: found } = self;
+        let Self {
+            rules,
+            mutations: found,
+        } = self;
         let bounds = NumberRange::of(rules);
         for (end, away) in [(bounds.low, -1), (bounds.high, 1)] {
             let Some(end) = end else { continue };
@@ -101,7 +111,11 @@ impl Mutator<'_, '_> {
         if rules.enum_lists().is_some() {
             found.push(offset_number(value, 1));
         }
-        if let Some(step) = rules.keyword_values("multipleOf").filter_map(Value::as_f64).next() {
+        if let Some(step) = rules
+            .keyword_values("multipleOf")
+            .filter_map(Value::as_f64)
+            .next()
+        {
             found.push(json!(value.as_f64().unwrap_or_default() + step / 2.0));
         }
         if !rules.types.intersects(TypeSet::FRACTION) {
@@ -110,7 +124,10 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_elements(&mut self, elements: &[Value]) {
-        let Self { rules, mutations: found } = self;
+        let Self {
+            rules,
+            mutations: found,
+        } = self;
         let shape = ArrayShape::of(rules);
         if let Some(fewer) = shape.min_length.checked_sub(1) {
             found.push(elements.iter().take(fewer).cloned().collect());
@@ -134,7 +151,10 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_members(&mut self, members: &Map<String, Value>, dice: &mut Rng) {
-        let Self { rules, mutations: found } = self;
+        let Self {
+            rules,
+            mutations: found,
+        } = self;
         let required: Vec<&str> = rules
             .keyword_strings("required")
             .filter(|name| members.contains_key(*name))

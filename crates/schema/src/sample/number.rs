@@ -5,10 +5,10 @@ mod grid;
 use serde_json::Value;
 
 use super::{
-    rng::{Rng, ValueLocation},
-    generator::{Generator, ValueStyle},
-    type_set::TypeSet,
     constraints::ValueConstraints,
+    generator::{Generator, ValueStyle},
+    rng::{Rng, ValueLocation},
+    type_set::TypeSet,
 };
 use grid::{Decimal, DecimalGrid};
 
@@ -32,7 +32,10 @@ impl<'s> Generator<'_, 's> {
     ) -> Option<Value> {
         let style = self.style(spot, dice);
         let bounds = NumberRange::of(rules);
-        let steps: Vec<Decimal> = rules.keyword_values("multipleOf").filter_map(Decimal::from_json).collect();
+        let steps: Vec<Decimal> = rules
+            .keyword_values("multipleOf")
+            .filter_map(Decimal::from_json)
+            .collect();
         if !rules.types.intersects(TypeSet::FRACTION) {
             return bounds.pick_integer(rules, &steps, dice, style);
         }
@@ -42,7 +45,9 @@ impl<'s> Generator<'_, 's> {
         {
             return Some(whole);
         }
-        let single = rules.keyword_values("format").any(|format| format == "float");
+        let single = rules
+            .keyword_values("format")
+            .any(|format| format == "float");
         let free = steps.is_empty() && bounds.low.is_none() && bounds.high.is_none();
         if style == ValueStyle::EdgeCase && free && !single {
             return dice.pick(&EDGE_CASES).copied().map(Value::from);
@@ -111,7 +116,9 @@ impl<'s> NumberRange<'s> {
         match (drawn, self.low, self.high) {
             (Some(drawn), ..) => drawn.to_f64().map(Value::from),
             _ if !steps.is_empty() => None,
-            (None, Some(low), Some(high)) => Some(Value::from(low.as_f64().midpoint(high.as_f64()))),
+            (None, Some(low), Some(high)) => {
+                Some(Value::from(low.as_f64().midpoint(high.as_f64())))
+            }
             (None, ..) => self.nearest_bound(),
         }
     }
@@ -137,7 +144,10 @@ fn tightest_bound<'s>(
             let Some(at @ Value::Number(_)) = part.get(keyword) else {
                 continue;
             };
-            let new = RangeEnd { value: at, exclusive: open };
+            let new = RangeEnd {
+                value: at,
+                exclusive: open,
+            };
             let replaces = found.is_none_or(|old| {
                 tighter(new.as_f64(), old.as_f64()) || new.as_f64() == old.as_f64() && open
             });

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{
-    rng::{Rng, ValueLocation},
+    constraints::ValueConstraints,
     generator::{Generator, MAX_CONTAINER_LENGTH, any_string_schema},
     pattern::Pattern,
-    constraints::ValueConstraints,
+    rng::{Rng, ValueLocation},
 };
 use members::is_closed;
 
@@ -57,7 +57,12 @@ impl<'s> Generator<'_, 's> {
     }
 
     /// How many properties to make up.
-    fn extra_property_count(&self, rules: &ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> usize {
+    fn extra_property_count(
+        &self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> usize {
         if !self.allows_optional(spot) {
             return 0;
         }

@@ -83,7 +83,11 @@ struct PatternWriter<'w> {
 impl PatternWriter<'_> {
     fn write_alternative(&mut self, alternatives: &[Sequence]) -> Option<()> {
         for repeated in self.dice.pick(alternatives)? {
-            let Repeated { piece, min: least, max: most } = repeated;
+            let Repeated {
+                piece,
+                min: least,
+                max: most,
+            } = repeated;
             let most = least.saturating_add(self.extra_repeats).min(*most);
             for _ in 0..self.dice.between(*least as i128, most as i128) {
                 self.remaining_pieces = self.remaining_pieces.checked_sub(1)?;
@@ -107,7 +111,10 @@ impl CharClass {
 
     fn pick(&self, dice: &mut Rng) -> Option<char> {
         if self.negated {
-            let free: Vec<char> = FILLER_CHARACTERS.chars().filter(|it| self.contains(*it)).collect();
+            let free: Vec<char> = FILLER_CHARACTERS
+                .chars()
+                .filter(|it| self.contains(*it))
+                .collect();
             // Mostly letters, as a person would write.
             let end = if dice.chance_one_in(4) {
                 free.len()

@@ -80,6 +80,9 @@ impl SamplePlan {
     pub(super) fn retry_location(&mut self, trail: &[u64]) {
         let up = (self.attempt + 1).trailing_zeros() as usize;
         let path = trail.iter().rev().nth(up).or(trail.first());
-        *self.retry_counts.entry(path.copied().unwrap_or(ROOT_PATH)).or_default() += 1;
+        *self
+            .retry_counts
+            .entry(path.copied().unwrap_or(ROOT_PATH))
+            .or_default() += 1;
     }
 }

@@ -15,7 +15,10 @@ pub(super) struct RefResolver<'s> {
 
 impl<'s> RefResolver<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
-        Self { root, anchors: None }
+        Self {
+            root,
+            anchors: None,
+        }
     }
 
     pub(super) fn resolve(&mut self, reference: &'s Value) -> Option<&'s Value> {
@@ -55,7 +58,9 @@ fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value
                 }
             }
         }
-        Value::Array(elements) => elements.iter().for_each(|element| collect_anchors(element, named)),
+        Value::Array(elements) => elements
+            .iter()
+            .for_each(|element| collect_anchors(element, named)),
         _ => {}
     }
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{
-    min_size::{UNBOUNDED, MinSizes},
+    min_size::{MinSizes, UNBOUNDED},
     refs::RefResolver,
-    validation_cost::{ValidationCost, CostCache},
+    validation_cost::{CostCache, ValidationCost},
 };
 use crate::{Schema, Tape};
 
@@ -39,9 +39,11 @@ impl<'s> SchemaCache<'s> {
     }
 
     pub(super) fn validation_cost(&mut self, schemas: &[&'s Value]) -> ValidationCost {
-        schemas.iter().fold(ValidationCost::default(), |toll, schema| {
-            toll.plus(self.costs.cost(schema, &mut self.refs))
-        })
+        schemas
+            .iter()
+            .fold(ValidationCost::default(), |toll, schema| {
+                toll.plus(self.costs.cost(schema, &mut self.refs))
+            })
     }
 
     pub(super) fn matches(&mut self, pattern: &'s str, text: &str) -> bool {

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    rng::{Rng, ValueLocation},
-    generator::Generator,
-    type_set::TypeSet,
     constraints::ValueConstraints,
+    generator::Generator,
+    rng::{Rng, ValueLocation},
+    type_set::TypeSet,
 };
 
 /// How often the validator may visit the innermost part of a given value.
@@ -29,7 +29,9 @@ impl<'s> Generator<'_, 's> {
         };
         for option in shortest.iter().cycle().skip(start).take(shortest.len()) {
             self.use_work(options.iter().map(|options| 1 + options.len() / 16).sum())?;
-            if is_usable(rules, option, spot) && options.iter().all(|options| options.contains(option)) {
+            if is_usable(rules, option, spot)
+                && options.iter().all(|options| options.contains(option))
+            {
                 return self.copy_value(option);
             }
         }
@@ -37,12 +39,20 @@ impl<'s> Generator<'_, 's> {
     }
 
     /// An example or the default, always when a natural value is wanted and now and then otherwise.
-    pub(super) fn example_or_default(&self, rules: &ValueConstraints<'s>, spot: ValueLocation, dice: &mut Rng) -> Option<&'s Value> {
+    pub(super) fn example_or_default(
+        &self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<&'s Value> {
         let natural = self.is_natural(spot);
         if !natural && !dice.chance_one_in(4) {
             return None;
         }
-        let examples = rules.keyword_values("examples").filter_map(Value::as_array).flatten();
+        let examples = rules
+            .keyword_values("examples")
+            .filter_map(Value::as_array)
+            .flatten();
         let hints: Vec<&Value> = examples
             .chain(rules.keyword_values("default"))
             .filter(|hint| is_usable(rules, hint, spot))

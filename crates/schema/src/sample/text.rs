@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    rng::{Rng, ValueLocation},
-    generator::{Generator, ValueStyle},
-    format,
-    pattern::Pattern,
     constraints::ValueConstraints,
+    format,
+    generator::{Generator, ValueStyle},
+    pattern::Pattern,
+    rng::{Rng, ValueLocation},
 };
 
 /// Longer texts are not drawn.
@@ -60,7 +60,10 @@ impl<'s> Generator<'_, 's> {
             return None;
         }
         self.use_work(lengths.min / 16)?;
-        let patterns: Vec<&'s str> = rules.keyword_values("pattern").filter_map(Value::as_str).collect();
+        let patterns: Vec<&'s str> = rules
+            .keyword_values("pattern")
+            .filter_map(Value::as_str)
+            .collect();
         let formats = ["format", "contentEncoding"];
         let formatted = formats
             .into_iter()
@@ -115,14 +118,21 @@ impl<'s> Generator<'_, 's> {
 
     /// A name for a property that no schema names.
     pub(super) fn property_name(&mut self, dice: &mut Rng) -> String {
-        let odd = self.wants_edge_case(dice).then(|| dice.pick_str(&EDGE_CASES));
-        odd.unwrap_or_else(|| dice.pick_str(&ORDINARY_WORDS)).to_owned()
+        let odd = self
+            .wants_edge_case(dice)
+            .then(|| dice.pick_str(&EDGE_CASES));
+        odd.unwrap_or_else(|| dice.pick_str(&ORDINARY_WORDS))
+            .to_owned()
     }
 }
 
 /// So many characters without a space.
 fn random_word(count: usize, dice: &mut Rng) -> String {
-    dice.pick_str(&ORDINARY_WORDS).chars().cycle().take(count).collect()
+    dice.pick_str(&ORDINARY_WORDS)
+        .chars()
+        .cycle()
+        .take(count)
+        .collect()
 }
 
 /// How many characters a text may have.
@@ -147,10 +157,16 @@ impl LengthRange {
     fn random_text(&self, style: ValueStyle, dice: &mut Rng) -> String {
         match (style, dice.below(4)) {
             (ValueStyle::EdgeCase, 0) => self.pad_or_truncate("", dice),
-            (ValueStyle::EdgeCase, 1) => random_word(self.max.min(self.min.saturating_add(100)), dice),
+            (ValueStyle::EdgeCase, 1) => {
+                random_word(self.max.min(self.min.saturating_add(100)), dice)
+            }
             (ValueStyle::EdgeCase, _) => self.pad_or_truncate(dice.pick_str(&EDGE_CASES), dice),
             (ValueStyle::Ordinary, 0) => {
-                let words = format!("{} {}", dice.pick_str(&ORDINARY_WORDS), dice.pick_str(&ORDINARY_WORDS));
+                let words = format!(
+                    "{} {}",
+                    dice.pick_str(&ORDINARY_WORDS),
+                    dice.pick_str(&ORDINARY_WORDS)
+                );
                 self.pad_or_truncate(&words, dice)
             }
             _ => self.pad_or_truncate(dice.pick_str(&ORDINARY_WORDS), dice),

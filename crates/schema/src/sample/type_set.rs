@@ -71,9 +71,9 @@ impl TypeSet {
                 "object" => Self::OBJECT,
                 _ => Self::NONE,
             },
-            Value::Array(names) => names
-                .iter()
-                .fold(Self::NONE, |kinds, name| kinds.union(Self::from_type_keyword(name))),
+            Value::Array(names) => names.iter().fold(Self::NONE, |kinds, name| {
+                kinds.union(Self::from_type_keyword(name))
+            }),
             _ => Self::ALL,
         }
     }
@@ -83,7 +83,9 @@ impl TypeSet {
         let Value::Object(object) = schema else {
             return Self::ALL;
         };
-        let typed = object.get("type").map_or(Self::ALL, Self::from_type_keyword);
+        let typed = object
+            .get("type")
+            .map_or(Self::ALL, Self::from_type_keyword);
         typed.intersection(object.get("const").map_or(Self::ALL, Self::type_of))
     }
 
@@ -103,7 +105,9 @@ impl TypeSet {
                 | "unevaluatedProperties" => Self::OBJECT,
                 "items" | "prefixItems" | "contains" | "minItems" | "maxItems" | "uniqueItems"
                 | "unevaluatedItems" => Self::ARRAY,
-                "minLength" | "maxLength" | "pattern" | "format" | "contentEncoding" => Self::STRING,
+                "minLength" | "maxLength" | "pattern" | "format" | "contentEncoding" => {
+                    Self::STRING
+                }
                 "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
                     Self::NUMBER
                 }

@@ -39,11 +39,20 @@ impl ValidationCost {
 pub(super) struct CostCache(HashMap<usize, ValidationCost>);
 
 impl CostCache {
-    pub(super) fn cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>) -> ValidationCost {
+    pub(super) fn cost<'s>(
+        &mut self,
+        schema: &'s Value,
+        refs: &mut RefResolver<'s>,
+    ) -> ValidationCost {
         self.cached_cost(schema, refs, MAX_DEPTH)
     }
 
-    fn cached_cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>, depth: usize) -> ValidationCost {
+    fn cached_cost<'s>(
+        &mut self,
+        schema: &'s Value,
+        refs: &mut RefResolver<'s>,
+        depth: usize,
+    ) -> ValidationCost {
         let name = std::ptr::from_ref(schema).addr();
         if let Some(known) = self.0.get(&name) {
             return *known;
@@ -55,7 +64,12 @@ impl CostCache {
         toll
     }
 
-    fn compute_cost<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>, depth: usize) -> ValidationCost {
+    fn compute_cost<'s>(
+        &mut self,
+        schema: &'s Value,
+        refs: &mut RefResolver<'s>,
+        depth: usize,
+    ) -> ValidationCost {
         let Value::Object(object) = schema else {
             return ValidationCost::default();
         };
@@ -70,7 +84,9 @@ impl CostCache {
             match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                     let target = refs.resolve(value);
-                    toll = target.map_or(toll, |target| toll.plus(self.cached_cost(target, refs, depth)));
+                    toll = target.map_or(toll, |target| {
+                        toll.plus(self.cached_cost(target, refs, depth))
+                    });
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
                     for schema in schemas {

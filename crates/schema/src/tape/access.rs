@@ -15,7 +15,10 @@ pub(super) struct Elements<'t> {
 
 impl<'t> Elements<'t> {
     pub(super) fn new(left: Children<'t>) -> Self {
-        Self { remaining: left, next_index: 0 }
+        Self {
+            remaining: left,
+            next_index: 0,
+        }
     }
 
     /// Refuses what the reader left over.
@@ -100,7 +103,8 @@ impl<'t> MapAccess<'t> for Fields<'t> {
         let Some((name, node)) = self.pending_value.take() else {
             return Err(ReadError::custom("a value was asked for before its key"));
         };
-        seed.deserialize(node).map_err(|error| error.prefix_pointer(name))
+        seed.deserialize(node)
+            .map_err(|error| error.prefix_pointer(name))
     }
 
     fn size_hint(&self) -> Option<usize> {

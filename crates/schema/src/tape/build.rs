@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use super::{Item, InputLimits, Node, ParseError, buffer_pool};
+use super::{InputLimits, Item, Node, ParseError, buffer_pool};
 
 /// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
 const MAX_PAIRWISE_KEYS: usize = 16;
@@ -14,7 +14,10 @@ const MAX_PAIRWISE_KEYS: usize = 16;
 /// what the tool receives.
 const RESERVED_KEY_PREFIX: &str = "$serde_json::private::";
 
-pub(super) fn from_text<'t>(text: &'t str, limits: &InputLimits) -> Result<Vec<Item<'t>>, ParseError> {
+pub(super) fn from_text<'t>(
+    text: &'t str,
+    limits: &InputLimits,
+) -> Result<Vec<Item<'t>>, ParseError> {
     let limit = limits.bytes.min(u32::MAX as usize);
     if text.len() > limit {
         return Err(ParseError::TooLong {
@@ -255,7 +258,9 @@ fn push_value<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
         Value::Array(elements) => {
             let at = items.len();
             items.push(Item::Null);
-            elements.iter().for_each(|element| push_value(element, items));
+            elements
+                .iter()
+                .for_each(|element| push_value(element, items));
             let (len, end) = (elements.len() as u32, items.len() as u32);
             items
                 .get_mut(at)

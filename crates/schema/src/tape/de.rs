@@ -16,7 +16,7 @@ use super::{
 macro_rules! forward_to_any {
     ($reader:lifetime: $($method:ident)+) => {$(
         fn $method<V: Visitor<$reader>>(self, visitor: V) -> Result<V::Value, ReadError> {
-            self.any(visitor)
+            self.deserialize_item(visitor)
         }
     )+};
 }
@@ -43,7 +43,11 @@ impl<'t> Node<'t> {
         }
     }
 
-    fn deserialize_members<V: Visitor<'t>>(self, visitor: V, guarded: bool) -> Result<V::Value, ReadError> {
+    fn deserialize_members<V: Visitor<'t>>(
+        self,
+        visitor: V,
+        guarded: bool,
+    ) -> Result<V::Value, ReadError> {
         let Item::Object { .. } = self.item() else {
             return Err(ReadError::custom("expected an object"));
         };

@@ -107,8 +107,16 @@ pub(super) fn enum_message(options: &[Value], value: &Value, got: &str) -> Strin
 }
 
 pub(super) fn describe_options(options: &[Value]) -> String {
-    let listed: Vec<String> = options.iter().take(MAX_LISTED_OPTIONS).map(Value::to_string).collect();
-    let rest = if options.len() > MAX_LISTED_OPTIONS { ", …" } else { "" };
+    let listed: Vec<String> = options
+        .iter()
+        .take(MAX_LISTED_OPTIONS)
+        .map(Value::to_string)
+        .collect();
+    let rest = if options.len() > MAX_LISTED_OPTIONS {
+        ", …"
+    } else {
+        ""
+    };
     match listed.as_slice() {
         [one] => one.clone(),
         several => format!("one of {}{rest}", several.join(", ")),
@@ -142,7 +150,11 @@ pub(super) fn describe_format(format: &str) -> String {
 }
 
 /// What a property's schema asks for, in a few words.
-pub(super) fn describe_expected(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
+pub(super) fn describe_expected(
+    root: &Value,
+    schema: &Value,
+    visits: &mut usize,
+) -> Option<String> {
     let object = schema.as_object()?;
     *visits = visits.checked_sub(1)?;
     if let Some(reference) = object.get("$ref") {

@@ -3,7 +3,7 @@
 use jsonschema::ValidationError;
 use serde_json::Value;
 
-use super::{ViolationCollector, Violation, single_value_message, describe};
+use super::{Violation, ViolationCollector, describe, single_value_message};
 use crate::{nearest, redact::looks_secret_value};
 
 /// How many subschemas are visited for a hint; schemas may come from strangers.
@@ -15,7 +15,9 @@ impl<'s> ViolationCollector<'s> {
             .parent_schema(error)
             .and_then(|parent| parent.get("properties")?.get(property));
         let expected = wanted
-            .and_then(|wanted| describe::describe_expected(self.schema, wanted, &mut { MAX_VISITED_SUBSCHEMAS }))
+            .and_then(|wanted| {
+                describe::describe_expected(self.schema, wanted, &mut { MAX_VISITED_SUBSCHEMAS })
+            })
             .map(|it| format!("; expected {it}"));
         let about = wanted
             .and_then(|wanted| wanted.get("description")?.as_str()?.lines().next())
@@ -40,7 +42,12 @@ impl<'s> ViolationCollector<'s> {
     ) {
         let mut known = Vec::new();
         if let Some(parent) = self.parent_schema(error) {
-            collect_property_names(self.schema, parent, &mut { MAX_VISITED_SUBSCHEMAS }, &mut known);
+            collect_property_names(
+                self.schema,
+                parent,
+                &mut { MAX_VISITED_SUBSCHEMAS },
+                &mut known,
+            );
         }
         let sent = error.instance().as_object();
         for name in unexpected {
@@ -70,7 +77,11 @@ impl<'s> ViolationCollector<'s> {
         }
     }
 
-    pub(super) fn add_invalid_name(&mut self, error: &ValidationError<'_>, inner: &ValidationError<'_>) {
+    pub(super) fn add_invalid_name(
+        &mut self,
+        error: &ValidationError<'_>,
+        inner: &ValidationError<'_>,
+    ) {
         let name = inner.instance().as_str().unwrap_or_default().to_owned();
         let pointer = describe::child_pointer(error.instance_path().as_str(), &name);
         self.push(
@@ -88,7 +99,12 @@ impl<'s> ViolationCollector<'s> {
 }
 
 /// Every property that a schema or one of its branches names.
-fn collect_property_names<'s>(root: &'s Value, schema: &'s Value, visits: &mut usize, known: &mut Vec<&'s str>) {
+fn collect_property_names<'s>(
+    root: &'s Value,
+    schema: &'s Value,
+    visits: &mut usize,
+    known: &mut Vec<&'s str>,
+) {
     let (Some(object), Some(left)) = (schema.as_object(), visits.checked_sub(1)) else {
         return;
     };

@@ -114,7 +114,10 @@ fn options_are_listed_with_the_nearest() {
         property_message(json!({"enum": ["celsius", "fahrenheit"]}), json!("celcius")),
         "/a: expected one of \"celsius\", \"fahrenheit\", got \"celcius\"; did you mean \"celsius\"?"
     );
-    assert_eq!(property_message(json!({"const": 1}), json!(2)), "/a: expected 1, got 2");
+    assert_eq!(
+        property_message(json!({"const": 1}), json!(2)),
+        "/a: expected 1, got 2"
+    );
     assert_eq!(
         property_message(json!({"type": "string", "enum": ["C"]}), json!(3)),
         "/a: expected \"C\", got 3"

@@ -6,13 +6,17 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{ViolationCollector, excerpt, describe};
+use super::{ViolationCollector, describe, excerpt};
 
 type BranchErrors = Vec<ValidationError<'static>>;
 
 impl ViolationCollector<'_> {
     /// Tells the mistakes of the alternative that comes nearest, or lists what all of them want.
-    pub(super) fn add_union_error(&mut self, error: &ValidationError<'_>, branches: &[BranchErrors]) {
+    pub(super) fn add_union_error(
+        &mut self,
+        error: &ValidationError<'_>,
+        branches: &[BranchErrors],
+    ) {
         let here = error.instance_path().as_str();
         let near = branches
             .iter()
@@ -20,7 +24,8 @@ impl ViolationCollector<'_> {
             .min_by_key(|branch| branch_distance(branch));
         match near {
             Some(branch)
-                if !branch.is_empty() && !branch.iter().any(|e| enum_options(e, here).is_some()) =>
+                if !branch.is_empty()
+                    && !branch.iter().any(|e| enum_options(e, here).is_some()) =>
             {
                 branch.iter().for_each(|error| self.add_error(error));
             }
@@ -28,7 +33,12 @@ impl ViolationCollector<'_> {
         }
     }
 
-    fn add_alternatives(&mut self, error: &ValidationError<'_>, branches: &[BranchErrors], here: &str) {
+    fn add_alternatives(
+        &mut self,
+        error: &ValidationError<'_>,
+        branches: &[BranchErrors],
+        here: &str,
+    ) {
         let mut wanted: Vec<Value> = Vec::new();
         let mut kinds: Vec<String> = Vec::new();
         for branch in branches {

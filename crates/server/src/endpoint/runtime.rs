@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolwright_chat::{
-    Chat, Entry, Lease, MemoryStore, Model, Owner, PrincipalRecord, Store, StoreError, EntryBody, HistoryWindow,
+    Chat, Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Model, Owner, PrincipalRecord,
+    Store, StoreError,
 };
 use toolwright_core::{Invoker, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
-use crate::server_state::ServerState;
+use crate::error_response::ErrorResponse;
 use crate::event::{PeerId, unix_millis_now};
 use crate::guardrail::{Guardrail, with_guardrails};
 use crate::handler::ErasedHandler;
 use crate::interceptor::Interceptor;
-use crate::error_response::ErrorResponse;
+use crate::path_template::{PathParams, PathTemplate};
 use crate::room::Room;
 use crate::server::ServerBuildError;
-use crate::path_template::{PathParams, PathTemplate};
+use crate::server_state::ServerState;
 
 /// How long a conversation is held while something is done to it as a whole.
 const LEASE_DURATION: Duration = Duration::from_secs(30);
@@ -81,7 +82,10 @@ pub(crate) struct EndpointDefaults {
 
 impl Endpoint {
     /// Makes it serve.
-    pub(crate) fn into_runtime(self, shared: &EndpointDefaults) -> Result<EndpointRuntime, ServerBuildError> {
+    pub(crate) fn into_runtime(
+        self,
+        shared: &EndpointDefaults,
+    ) -> Result<EndpointRuntime, ServerBuildError> {
         let template = self.template.clone().map_err(|why| self.build_error(why))?;
         for signature in &self.signatures {
             let fits = signature.check(template.param_names());
@@ -92,7 +96,9 @@ impl Endpoint {
             Some(SystemPrompt::Text(text)) => Some(text.clone()),
             Some(SystemPrompt::File(file)) => {
                 let read = std::fs::read_to_string(file);
-                Some(read.map_err(|error| self.build_error(format!("{}: {error}", file.display())))?)
+                Some(
+                    read.map_err(|error| self.build_error(format!("{}: {error}", file.display())))?,
+                )
             }
         };
         let invoker = self.select_tools(&shared.server.invoker)?;
@@ -104,7 +110,10 @@ impl Endpoint {
         let (store, window) = match self.memory {
             true => (Arc::clone(&shared.store), self.window),
             // Kept until the answer is there, so that it can be waited for and come back to.
-            false => (Arc::new(MemoryStore::new()) as _, HistoryWindow::all().turns(0)),
+            false => (
+                Arc::new(MemoryStore::new()) as _,
+                HistoryWindow::all().turns(0),
+            ),
         };
         let mut chat = (shared.configure_chat)(Chat::builder(Arc::clone(&model), &invoker));
         if let Some(system) = system {
@@ -133,7 +142,9 @@ impl Endpoint {
                     .map(|item| item.name().to_string())
                     .collect(),
             ),
-            heartbeat: self.heartbeat.unwrap_or(shared.server.limits.heartbeat_interval),
+            heartbeat: self
+                .heartbeat
+                .unwrap_or(shared.server.limits.heartbeat_interval),
             idle_timeout: self.idle_timeout,
             persistent: self.memory,
             broadcast: self.broadcast,
@@ -212,7 +223,9 @@ impl EndpointRuntime {
         }
         rooms.evict_idle(self.server.limits.max_rooms);
         if rooms.by_id.len() >= self.server.limits.max_rooms {
-            return Err(ErrorResponse::too_many_requests("too many conversations are under way"));
+            return Err(ErrorResponse::too_many_requests(
+                "too many conversations are under way",
+            ));
         }
         let room = Room::new(Arc::clone(self), id.clone(), name, params);
         let room = Arc::new(room);
@@ -245,7 +258,10 @@ impl EndpointRuntime {
     /// Whether a turn of a conversation runs.
     pub(crate) fn is_turn_running(&self, id: &str) -> bool {
         let rooms = self.rooms();
-        rooms.by_id.get(id).is_some_and(|room| room.is_turn_running())
+        rooms
+            .by_id
+            .get(id)
+            .is_some_and(|room| room.is_turn_running())
     }
 
     /// Who hears what is told to somebody who asked.
@@ -275,7 +291,10 @@ impl EndpointRuntime {
     }
 
     /// Reads the last turn of a conversation, from its message on, if the turn is not over.
-    pub(crate) async fn load_unfinished_turn(&self, id: &str) -> Result<Option<Vec<Entry>>, StoreError> {
+    pub(crate) async fn load_unfinished_turn(
+        &self,
+        id: &str,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
         let mut most = 1;
         loop {
             let entries = self.store.tail(id, None, most).await?;

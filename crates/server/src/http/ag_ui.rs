@@ -10,22 +10,22 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream;
 use serde_json::Value;
-use toolwright_chat::{PendingApproval, ApprovalResponse, StoreError, ApprovalVerdict};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError};
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
-use self::input::{RunAgentInput, ResumeEntry};
+use self::input::{ResumeEntry, RunAgentInput};
 use super::turn_stream::{self, ProtocolStream};
-use super::{ApiState, body, client_tools, ai_sdk, sse};
+use super::{ApiState, ai_sdk, body, client_tools, sse};
 use crate::endpoint::{EndpointRuntime, random_id};
-use crate::request_context::{RequestContext, is_client_tool_call};
-use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
 use crate::error_response::ErrorResponse;
-use crate::subscriber::Subscriber;
-use crate::room::Room;
 use crate::path_template::ID_PARAM;
 use crate::protocols::ag_ui::thread::{interrupt_id, thread_messages};
 use crate::protocols::ag_ui::{AgUiEncoder, run_error_event};
+use crate::request_context::{RequestContext, is_client_tool_call};
+use crate::room::Room;
+use crate::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::subscriber::Subscriber;
 
 mod input;
 
@@ -39,7 +39,9 @@ pub(super) async fn run(
     let input: RunAgentInput = body::read_json(&live.server.limits, &headers, body).await?;
     match start_run(live, guest, &input).await {
         Ok(response) => Ok(response),
-        Err(RunError::Protocol { code, message }) => Ok(complete_stream_response(&[run_error_event(code, &message)])),
+        Err(RunError::Protocol { code, message }) => {
+            Ok(complete_stream_response(&[run_error_event(code, &message)]))
+        }
         Err(RunError::Http(problem)) => Err(problem),
     }
 }
@@ -69,7 +71,11 @@ impl From<StoreError> for RunError {
     }
 }
 
-async fn start_run(live: &Arc<EndpointRuntime>, guest: RequestContext, input: &RunAgentInput) -> Result<Response, RunError> {
+async fn start_run(
+    live: &Arc<EndpointRuntime>,
+    guest: RequestContext,
+    input: &RunAgentInput,
+) -> Result<Response, RunError> {
     let params = vec![(ID_PARAM.to_owned(), input.thread_id.clone())];
     let room = live.open_room(params, &guest.owner())?;
     room.recover_unfinished_turn(&guest).await?;
@@ -147,14 +153,19 @@ async fn command_for_input(
         content.splice(0..0, input.context_content());
     }
     let model = input.chosen_model();
-    let model = model.map(|name| live.server.models.find(name)).transpose()?;
+    let model = model
+        .map(|name| live.server.models.find(name))
+        .transpose()?;
     let mut message = IncomingMessage::empty();
     (message.parts, message.model) = (parts, model);
     Ok(Some(CommandKind::Message(message)))
 }
 
 /// What was decided about every call that waits.
-fn resume_decisions(resume: &[ResumeEntry], waiting: &[&PendingApproval]) -> Result<Vec<ApprovalResponse>, RunError> {
+fn resume_decisions(
+    resume: &[ResumeEntry],
+    waiting: &[&PendingApproval],
+) -> Result<Vec<ApprovalResponse>, RunError> {
     let known = |entry: &&ResumeEntry| {
         waiting
             .iter()

@@ -10,21 +10,21 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
-use toolwright_chat::{PendingApproval, ChatError, ApprovalResponse};
+use toolwright_chat::{ApprovalResponse, ChatError, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use super::body;
 use super::native::denial_text;
 use super::turn_stream::{self, ProtocolStream};
 use crate::endpoint::EndpointRuntime;
-use crate::event::PeerId;
-use crate::request_context::RequestContext;
-use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
 use crate::error_response::ErrorResponse;
-use crate::subscriber::Subscriber;
-use crate::room::Room;
+use crate::event::PeerId;
 use crate::path_template::{ID_PARAM, PathParams};
 use crate::protocols::ai_sdk::AiSdkEncoder;
+use crate::request_context::RequestContext;
+use crate::room::Room;
+use crate::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::subscriber::Subscriber;
 
 /// What a front end sends.
 #[derive(Deserialize)]
@@ -95,7 +95,11 @@ pub(super) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
     Ok(crate::endpoint::random_id()?.into())
 }
 
-fn stream_response(live: &EndpointRuntime, guest: RequestContext, told: ProtocolStream<AiSdkEncoder>) -> Response {
+fn stream_response(
+    live: &EndpointRuntime,
+    guest: RequestContext,
+    told: ProtocolStream<AiSdkEncoder>,
+) -> Response {
     let version = (
         HeaderName::from_static("x-vercel-ai-ui-message-stream"),
         HeaderValue::from_static("v1"),
@@ -161,7 +165,9 @@ impl SubmittedTurn {
         let gone = |_| ErrorResponse::conflict("the conversation went on without it");
         let after = self.started.await.map_err(gone)??;
         let answer = self.room.event_log().turn().answer_id;
-        let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
+        let message = self
+            .continued_message_id
+            .unwrap_or_else(|| answer_message_id(answer));
         let calls = self.pending_approvals.into_iter().map(|asked| asked.call);
         let translator = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
         let reader = Subscriber::new(self.room, Some(after), Some(self.peer));
@@ -176,9 +182,14 @@ fn answer_message_id(answer: u64) -> String {
 
 /// What the person said last.
 fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorResponse> {
-    let nothing = || ErrorResponse::bad_request("the last of `messages` has to be what the person said");
+    let nothing =
+        || ErrorResponse::bad_request("the last of `messages` has to be what the person said");
     let last = last.filter(|message| message.role == "user");
-    let content = last.ok_or_else(nothing)?.parts.iter().filter_map(part_content);
+    let content = last
+        .ok_or_else(nothing)?
+        .parts
+        .iter()
+        .filter_map(part_content);
     let content: Vec<Content> = content.collect();
     match content.is_empty() {
         true => Err(nothing()),
@@ -204,7 +215,10 @@ fn part_content(part: &UiPart) -> Option<Content> {
 }
 
 /// What the person has decided about calls that wait.
-fn approval_responses(message: &UiMessage, waiting: &[PendingApproval]) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
+fn approval_responses(
+    message: &UiMessage,
+    waiting: &[PendingApproval],
+) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
     let mut decided = Vec::new();
     for part in &message.parts {
         let Some(approval) = part
@@ -223,7 +237,8 @@ fn approval_responses(message: &UiMessage, waiting: &[PendingApproval]) -> Resul
         let mut asked = asked.clone();
         if let Some(token) = &approval.signature {
             let read = serde_json::from_str(token);
-            asked.token = read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
+            asked.token =
+                read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
         }
         decided.push(match approval.approved {
             true => asked.approve(),

@@ -14,11 +14,11 @@ use super::ai_sdk::{self, ClientFrame, UiChatRequest, server_frame};
 use super::native_socket::MAX_UNANSWERED_PINGS;
 use super::turn_stream::ProtocolStream;
 use crate::endpoint::EndpointRuntime;
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
-use crate::room::Room;
 use crate::path_template::{ID_PARAM, PathParams};
 use crate::protocols::ai_sdk::AiSdkEncoder;
+use crate::request_context::RequestContext;
+use crate::room::Room;
 
 /// How many requests of one connection are answered at once.
 const MAX_OPEN_REQUESTS: usize = 32;
@@ -44,7 +44,12 @@ struct SocketConnection {
     open_requests: HashMap<String, (Arc<Room>, CancellationToken)>,
 }
 
-async fn run_connection(live: Arc<EndpointRuntime>, guest: RequestContext, params: PathParams, mut socket: WebSocket) {
+async fn run_connection(
+    live: Arc<EndpointRuntime>,
+    guest: RequestContext,
+    params: PathParams,
+    mut socket: WebSocket,
+) {
     let (out, mut outgoing) = mpsc::channel(16);
     let ending = live.server.shutdown.clone();
     let heartbeat = live.heartbeat;
@@ -97,7 +102,9 @@ async fn run_connection(live: Arc<EndpointRuntime>, guest: RequestContext, param
         }
     }
     // The turns go on: whoever left may come back.
-    talk.open_requests.values().for_each(|(_, open)| open.cancel());
+    talk.open_requests
+        .values()
+        .for_each(|(_, open)| open.cancel());
     drop(socket);
 }
 
@@ -106,7 +113,8 @@ impl SocketConnection {
     ///
     /// Nothing is sent from here through the channel that the one who calls this empties.
     async fn on_frame(&mut self, text: &str) -> Option<String> {
-        self.open_requests.retain(|_, (_, open)| !open.is_cancelled());
+        self.open_requests
+            .retain(|_, (_, open)| !open.is_cancelled());
         let (request, done) = match serde_json::from_str(text) {
             Ok(ClientFrame::Send { request, sent }) => {
                 let done = self.start_turn(&request, sent).await;
@@ -132,12 +140,19 @@ impl SocketConnection {
         done.unwrap_or_else(|problem| Some(error_frame(&request, &problem)))
     }
 
-    async fn start_turn(&mut self, request: &str, sent: UiChatRequest) -> Result<(), ErrorResponse> {
+    async fn start_turn(
+        &mut self,
+        request: &str,
+        sent: UiChatRequest,
+    ) -> Result<(), ErrorResponse> {
         if self.open_requests.len() >= MAX_OPEN_REQUESTS {
-            return Err(ErrorResponse::too_many_requests("too many requests at once"));
+            return Err(ErrorResponse::too_many_requests(
+                "too many requests at once",
+            ));
         }
         let (guest, params) = (self.guest.clone(), self.params.clone());
-        let begun = ai_sdk::submit_chat(&self.live, guest, params, sent, ai_sdk::random_peer_id()?).await?;
+        let begun =
+            ai_sdk::submit_chat(&self.live, guest, params, sent, ai_sdk::random_peer_id()?).await?;
         let (request, out) = (request.to_owned(), self.outgoing.clone());
         let open = self.track_request(&request, begun.room());
         tokio::spawn(async move {
@@ -172,7 +187,12 @@ impl SocketConnection {
             return Ok(Some(server_frame("no-active", request, &[])));
         };
         let open = self.track_request(request, &room);
-        tokio::spawn(forward_stream(told, request.to_owned(), self.outgoing.clone(), open));
+        tokio::spawn(forward_stream(
+            told,
+            request.to_owned(),
+            self.outgoing.clone(),
+            open,
+        ));
         Ok(None)
     }
 
@@ -201,7 +221,9 @@ async fn forward_stream(
         let mut sequence = 0_u64;
         while let Some(part) = told.next().await {
             let more = [("sequence", sequence.into()), ("chunk", part)];
-            out.send(server_frame("chunk", &request, &more)).await.ok()?;
+            out.send(server_frame("chunk", &request, &more))
+                .await
+                .ok()?;
             sequence += 1;
         }
         out.send(server_frame("end", &request, &[])).await.ok()

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use toolwright_mcp::AccessDenied;
 
 use super::{console, cors};
-use crate::server_state::ServerState;
-use crate::request_context::{Credential, RequestContext};
-use crate::session_cookie::CookieSession;
 use crate::error_response::ErrorResponse;
+use crate::request_context::{Credential, RequestContext};
+use crate::server_state::ServerState;
+use crate::session_cookie::CookieSession;
 
 /// Lets a request in, or refuses it.
 pub(crate) async fn authenticate(
@@ -25,7 +25,9 @@ pub(crate) async fn authenticate(
     // Clients of MCP bring tokens; a cookie would let pages in that nobody thought of there.
     let session = match is_path_under(request.uri().path(), "/mcp") {
         true => None,
-        false => app.cookie_sessions.insert_authorization(request.headers_mut()),
+        false => app
+            .cookie_sessions
+            .insert_authorization(request.headers_mut()),
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let origin = cors::allowed_origin(&app.allowed_origins, request.headers());

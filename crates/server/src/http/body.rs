@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::limits::ServerLimits;
 use crate::error_response::ErrorResponse;
+use crate::limits::ServerLimits;
 
 /// Reads a value.
 pub(crate) async fn read_json<T: DeserializeOwned>(
@@ -40,7 +40,8 @@ pub(super) async fn read_json_up_to<T: DeserializeOwned>(
         ));
     }
     let body = read_bytes(limits, most, body).await?;
-    serde_json::from_slice(&body).map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
+    serde_json::from_slice(&body)
+        .map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
 }
 
 /// Reads arguments; none at all are an empty object.
@@ -51,13 +52,21 @@ pub(super) fn arguments_or_empty(given: Value) -> Value {
     }
 }
 
-async fn read_bytes(limits: &ServerLimits, most: usize, body: Body) -> Result<Bytes, ErrorResponse> {
+async fn read_bytes(
+    limits: &ServerLimits,
+    most: usize,
+    body: Body,
+) -> Result<Bytes, ErrorResponse> {
     let Ok(read) = timeout(limits.read_timeout, to_bytes(body, most)).await else {
         let message = format!(
             "the body took more than {} seconds",
             limits.read_timeout.as_secs()
         );
-        return Err(ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, "slow", message));
+        return Err(ErrorResponse::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "slow",
+            message,
+        ));
     };
     read.map_err(|error| {
         let large = std::error::Error::source(&error).is_some_and(|it| it.is::<LengthLimitError>());

@@ -9,7 +9,10 @@ use crate::request_context::CLIENT_TOOLS_BUNDLE;
 /// Reads the tools that come with a request; or which of them cannot be read, and why.
 ///
 /// A call of one waits as for an approval. The client brings its result, as the answer in the tool's place.
-pub(super) fn parse_client_tools(sent: &[Value], live: &EndpointRuntime) -> Result<Vec<Tool>, (usize, String)> {
+pub(super) fn parse_client_tools(
+    sent: &[Value],
+    live: &EndpointRuntime,
+) -> Result<Vec<Tool>, (usize, String)> {
     let snapshot = live
         .invoker
         .snapshot()
@@ -43,7 +46,8 @@ fn parse_client_tool(sent: &Value) -> Result<Tool, String> {
         let none = || json!({ "type": "object", "properties": {} });
         definition.entry("parameters").or_insert_with(none);
     }
-    let read = wire::import_definitions(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
+    let read =
+        wire::import_definitions(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
     let read = read
         .into_iter()
         .next()

@@ -74,7 +74,10 @@ async fn serve_file(uri: Uri, headers: HeaderMap) -> Response {
         _ => Body::from(*bytes).into_response(),
     };
     let own = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(content_type(name)),
+        ),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (
             header::CONTENT_SECURITY_POLICY,

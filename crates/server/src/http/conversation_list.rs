@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use toolwright_chat::Owner;
 
 use super::{ApiState, json_response as answer};
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
+use crate::request_context::RequestContext;
 
 /// The most conversations that a list has.
 const MAX_CONVERSATIONS: usize = 1000;
@@ -18,8 +18,17 @@ pub(super) async fn list_conversations(
     State(context): State<ApiState>,
     Extension(guest): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let summaries = context.assistant_endpoint.store.list_by_owner(&guest.owner(), MAX_CONVERSATIONS).await?;
-    let running = |id: &str| context.endpoints.iter().any(|live| live.is_turn_running(id));
+    let summaries = context
+        .assistant_endpoint
+        .store
+        .list_by_owner(&guest.owner(), MAX_CONVERSATIONS)
+        .await?;
+    let running = |id: &str| {
+        context
+            .endpoints
+            .iter()
+            .any(|live| live.is_turn_running(id))
+    };
     let all: Vec<Value> = summaries
         .iter()
         .map(|summary| {

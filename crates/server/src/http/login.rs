@@ -12,9 +12,9 @@ use serde::Deserialize;
 use toolwright_mcp::AccessDenied;
 
 use super::{ApiState, body};
-use crate::server_state::ServerState;
-use crate::request_context::{Credential, RequestContext};
 use crate::error_response::ErrorResponse;
+use crate::request_context::{Credential, RequestContext};
+use crate::server_state::ServerState;
 
 /// The longest body: a token and a little JSON around it.
 const MAX_BODY_BYTES: usize = 4 << 10;
@@ -32,7 +32,8 @@ pub(super) async fn log_in(
 ) -> Result<Response, ErrorResponse> {
     let app: &Arc<ServerState> = &context.server;
     let from = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
-    let brought: LoginRequest = body::read_json_up_to(MAX_BODY_BYTES, &app.limits, &headers, body).await?;
+    let brought: LoginRequest =
+        body::read_json_up_to(MAX_BODY_BYTES, &app.limits, &headers, body).await?;
     let mut authorization = HeaderValue::try_from(format!("Bearer {}", brought.token.trim()))
         .map_err(|_| ErrorResponse::bad_request("a token is made of visible characters"))?;
     authorization.set_sensitive(true);

@@ -12,19 +12,19 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
-use toolwright_core::{CallId, Content, ApprovalToken, Role};
+use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use super::{body, json_response as answer, native_socket, sse};
 use crate::endpoint::{EndpointRuntime, random_id};
-use crate::event::PeerId;
-use crate::request_context::RequestContext;
-use crate::room_command::{RoomCommand, IncomingMessage, CommandKind};
-use crate::journal_file::write_journal;
 use crate::error_response::ErrorResponse;
-use crate::subscriber::Subscriber;
-use crate::room::Room;
+use crate::event::PeerId;
+use crate::journal_file::write_journal;
 use crate::path_template::PathParams;
 use crate::presence::Presence;
+use crate::request_context::RequestContext;
+use crate::room::Room;
+use crate::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::subscriber::Subscriber;
 
 pub(super) async fn show_or_upgrade(
     State(live): State<Arc<EndpointRuntime>>,
@@ -50,11 +50,17 @@ pub(super) async fn show_or_upgrade(
     };
     let most = live.server.limits.max_socket_message_bytes;
     let upgrade = upgrade.max_message_size(most).max_frame_size(most);
-    Ok(upgrade.on_upgrade(move |socket| native_socket::run_connection(socket, room, guest, from.after, peer)))
+    Ok(upgrade.on_upgrade(move |socket| {
+        native_socket::run_connection(socket, room, guest, from.after, peer)
+    }))
 }
 
 /// The room, with whatever an earlier process left unfinished going on in it.
-async fn open_recovered_room(live: &Arc<EndpointRuntime>, params: PathParams, guest: &RequestContext) -> Result<Arc<Room>, ErrorResponse> {
+async fn open_recovered_room(
+    live: &Arc<EndpointRuntime>,
+    params: PathParams,
+    guest: &RequestContext,
+) -> Result<Arc<Room>, ErrorResponse> {
     let room = live.open_room(params, &guest.owner())?;
     room.recover_unfinished_turn(guest).await?;
     Ok(room)
@@ -116,7 +122,11 @@ impl MessageRequest {
         Ok((queued, seq))
     }
 
-    async fn into_message(self, live: &EndpointRuntime, guest: &RequestContext) -> Result<IncomingMessage, ErrorResponse> {
+    async fn into_message(
+        self,
+        live: &EndpointRuntime,
+        guest: &RequestContext,
+    ) -> Result<IncomingMessage, ErrorResponse> {
         let mut parts = Vec::new();
         if let Some(PromptReference { name, arguments }) = self.prompt {
             let arguments = body::arguments_or_empty(arguments);
@@ -197,7 +207,8 @@ impl DecisionRequest {
         let decided =
             json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
         let decided = serde_json::from_value(decided);
-        let decided: ApprovalResponse = decided.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
+        let decided: ApprovalResponse =
+            decided.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
         let mut job = RoomCommand::new(CommandKind::Decisions(vec![decided]), guest, peer);
         let taken = job.started_receiver();
         room.admit(job).await?;
@@ -221,14 +232,18 @@ impl DecisionRequest {
                     let arguments = arguments.clone();
                     Ok(ApprovalVerdict::Edit { arguments })
                 }
-                _ => Err(ErrorResponse::bad_request("`edit` needs `arguments`, an object")),
+                _ => Err(ErrorResponse::bad_request(
+                    "`edit` needs `arguments`, an object",
+                )),
             },
             "answer" => match &self.answer {
                 Some(answer) => {
                     let content = vec![Content::text(answer)];
                     Ok(ApprovalVerdict::Answer { content })
                 }
-                None => Err(ErrorResponse::bad_request("`answer` needs `answer`, a text")),
+                None => Err(ErrorResponse::bad_request(
+                    "`answer` needs `answer`, a text",
+                )),
             },
             other => Err(ErrorResponse::bad_request(format!(
                 "`{other}` is no verdict: send approve, deny, edit or answer"

@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::native::{DecisionRequest, MessageRequest};
 use super::sse;
-use crate::event::PeerId;
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
-use crate::subscriber::{Delivery, Subscriber};
-use crate::room::Room;
+use crate::event::PeerId;
 use crate::presence::Presence;
+use crate::request_context::RequestContext;
+use crate::room::Room;
+use crate::subscriber::{Delivery, Subscriber};
 
 /// How many signs of life may go unanswered before the other side counts as gone.
 pub(super) const MAX_UNANSWERED_PINGS: u32 = 3;
@@ -124,12 +124,20 @@ fn delivery_json(line: &Delivery) -> Utf8Bytes {
     }
 }
 
-async fn on_frame(text: &str, room: &Arc<Room>, guest: &RequestContext, peer: &PeerId) -> Result<(), ErrorResponse> {
+async fn on_frame(
+    text: &str,
+    room: &Arc<Room>,
+    guest: &RequestContext,
+    peer: &PeerId,
+) -> Result<(), ErrorResponse> {
     let frame = serde_json::from_str(text);
-    let frame: ClientFrame = frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
+    let frame: ClientFrame =
+        frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
     let peer = Some(PeerId::clone(peer));
     match frame {
-        ClientFrame::Message(prompted) => prompted.submit(room, guest.clone(), peer).await.map(drop),
+        ClientFrame::Message(prompted) => {
+            prompted.submit(room, guest.clone(), peer).await.map(drop)
+        }
         ClientFrame::Decide(decision) => decision.submit(room, guest.clone(), peer).await.map(drop),
         ClientFrame::Stop => {
             room.stop_turn().await?;

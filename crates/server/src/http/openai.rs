@@ -15,22 +15,22 @@ use tokio_util::sync::DropGuard;
 use toolwright_core::CancellationToken;
 
 use self::error::OpenAiError;
-use self::request::{CompletionBody, ChatRequest};
+use self::request::{ChatRequest, CompletionBody};
 use super::turn_stream::{self, ProtocolStream};
 use super::{ApiState, body, json_response as answer};
 use crate::endpoint::random_id;
-use crate::event::{ConversationEvent, unix_millis_now};
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
-use crate::subscriber::Subscriber;
-use crate::room::Room;
+use crate::event::{ConversationEvent, unix_millis_now};
 use crate::protocols::EventEncoder;
 use crate::protocols::openai::{OpenAiEncoder, merge_chunks};
+use crate::request_context::RequestContext;
+use crate::room::Room;
+use crate::subscriber::Subscriber;
 
-mod history;
-mod run;
 mod error;
+mod history;
 mod request;
+mod run;
 
 pub(super) async fn create_completion(
     State(context): State<ApiState>,
@@ -60,7 +60,12 @@ pub(super) async fn create_completion(
     let translator = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, counted);
     let told = ProtocolStream::new(reader, CancelOnDrop(translator, leaving));
     if streamed {
-        return Ok(turn_stream::stream_response(told, guest, live.heartbeat, []));
+        return Ok(turn_stream::stream_response(
+            told,
+            guest,
+            live.heartbeat,
+            [],
+        ));
     }
     buffered_response(told).await
 }
@@ -85,7 +90,9 @@ impl EventEncoder for CancelOnDrop {
     }
 }
 
-async fn buffered_response(mut told: ProtocolStream<CancelOnDrop>) -> Result<Response, OpenAiError> {
+async fn buffered_response(
+    mut told: ProtocolStream<CancelOnDrop>,
+) -> Result<Response, OpenAiError> {
     let mut chunks = Vec::new();
     while let Some(chunk) = told.next().await {
         chunks.push(chunk);
@@ -111,7 +118,10 @@ fn model_json(name: &str) -> Value {
 }
 
 pub(super) async fn list_models(State(context): State<ApiState>) -> Result<Response, OpenAiError> {
-    let models: Vec<Value> = model_names(&context).iter().map(|name| model_json(name)).collect();
+    let models: Vec<Value> = model_names(&context)
+        .iter()
+        .map(|name| model_json(name))
+        .collect();
     Ok(answer(
         StatusCode::OK,
         &json!({ "object": "list", "data": models }),

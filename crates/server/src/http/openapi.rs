@@ -11,8 +11,8 @@ use toolwright_core::RegisteredTool;
 use toolwright_core::schema::Schema;
 
 use super::{ApiState, json_response as answer};
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
+use crate::request_context::RequestContext;
 
 /// All that does not depend on the tools.
 static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {
@@ -167,7 +167,9 @@ fn rewrite_refs(schema: &mut Value, key: &str) {
                         "properties" | "patternProperties" | "$defs" | "definitions"
                         | "dependentSchemas",
                         Value::Object(named),
-                    ) => named.values_mut().for_each(|schema| rewrite_refs(schema, key)),
+                    ) => named
+                        .values_mut()
+                        .for_each(|schema| rewrite_refs(schema, key)),
                     _ => rewrite_refs(value, key),
                 }
             }

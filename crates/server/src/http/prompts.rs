@@ -10,10 +10,12 @@ use serde_json::{Value, json};
 use toolwright_core::Outcome;
 
 use super::{ApiState, body, json_response as answer};
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
+use crate::request_context::RequestContext;
 
-pub(super) async fn list_prompts(Extension(guest): Extension<RequestContext>) -> Result<Response, ErrorResponse> {
+pub(super) async fn list_prompts(
+    Extension(guest): Extension<RequestContext>,
+) -> Result<Response, ErrorResponse> {
     let scope = guest.call_scope();
     let prompts = guest.invoker().list_prompts(&scope);
     let prompts = prompts.map_err(|error| {
@@ -49,7 +51,10 @@ pub(super) async fn render_prompt(
     let fill: RenderRequest = body::read_json(&context.server.limits, &headers, body).await?;
     let arguments = body::arguments_or_empty(fill.arguments);
     let scope = guest.call_scope();
-    let rendered = guest.invoker().render_prompt_in(&scope, name, &arguments).await;
+    let rendered = guest
+        .invoker()
+        .render_prompt_in(&scope, name, &arguments)
+        .await;
     match rendered {
         Ok(rendered) => {
             let message = json!({ "role": rendered.role, "text": rendered.text, "content": rendered.content });

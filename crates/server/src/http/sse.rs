@@ -13,17 +13,24 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::event::{ConversationEvent, EndpointEvent, unix_millis_now};
-use crate::request_context::RequestContext;
-use crate::subscriber::{Delivery, Subscriber};
-use crate::room::ConversationSnapshot;
 use crate::presence::Presence;
+use crate::request_context::RequestContext;
+use crate::room::ConversationSnapshot;
+use crate::subscriber::{Delivery, Subscriber};
 
 /// So many bytes are written at once, if there are as many.
 pub(super) const MAX_WRITE_BYTES: usize = 16 << 10;
 
 /// Streams events in our own form, as long as somebody reads and their credential is good.
-pub(crate) fn event_stream_response(reader: Subscriber, visit: Presence, guest: RequestContext) -> Response {
-    let (silence, idle) = (reader.room.endpoint.heartbeat, reader.room.endpoint.idle_timeout);
+pub(crate) fn event_stream_response(
+    reader: Subscriber,
+    visit: Presence,
+    guest: RequestContext,
+) -> Response {
+    let (silence, idle) = (
+        reader.room.endpoint.heartbeat,
+        reader.room.endpoint.idle_timeout,
+    );
     let credential = guest.clone();
     let state = (reader, visit, credential, Duration::ZERO, false);
     let frames = stream::unfold(state, move |state| async move {

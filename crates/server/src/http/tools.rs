@@ -13,10 +13,12 @@ use toolwright_core::{RegisteredTool, ToolCall};
 use toolwright_schema::Dialect;
 
 use super::{ApiState, body, json_response as answer};
-use crate::request_context::RequestContext;
 use crate::error_response::ErrorResponse;
+use crate::request_context::RequestContext;
 
-pub(super) async fn list_tools(Extension(guest): Extension<RequestContext>) -> Result<Response, ErrorResponse> {
+pub(super) async fn list_tools(
+    Extension(guest): Extension<RequestContext>,
+) -> Result<Response, ErrorResponse> {
     let scope = guest.call_scope();
     let tools = guest.invoker().list(&scope).map_err(registry_error)?;
     let tools: Vec<Value> = tools.iter().map(tool_json).collect();
@@ -103,7 +105,11 @@ pub(super) async fn call_tool(
     if let Some(pending) = invoker.pending_call(&scope, &call) {
         if !wanted.confirmed {
             let message = "the call needs approval: send `confirmed: true` with it";
-            return Err(ErrorResponse::new(StatusCode::CONFLICT, "approval", message));
+            return Err(ErrorResponse::new(
+                StatusCode::CONFLICT,
+                "approval",
+                message,
+            ));
         }
         scope = scope.approval_token(pending.request().issue_token());
     }

@@ -13,9 +13,9 @@ use tokio::time::timeout;
 
 use super::sse;
 use crate::event::{ConversationEvent, EndpointEvent};
+use crate::protocols::EventEncoder;
 use crate::request_context::RequestContext;
 use crate::subscriber::{Delivery, Subscriber};
-use crate::protocols::EventEncoder;
 
 /// Reads a turn in the words of a protocol.
 pub(crate) struct ProtocolStream<T> {

@@ -1,11 +1,11 @@
 //! Events in, events of AG-UI 1.0 out: one run for each turn, or piece of a turn between two decisions.
 
 use serde_json::{Value, json};
-use toolwright_chat::{PendingApproval, ChatEvent, TurnEnd, ModelId};
+use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
 use toolwright_core::{CallId, ToolResult};
 
 use self::thread::content_json;
-use super::{TextKind, StepState, EventEncoder};
+use super::{EventEncoder, StepState, TextKind};
 use crate::event::{ConversationEvent, EndpointEvent};
 
 mod run_end;
@@ -72,7 +72,11 @@ impl AgUiEncoder {
     }
 
     /// Shows the whole thread first, and what waits in it.
-    pub(crate) fn with_thread(mut self, messages: Vec<Value>, waiting: Vec<PendingApproval>) -> Self {
+    pub(crate) fn with_thread(
+        mut self,
+        messages: Vec<Value>,
+        waiting: Vec<PendingApproval>,
+    ) -> Self {
         (self.initial_messages, self.pending_approvals) = (Some(messages), waiting);
         self.echo_messages = true;
         self
@@ -116,10 +120,13 @@ impl AgUiEncoder {
                 }
             }
             ChatEvent::ApprovalRequested(asked) => {
-                self.pending_approvals.retain(|known| known.call.id != asked.call.id);
+                self.pending_approvals
+                    .retain(|known| known.call.id != asked.call.id);
                 self.pending_approvals.push(asked.clone());
             }
-            ChatEvent::ApprovalDecided { call, .. } => self.pending_approvals.retain(|asked| asked.call.id != *call),
+            ChatEvent::ApprovalDecided { call, .. } => self
+                .pending_approvals
+                .retain(|asked| asked.call.id != *call),
             ChatEvent::Progress {
                 call,
                 done,
@@ -131,8 +138,7 @@ impl AgUiEncoder {
                 out.push(custom_event("progress", value));
             }
             ChatEvent::Update { result } => {
-                let value =
-                    json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
+                let value = json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
                 out.push(custom_event("update", value));
             }
             ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
@@ -157,7 +163,9 @@ impl AgUiEncoder {
 
     fn on_endpoint_event(&mut self, notice: &EndpointEvent, out: &mut Vec<Value>) {
         match notice {
-            EndpointEvent::Metadata { metadata } => out.push(custom_event("metadata", json!(metadata))),
+            EndpointEvent::Metadata { metadata } => {
+                out.push(custom_event("metadata", json!(metadata)))
+            }
             EndpointEvent::Status {
                 done,
                 total,
@@ -171,7 +179,10 @@ impl AgUiEncoder {
             EndpointEvent::Message { role, content } if self.echo_messages => {
                 self.message_count += 1;
                 let id = self.current_message_id();
-                let said: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
+                let said: Vec<&str> = content
+                    .iter()
+                    .filter_map(crate::protocols::content_text)
+                    .collect();
                 out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
                 let said = said.join("\n");
                 out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": said }));
@@ -246,7 +257,9 @@ impl AgUiEncoder {
     fn close_block(&mut self, out: &mut Vec<Value>) {
         let id = self.current_message_id();
         match self.open_block.take() {
-            Some(TextKind::Text) => out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id })),
+            Some(TextKind::Text) => {
+                out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }))
+            }
             Some(TextKind::Reasoning) => {
                 out.push(json!({ "type": "REASONING_MESSAGE_END", "messageId": id }));
                 out.push(json!({ "type": "REASONING_END", "messageId": id }));
@@ -281,8 +294,18 @@ impl AgUiEncoder {
         }));
     }
 
-    fn on_hosted_call(&mut self, tool: &str, input: &str, found: &str, failed: bool, out: &mut Vec<Value>) {
-        let id = CallId::from(format!("{}-hosted-{}", self.message_prefix, self.message_count));
+    fn on_hosted_call(
+        &mut self,
+        tool: &str,
+        input: &str,
+        found: &str,
+        failed: bool,
+        out: &mut Vec<Value>,
+    ) {
+        let id = CallId::from(format!(
+            "{}-hosted-{}",
+            self.message_prefix, self.message_count
+        ));
         self.begin_call(&id, tool, out);
         // The name of the next one, if another follows at once.
         self.message_count += 1;

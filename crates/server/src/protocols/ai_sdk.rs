@@ -1,10 +1,10 @@
 //! Events in, parts of the AI SDK's UI message stream (v1) out.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ChatEvent, TurnEnd, ApprovalVerdict};
+use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
-use super::{TextKind, StepState, EventEncoder, content_text};
+use super::{EventEncoder, StepState, TextKind, content_text};
 use crate::event::{ConversationEvent, EndpointEvent};
 
 /// Tells one turn as the parts of one message.
@@ -201,10 +201,13 @@ impl AiSdkEncoder {
         if self.announced_calls.contains(&result.call_id) {
             return;
         }
-        let before = self.earlier_calls.iter().find(|call| call.id == result.call_id);
+        let before = self
+            .earlier_calls
+            .iter()
+            .find(|call| call.id == result.call_id);
         let call = before.cloned();
-        let call =
-            call.unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone()));
+        let call = call
+            .unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone()));
         self.announce_call(&call, out);
     }
 
@@ -243,7 +246,14 @@ impl AiSdkEncoder {
         });
     }
 
-    fn on_hosted_call(&mut self, tool: &str, input: &str, found: &str, failed: bool, out: &mut Vec<Value>) {
+    fn on_hosted_call(
+        &mut self,
+        tool: &str,
+        input: &str,
+        found: &str,
+        failed: bool,
+        out: &mut Vec<Value>,
+    ) {
         self.begin_step(out);
         self.close_block(out);
         self.part_count += 1;
@@ -332,7 +342,10 @@ fn result_output(result: &ToolResult) -> Value {
     if let Some(structured) = &result.structured {
         return structured.to_value();
     }
-    let all_text = result.content.iter().all(|item| content_text(item).is_some());
+    let all_text = result
+        .content
+        .iter()
+        .all(|item| content_text(item).is_some());
     match all_text {
         true => result.text().into(),
         false => json!(result.content),

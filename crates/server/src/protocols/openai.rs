@@ -3,7 +3,7 @@
 //! Tools of the server run inside and are not told of; what the caller's own tools are called with is the answer.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{PendingApproval, ChatEvent, TurnEnd, StopReason, Usage};
+use toolwright_chat::{ChatEvent, PendingApproval, StopReason, TurnEnd, Usage};
 
 use super::EventEncoder;
 use crate::event::{ConversationEvent, EndpointEvent};
@@ -56,10 +56,13 @@ impl OpenAiEncoder {
                 self.last_step_had_text = std::mem::take(&mut self.step_has_text);
             }
             ChatEvent::ApprovalRequested(asked) => {
-                self.pending_approvals.retain(|known| known.call.id != asked.call.id);
+                self.pending_approvals
+                    .retain(|known| known.call.id != asked.call.id);
                 self.pending_approvals.push(asked.clone());
             }
-            ChatEvent::ApprovalDecided { call, .. } => self.pending_approvals.retain(|asked| asked.call.id != *call),
+            ChatEvent::ApprovalDecided { call, .. } => self
+                .pending_approvals
+                .retain(|asked| asked.call.id != *call),
             ChatEvent::TurnEnded {
                 end,
                 content,
@@ -75,14 +78,15 @@ impl OpenAiEncoder {
                 self.end_turn(end, *usage, out);
             }
             // Only where an endpoint's own handler answers, which is not told how to decide.
-            ChatEvent::TurnPaused { .. } => match self.pending_approvals.iter().any(is_client_tool_call) {
-                true => self.end_turn(&TurnEnd::Answered, self.usage, out),
-                false => {
-                    let message =
-                        "a call needs a person's approval, and nobody can be asked over this API";
-                    out.push(error_chunk("approval", message));
+            ChatEvent::TurnPaused { .. } => {
+                match self.pending_approvals.iter().any(is_client_tool_call) {
+                    true => self.end_turn(&TurnEnd::Answered, self.usage, out),
+                    false => {
+                        let message = "a call needs a person's approval, and nobody can be asked over this API";
+                        out.push(error_chunk("approval", message));
+                    }
                 }
-            },
+            }
             // That tools of the server run is nothing that the protocol has words for.
             _ => {}
         }
@@ -112,7 +116,9 @@ impl OpenAiEncoder {
             (TurnEnd::Failed { .. }, StopReason::Filtered) => "content_filter",
             (TurnEnd::Limit { reason }, _) => return out.push(error_chunk("limit", reason)),
             (TurnEnd::Failed { reason }, _) => return out.push(error_chunk("failed", reason)),
-            (TurnEnd::Cancelled, _) => return out.push(error_chunk("cancelled", "the answer was stopped")),
+            (TurnEnd::Cancelled, _) => {
+                return out.push(error_chunk("cancelled", "the answer was stopped"));
+            }
             _ if !calls.is_empty() => "tool_calls",
             (TurnEnd::Length, _) => "length",
             _ => "stop",
@@ -155,8 +161,12 @@ impl EventEncoder for OpenAiEncoder {
         let mut out = Vec::new();
         match event {
             ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(EndpointEvent::Error { kind, message }) => out.push(error_chunk(kind, message)),
-            ConversationEvent::Endpoint(EndpointEvent::Shutdown { reason }) => out.push(error_chunk("goodbye", reason)),
+            ConversationEvent::Endpoint(EndpointEvent::Error { kind, message }) => {
+                out.push(error_chunk(kind, message))
+            }
+            ConversationEvent::Endpoint(EndpointEvent::Shutdown { reason }) => {
+                out.push(error_chunk("goodbye", reason))
+            }
             ConversationEvent::Endpoint(_) => {}
         }
         out

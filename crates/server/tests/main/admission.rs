@@ -7,11 +7,11 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright::Secret;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Entry, Lease, MemoryStore, Owner, Store, StoreError, ConversationSummary};
+use toolwright::chat::{ConversationSummary, Entry, Lease, MemoryStore, Owner, Store, StoreError};
 use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;
-use crate::support::{HttpResponse, ManualModel, TestServer, no_tools, serve, joined_text};
+use crate::support::{HttpResponse, ManualModel, TestServer, joined_text, no_tools, serve};
 
 /// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
@@ -125,7 +125,10 @@ async fn send(server: &TestServer) -> Vec<HttpResponse> {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
-    let (store, model) = (CheckedStore::default(), ScriptedModel::new().replies("Hello."));
+    let (store, model) = (
+        CheckedStore::default(),
+        ScriptedModel::new().replies("Hello."),
+    );
     let server = ServerBuilder::new(no_tools(), model.clone()).store(store.clone(), "checked");
     let server = serve(server).await;
     assert_eq!(server.get("/readyz").await.status, 200);

@@ -7,7 +7,9 @@ use toolwright::{Tool, ToolError};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{Payments, paying_model, payment_tool};
-use crate::support::{SseEvents, ManualModel, TestServer, invoker, event_type, event_types, no_tools, serve};
+use crate::support::{
+    ManualModel, SseEvents, TestServer, event_type, event_types, invoker, no_tools, serve,
+};
 
 pub(crate) fn adder() -> Tool {
     Tool::builder("add", "Adds two numbers.")
@@ -101,7 +103,11 @@ async fn a_run_tells_steps_calls_results_and_text() {
 #[tokio::test]
 async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
+    let server = serve(ServerBuilder::new(
+        invoker(payment_tool(&paid)),
+        paying_model(),
+    ))
+    .await;
     let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
     let outcome = &of(&events, "RUN_FINISHED")["outcome"];
     assert_eq!(outcome["type"], "interrupt");
@@ -145,7 +151,10 @@ async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
 
     let edited = resume(json!({ "approved": true, "editedArgs": { "euros": 7 } }));
     let events = run(&server, edited.clone()).await;
-    assert!(!event_types(&events).contains(&"TOOL_CALL_START"), "{events:#?}");
+    assert!(
+        !event_types(&events).contains(&"TOOL_CALL_START"),
+        "{events:#?}"
+    );
     assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "paid 7");
     assert_eq!(
         of(&events, "RUN_FINISHED")["outcome"],
@@ -168,7 +177,11 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
         json!({ "status": "resolved", "payload": { "approved": false } }),
     ] {
         let paid = Payments::default();
-        let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
+        let server = serve(ServerBuilder::new(
+            invoker(payment_tool(&paid)),
+            paying_model(),
+        ))
+        .await;
         let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
         let mut entry = entry;
         entry["interruptId"] =

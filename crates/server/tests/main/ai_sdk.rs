@@ -6,7 +6,7 @@ use toolwright_server::{Endpoint, ServerBuilder};
 
 use crate::approvals::{Payments, paying_model, payment_tool};
 use crate::rooms::Socket;
-use crate::support::{SseEvents, ManualModel, TestServer, invoker, event_types, no_tools, serve};
+use crate::support::{ManualModel, SseEvents, TestServer, event_types, invoker, no_tools, serve};
 
 fn user(text: &str) -> Value {
     let parts = json!([{ "type": "text", "text": text }]);
@@ -101,7 +101,11 @@ async fn calls_and_results_are_parts_of_their_step() {
 #[tokio::test]
 async fn an_approval_goes_to_the_page_and_back_in_the_message() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
+    let server = serve(ServerBuilder::new(
+        invoker(payment_tool(&paid)),
+        paying_model(),
+    ))
+    .await;
     let first = parts(send(&server, "/api/chat", json!([user("Pay")])).await).await;
     let asked = first
         .iter()
@@ -277,5 +281,8 @@ async fn a_websocket_may_stop_what_it_asked_for() {
     socket
         .send(json!({ "type": "abort", "requestId": "r1" }))
         .await;
-    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+    assert_eq!(
+        events.read_until("ended").await["event"]["end"],
+        "cancelled"
+    );
 }

@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::{BoxFuture, Tool, ToolError};
-use toolwright_server::{Endpoint, TurnContext, Interceptor, TurnRejection, ServerBuilder};
+use toolwright_server::{Endpoint, Interceptor, ServerBuilder, TurnContext, TurnRejection};
 
-use crate::support::{TestServer, find_event, invoker, event_type, event_types, serve, within_timeout, joined_text};
+use crate::support::{
+    TestServer, event_type, event_types, find_event, invoker, joined_text, serve, within_timeout,
+};
 
 pub(crate) const PATH: &str = "/api/conversations/till";
 
@@ -35,7 +37,11 @@ pub(crate) fn paying_model() -> ScriptedModel {
 }
 
 async fn start_paused_turn(paid: &Payments) -> (TestServer, Value) {
-    let server = serve(ServerBuilder::new(invoker(payment_tool(paid)), paying_model())).await;
+    let server = serve(ServerBuilder::new(
+        invoker(payment_tool(paid)),
+        paying_model(),
+    ))
+    .await;
     let events = server.post_and_collect(PATH, "Pay Bob.").await;
     assert_eq!(event_type(events.last().unwrap()), "paused");
     (server, find_event(&events, "asked").clone())
@@ -158,12 +164,18 @@ async fn a_turn_that_waits_can_be_stopped() {
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json()["stopped"], true);
     let mut events = server.events(PATH, after).await;
-    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+    assert_eq!(
+        events.read_until("ended").await["event"]["end"],
+        "cancelled"
+    );
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409, "{late:?}");
     // The turn that was stopped may be a moment from being over.
     let stop = format!("{PATH}/stop");
-    within_timeout(async { while server.post(&stop, json!({})).await.json()["stopped"] == true {} }).await;
+    within_timeout(async {
+        while server.post(&stop, json!({})).await.json()["stopped"] == true {}
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -171,7 +183,10 @@ async fn who_says_something_else_has_decided_against_what_waits() {
     let paid = Payments::default();
     let (server, asked) = start_paused_turn(&paid).await;
     let events = server.post_and_collect(PATH, "Never mind.").await;
-    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
+    assert_eq!(
+        event_types(&events),
+        ["said", "began", "text", "step", "ended"]
+    );
     assert_eq!(server.get(PATH).await.json()["pending"], json!([]));
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409);
@@ -220,7 +235,8 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
 #[tokio::test]
 async fn what_waits_outlives_the_room_it_was_asked_in() {
     let paid = Payments::default();
-    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()).limits(|limits| limits.max_rooms = 1);
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())
+        .limits(|limits| limits.max_rooms = 1);
     let server = serve(server).await;
     server.post_and_collect(PATH, "Pay Bob.").await;
     // There is room for one: whoever enters another makes the server forget this one.
@@ -238,7 +254,10 @@ async fn what_waits_outlives_the_room_it_was_asked_in() {
     });
     let waiting = waiting.await;
     let decided = decide(&server, &waiting, json!({ "verdict": "approve" })).await;
-    assert_eq!(joined_text(&read_to_end(&server, &decided).await), "It is done.");
+    assert_eq!(
+        joined_text(&read_to_end(&server, &decided).await),
+        "It is done."
+    );
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use toolwright::{Invoker, Registry, Secret, Tool, ToolError};
-use toolwright_mcp::{Claims, ScopeRule, ResourceServer, VerifyError};
+use toolwright_mcp::{Claims, ResourceServer, ScopeRule, VerifyError};
 use toolwright_server::ServerBuilder;
 
 use crate::owners::{HERE, names_tools, token};
 use crate::rooms::Socket;
-use crate::support::{SseEvents, TestServer, invoker, event_type, serve, within_timeout};
+use crate::support::{SseEvents, TestServer, event_type, invoker, serve, within_timeout};
 
 const PATH: &str = "/api/conversations/c";
 
@@ -39,7 +39,8 @@ fn ada() -> Claims {
 
 async fn serve_with(invoker: Invoker, claims: &Arc<Mutex<Option<Claims>>>) -> TestServer {
     let oauth = verified_by(claims);
-    serve(ServerBuilder::new(invoker, names_tools()).configure_auth(|guard| guard.oauth(oauth))).await
+    serve(ServerBuilder::new(invoker, names_tools()).configure_auth(|guard| guard.oauth(oauth)))
+        .await
 }
 
 async fn answer(socket: &mut Socket) -> String {

@@ -6,9 +6,11 @@ use serde_json::json;
 use toolwright::chat::HistoryWindow;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
-use toolwright_server::{ServerBuildError, Endpoint, IncomingMessage, Path, PeerCount, ServerBuilder, Session};
+use toolwright_server::{
+    Endpoint, IncomingMessage, Path, PeerCount, ServerBuildError, ServerBuilder, Session,
+};
 
-use crate::support::{ManualModel, find_event, invoker, event_types, no_tools, serve, joined_text};
+use crate::support::{ManualModel, event_types, find_event, invoker, joined_text, no_tools, serve};
 
 fn tool(name: &str) -> Tool {
     let tool = Tool::builder(name, "Does something.");
@@ -24,10 +26,15 @@ async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
     let model = ScriptedModel::new().replies("Hello.").replies("Again.");
     let server = serve(ServerBuilder::new(no_tools(), model.clone())).await;
     let events = server.post_and_collect("/api/conversations/a", "Hi").await;
-    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
+    assert_eq!(
+        event_types(&events),
+        ["said", "began", "text", "step", "ended"]
+    );
     assert_eq!(joined_text(&events), "Hello.");
     assert_eq!(find_event(&events, "said")["content"][0]["text"], "Hi");
-    server.post_and_collect("/api/conversations/a", "Once more").await;
+    server
+        .post_and_collect("/api/conversations/a", "Once more")
+        .await;
     assert_eq!(model.requests()[1].messages.len(), 3);
     server.post_and_collect("/api/conversations/b", "Hi").await;
 }
@@ -66,10 +73,18 @@ async fn the_system_prompt_may_be_a_file() {
     let model = FnModel::new(|request| request.system.clone().unwrap_or_default());
     let endpoint = Endpoint::new("/chat/{room}").system_file(&file);
     let server = serve(ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint)).await;
-    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "Be brief.");
+    assert_eq!(
+        joined_text(&server.post_and_collect("/chat/x", "Hi").await),
+        "Be brief."
+    );
     let missing = Endpoint::new("/chat/{room}").system_file(folder.path().join("nowhere"));
-    let built = ServerBuilder::new(no_tools(), model).endpoint(missing).build();
-    assert!(matches!(built.err(), Some(ServerBuildError::Endpoint { .. })));
+    let built = ServerBuilder::new(no_tools(), model)
+        .endpoint(missing)
+        .build();
+    assert!(matches!(
+        built.err(),
+        Some(ServerBuildError::Endpoint { .. })
+    ));
 }
 
 #[tokio::test]
@@ -95,7 +110,11 @@ async fn tools_are_named_excluded_and_added_per_endpoint() {
         ("/more/x", "first second third own"),
         ("/own/x", "own"),
     ] {
-        assert_eq!(joined_text(&server.post_and_collect(path, "Hi").await), expected, "{path}");
+        assert_eq!(
+            joined_text(&server.post_and_collect(path, "Hi").await),
+            expected,
+            "{path}"
+        );
     }
 }
 
@@ -173,9 +192,13 @@ async fn a_handler_may_read_the_path_into_a_tuple() {
             session.send_text(format!("{room} on {floor}"));
         },
     );
-    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let server =
+        serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
     let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
-    assert_eq!(find_event(&events, "ended")["content"][0]["text"], "kitchen on 3");
+    assert_eq!(
+        find_event(&events, "ended")["content"][0]["text"],
+        "kitchen on 3"
+    );
 }
 
 #[derive(serde::Deserialize)]
@@ -186,21 +209,21 @@ struct Place {
 
 #[tokio::test]
 async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
-    let endpoint =
-        Endpoint::new("/house/{floor}/{room}")
-            .memory(true)
-            .on_message(
-                |message: IncomingMessage,
-                 session: Session,
-                 Path(place): Path<Place>,
-                 PeerCount(peers): PeerCount| async move {
-                    session.send_progress(Some(1.0), Some(2.0), "thinking");
-                    session.send_metadata("peers", peers);
-                    session.send_text(format!("{} on {}: ", place.room, place.floor));
-                    session.send_text(message.text());
-                },
-            );
-    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
+    let endpoint = Endpoint::new("/house/{floor}/{room}")
+        .memory(true)
+        .on_message(
+            |message: IncomingMessage,
+             session: Session,
+             Path(place): Path<Place>,
+             PeerCount(peers): PeerCount| async move {
+                session.send_progress(Some(1.0), Some(2.0), "thinking");
+                session.send_metadata("peers", peers);
+                session.send_text(format!("{} on {}: ", place.room, place.floor));
+                session.send_text(message.text());
+            },
+        );
+    let server =
+        serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
     let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
     assert_eq!(
         event_types(&events),
@@ -225,12 +248,18 @@ async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
 
 #[tokio::test]
 async fn a_handler_may_hand_the_prompt_on_changed() {
-    let endpoint =
-        Endpoint::new("/loud").on_message(|message: IncomingMessage, session: Session| async move {
-            session.answer_with_model(message.text().to_uppercase()).await
-        });
+    let endpoint = Endpoint::new("/loud").on_message(
+        |message: IncomingMessage, session: Session| async move {
+            session
+                .answer_with_model(message.text().to_uppercase())
+                .await
+        },
+    );
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
-    assert_eq!(joined_text(&server.post_and_collect("/loud/7", "hello").await), "HELLO");
+    assert_eq!(
+        joined_text(&server.post_and_collect("/loud/7", "hello").await),
+        "HELLO"
+    );
 }
 
 #[tokio::test]
@@ -256,7 +285,9 @@ async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
 #[tokio::test]
 async fn a_quiet_stream_shows_that_it_is_alive_and_ends_when_it_was_quiet_for_too_long() {
     let beat = Duration::from_millis(10);
-    let endpoint = Endpoint::new("/quiet/{r}").heartbeat(beat).idle_timeout(3 * beat);
+    let endpoint = Endpoint::new("/quiet/{r}")
+        .heartbeat(beat)
+        .idle_timeout(3 * beat);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let answer = server.get("/quiet/x/events").await;

@@ -3,11 +3,11 @@
 use futures::stream;
 use serde_json::json;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatEvent, TurnEnd, ModelId, StopReason, Usage};
+use toolwright::chat::{ChatEvent, ModelId, StopReason, TurnEnd, Usage};
 use toolwright::{ToolCall, ToolResult};
 use toolwright_server::{Endpoint, IncomingMessage, ServerBuilder, Session};
 
-use crate::support::{event_types, no_tools, serve, joined_text};
+use crate::support::{event_types, joined_text, no_tools, serve};
 
 /// What a hand-written agent tells: it looks something up, and answers.
 fn agent(question: String) -> Vec<ChatEvent> {
@@ -119,5 +119,8 @@ async fn an_agent_that_never_ends_is_stopped() {
     let mut events = server.events("/agent/x", Some(after)).await;
     events.read_until("text").await;
     server.post("/agent/x/stop", json!({})).await;
-    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
+    assert_eq!(
+        events.read_until("ended").await["event"]["end"],
+        "cancelled"
+    );
 }

@@ -14,7 +14,7 @@ use toolwright_mcp::{Claims, StaticTokens};
 use toolwright_server::{Endpoint, ListenError, ServerBuilder};
 
 use crate::owners::{HERE, resource_server, token};
-use crate::support::{TestServer, no_tools, serve, within_timeout, joined_text};
+use crate::support::{TestServer, joined_text, no_tools, serve, within_timeout};
 
 const PATH: &str = "/api/conversations/c";
 const TOKEN: &str = "a-token-that-nobody-guesses";
@@ -154,7 +154,9 @@ async fn cut_off(server: &TestServer, sent: &str) -> String {
 
 #[tokio::test]
 async fn requests_that_take_too_long_to_arrive_are_cut() {
-    let slow = |limits: &mut toolwright_server::ServerLimits| limits.read_timeout = Duration::from_millis(50);
+    let slow = |limits: &mut toolwright_server::ServerLimits| {
+        limits.read_timeout = Duration::from_millis(50)
+    };
     let server = serve(server().limits(slow)).await;
     cut_off(&server, "GET /api/info HTTP/1.1\r\nhost: localhost\r\nx-").await;
     let body = format!(
@@ -181,7 +183,10 @@ async fn those_who_never_read_keep_nobody_else_from_being_served() {
         let events = server.post_and_collect(PATH, &long).await;
         assert_eq!(joined_text(&events), long);
     }
-    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "Hi");
+    assert_eq!(
+        joined_text(&server.post_and_collect("/chat/x", "Hi").await),
+        "Hi"
+    );
 }
 
 #[tokio::test]
@@ -214,7 +219,9 @@ async fn who_reads_too_slowly_is_shown_where_things_stand() {
 
 #[tokio::test]
 async fn those_who_never_read_are_cut_in_the_end() {
-    let stall = |limits: &mut toolwright_server::ServerLimits| limits.write_timeout = Duration::from_millis(400);
+    let stall = |limits: &mut toolwright_server::ServerLimits| {
+        limits.write_timeout = Duration::from_millis(400)
+    };
     let server = serve(server().limits(stall)).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");

@@ -8,7 +8,7 @@ use toolwright::{Invoker, Registry, prompt};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{Payments, payment_tool};
-use crate::support::{find_event, invoker, no_tools, serve, joined_text};
+use crate::support::{find_event, invoker, joined_text, no_tools, serve};
 
 #[tokio::test]
 async fn a_server_says_what_it_is_and_who_answers() {
@@ -38,7 +38,11 @@ async fn a_server_says_what_it_is_and_who_answers() {
 #[tokio::test]
 async fn tools_are_listed_lowered_and_tried_and_approval_is_honoured() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), FnModel::echo())).await;
+    let server = serve(ServerBuilder::new(
+        invoker(payment_tool(&paid)),
+        FnModel::echo(),
+    ))
+    .await;
     let tools = server.get("/api/tools").await.json();
     assert_eq!(tools[0]["name"], "pay");
     assert_eq!(tools[0]["approval"], true);

@@ -6,9 +6,11 @@ use serde_json::json;
 use toolwright::BoxFuture;
 use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{ModelId, Price, Prices};
-use toolwright_server::{Endpoint, TurnContext, Interceptor, Metering, TurnRejection, ServerBuilder, GuardrailVerdict};
+use toolwright_server::{
+    Endpoint, GuardrailVerdict, Interceptor, Metering, ServerBuilder, TurnContext, TurnRejection,
+};
 
-use crate::support::{find_event, event_types, no_tools, serve, joined_text};
+use crate::support::{event_types, find_event, joined_text, no_tools, serve};
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
@@ -99,7 +101,9 @@ async fn a_refusal_is_an_answer_and_no_model_reads_the_prompt() {
     assert_eq!(event_types(&events), ["said", "text", "metadata", "ended"]);
     assert_eq!(joined_text(&events), "Say please.");
     assert_eq!(find_event(&events, "metadata")["metadata"]["refused"], true);
-    let events = server.post_and_collect("/chat/x", "Give me that, please.").await;
+    let events = server
+        .post_and_collect("/chat/x", "Give me that, please.")
+        .await;
     assert_eq!(joined_text(&events), "Here you are.");
     assert_eq!(model.requests()[0].messages.len(), 1);
 }
@@ -121,7 +125,10 @@ async fn an_interceptor_may_choose_who_answers() {
     let endpoint = Endpoint::new("/chat/{r}").interceptor(Chooses(other));
     let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
     let server = serve(server).await;
-    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Who?").await), "It is me.");
+    assert_eq!(
+        joined_text(&server.post_and_collect("/chat/x", "Who?").await),
+        "It is me."
+    );
 }
 
 fn metered(budget: f64, model: ScriptedModel) -> ServerBuilder {
@@ -173,7 +180,10 @@ async fn a_conversation_that_has_used_up_its_budget_ends_politely_and_others_go_
     let events = server.post_and_collect("/chat/x", "Hi").await;
     assert!(joined_text(&events).contains("budget"), "{events:?}");
     assert_eq!(find_event(&events, "ended")["end"], "answered");
-    assert_eq!(joined_text(&server.post_and_collect("/chat/y", "Hi").await), "B");
+    assert_eq!(
+        joined_text(&server.post_and_collect("/chat/y", "Hi").await),
+        "B"
+    );
 }
 
 #[tokio::test]
@@ -198,7 +208,10 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
         ("damn", "d**n"),
         ("the secret word", "I had better not say."),
     ] {
-        assert_eq!(joined_text(&server.post_and_collect("/chat/x", said).await), answered);
+        assert_eq!(
+            joined_text(&server.post_and_collect("/chat/x", said).await),
+            answered
+        );
     }
     let shown = server.get("/chat/x").await.text().to_owned();
     // What a guardrail kept back is not in the answers that are kept either.

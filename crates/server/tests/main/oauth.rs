@@ -3,11 +3,11 @@
 use serde_json::json;
 use toolwright::chat::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
-use toolwright_mcp::{Claims, ScopeRule, ResourceServer, StaticTokens};
+use toolwright_mcp::{Claims, ResourceServer, ScopeRule, StaticTokens};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{Payments, payment_tool};
-use crate::support::{SseEvents, invoker, serve, joined_text};
+use crate::support::{SseEvents, invoker, joined_text, serve};
 
 const HERE: &str = "http://localhost/mcp";
 const TOKEN: &str = "a-token-that-may-only-look";

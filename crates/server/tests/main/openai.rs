@@ -3,15 +3,18 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
-use toolwright::chat::{self, TurnEnd, ModelErrorKind, StopReason};
+use toolwright::chat::{self, ModelErrorKind, StopReason, TurnEnd};
 use toolwright_core::BoxFuture;
 use toolwright_server::{
-    Endpoint, TurnContext, Interceptor, IncomingMessage, TurnRejection, ServerBuilder, Session, TurnError, GuardrailVerdict,
+    Endpoint, GuardrailVerdict, IncomingMessage, Interceptor, ServerBuilder, Session, TurnContext,
+    TurnError, TurnRejection,
 };
 
 use crate::ag_ui::adder;
 use crate::approvals::{Payments, paying_model, payment_tool};
-use crate::support::{SseEvents, ManualModel, TestServer, invoker, no_tools, serve, within_timeout};
+use crate::support::{
+    ManualModel, SseEvents, TestServer, invoker, no_tools, serve, within_timeout,
+};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -161,7 +164,8 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
 async fn what_was_said_before_is_told_in_its_order() {
     let model = ScriptedModel::new().replies("Three.");
     let server = serve(
-        ServerBuilder::new(no_tools(), model.clone()).endpoint(Endpoint::assistant().system("Be long.")),
+        ServerBuilder::new(no_tools(), model.clone())
+            .endpoint(Endpoint::assistant().system("Be long.")),
     )
     .await;
     let messages = json!([
@@ -191,7 +195,11 @@ async fn what_was_said_before_is_told_in_its_order() {
 async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
     let paid = Payments::default();
     let model = paying_model();
-    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), model.clone())).await;
+    let server = serve(ServerBuilder::new(
+        invoker(payment_tool(&paid)),
+        model.clone(),
+    ))
+    .await;
     let whole = answer(&server, asks("Pay Bob."), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "It is done.");
     assert!(paid.lock().unwrap().is_empty());
@@ -208,8 +216,9 @@ async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
 
 #[tokio::test]
 async fn an_answer_says_why_it_ends() {
-    let cut =
-        |stop: StopReason| ScriptedModel::new().replies_with(move |_| ModelReply::text("Well").stop(stop.clone()));
+    let cut = |stop: StopReason| {
+        ScriptedModel::new().replies_with(move |_| ModelReply::text("Well").stop(stop.clone()))
+    };
     for (stop, expected) in [
         (StopReason::Length, "length"),
         (StopReason::Filtered, "content_filter"),
@@ -322,7 +331,8 @@ impl Interceptor for Closed {
 #[tokio::test]
 async fn whoever_looks_at_turns_looks_at_these_too() {
     let assistant = Endpoint::assistant().interceptor(Closed);
-    let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
+    let server =
+        serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
     let whole = answer(&server, asks("Hi"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "We are closed.");
     let guard = |text: &str| match text.contains("secret") {
@@ -365,7 +375,10 @@ async fn a_client_that_leaves_ends_the_turn() {
     strings.send("Half ".to_owned()).unwrap();
     while events.next().await.unwrap()["choices"][0]["delta"]["content"] != "Half " {}
     drop(events);
-    assert_eq!(within_timeout(ends.recv()).await.unwrap(), Some(TurnEnd::Cancelled));
+    assert_eq!(
+        within_timeout(ends.recv()).await.unwrap(),
+        Some(TurnEnd::Cancelled)
+    );
 }
 
 #[tokio::test]
@@ -380,7 +393,9 @@ async fn a_handler_answers_here_too_and_its_failure_is_told() {
     };
     let paid = Payments::default();
     let assistant = Endpoint::assistant().on_message(answers);
-    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()).endpoint(assistant)).await;
+    let server =
+        serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()).endpoint(assistant))
+            .await;
     let whole = answer(&server, asks("echo"), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "By myself.");
     for (text, code) in [("fail", "internal"), ("Pay Bob.", "approval")] {

@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
-use toolwright::chat::{Entry, Lease, MemoryStore, Model, PrincipalRecord, Store, EntryBody};
+use toolwright::chat::{Entry, EntryBody, Lease, MemoryStore, Model, PrincipalRecord, Store};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
-use toolwright_mcp::{Claims, ClientPeer, ScopeRule, ResourceServer, StaticTokens};
+use toolwright_mcp::{Claims, ClientPeer, ResourceServer, ScopeRule, StaticTokens};
 use toolwright_server::{Endpoint, ServerBuilder};
 
 use crate::approvals::{Payments, paying_model, payment_tool};
 use crate::rooms::Socket;
-use crate::support::{HttpResponse, SseEvents, ManualModel, TestServer, find_event, invoker, event_type, serve, within_timeout, joined_text};
+use crate::support::{
+    HttpResponse, ManualModel, SseEvents, TestServer, event_type, find_event, invoker, joined_text,
+    serve, within_timeout,
+};
 
 pub(crate) const HERE: &str = "http://localhost/mcp";
 
@@ -73,7 +76,10 @@ impl TestServer {
             .await;
         assert_eq!(accepted.status, 202, "{accepted:?}");
         let seq = accepted.json()["seq"].as_u64().unwrap();
-        self.events_as(subject, &path, seq).await.collect_turn().await
+        self.events_as(subject, &path, seq)
+            .await
+            .collect_turn()
+            .await
     }
 
     pub(crate) async fn events_as(&self, subject: &str, path: &str, after: u64) -> SseEvents {
@@ -358,7 +364,11 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
             .await;
         assert_eq!(decided.status, 202, "{decided:?}");
         let seq = decided.json()["seq"].as_u64().unwrap();
-        let events = server.events_as("ada", base, seq).await.collect_turn().await;
+        let events = server
+            .events_as("ada", base, seq)
+            .await
+            .collect_turn()
+            .await;
         assert_eq!(joined_text(&events), "It is done.");
     }
     assert_eq!(*paid.lock().unwrap(), [100, 100]);
@@ -429,9 +439,12 @@ async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
             .node_name("one")
     };
     let before = serve(server(FnModel::echo())).await;
-    before.post_and_collect("/api/conversations/old", "From before.").await;
+    before
+        .post_and_collect("/api/conversations/old", "From before.")
+        .await;
     before.end().await;
-    let with_subjects = serve(server(FnModel::echo()).configure_auth(|guard| guard.oauth(oauth()))).await;
+    let with_subjects =
+        serve(server(FnModel::echo()).configure_auth(|guard| guard.oauth(oauth()))).await;
     let path = "/api/conversations/old";
     let seen = with_subjects
         .send_as("ada", "GET", path, Value::Null)
@@ -474,7 +487,9 @@ async fn a_subject_named_operator_is_not_the_operator() {
     };
     let model = || ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
     let before = serve(server(model())).await;
-    before.post_and_collect("/api/conversations/old", "From before.").await;
+    before
+        .post_and_collect("/api/conversations/old", "From before.")
+        .await;
     before.end().await;
     let claims = Claims::new("operator", [HERE]);
     let table = StaticTokens::new().token(&Secret::new(token("operator")), claims);
@@ -525,7 +540,11 @@ async fn in_a_room_only_the_subject_that_was_asked_may_decide() {
         .await;
     assert_eq!(decided.status, 202, "{decided:?}");
     let seq = decided.json()["seq"].as_u64().unwrap();
-    let events = server.events_as("ada", path, seq).await.collect_turn().await;
+    let events = server
+        .events_as("ada", path, seq)
+        .await
+        .collect_turn()
+        .await;
     assert_eq!(joined_text(&events), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
@@ -575,7 +594,11 @@ async fn interrupt(store: &Arc<MemoryStore>, ada: Claims) {
         .await;
     let seq = accepted.json()["seq"].as_u64().unwrap();
     strings.send("Half".to_owned()).unwrap();
-    server.events_as("ada", ROOM, seq).await.read_until("text").await;
+    server
+        .events_as("ada", ROOM, seq)
+        .await
+        .read_until("text")
+        .await;
     server.end().await;
 }
 
@@ -608,7 +631,12 @@ async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject(
     let content = vec![Content::text("Go.")];
     let message = Entry::new("1", 1, EntryBody::User { content }).with_principal(Some(expired));
     let lease = Lease::new(ROOM, "one");
-    assert!(store.acquire(&lease, Duration::from_secs(60)).await.unwrap());
+    assert!(
+        store
+            .acquire(&lease, Duration::from_secs(60))
+            .await
+            .unwrap()
+    );
     store.append(&lease, &[message]).await.unwrap();
     let server = serve(scoped(&store, names_tools(), ada())).await;
     for _ in 0..3 {

@@ -8,7 +8,9 @@ use toolwright::chat::{MemoryStore, Store};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{PATH, Payments, paying_model, payment_tool};
-use crate::support::{ManualModel, TestServer, find_event, invoker, event_type, no_tools, serve, joined_text};
+use crate::support::{
+    ManualModel, TestServer, event_type, find_event, invoker, joined_text, no_tools, serve,
+};
 
 fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
     // Restarted under the same name, a node takes its conversations back at once.
@@ -20,12 +22,20 @@ fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
 #[tokio::test]
 async fn a_reader_from_before_the_restart_gets_a_snapshot_and_then_what_happens() {
     let store = Arc::<MemoryStore>::default();
-    let before = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    let before = serve(kept(
+        ServerBuilder::new(no_tools(), FnModel::echo()),
+        &store,
+    ))
+    .await;
     let mut events = before.events(PATH, None).await;
     before.post_message(PATH, "Hi").await;
     let last = events.read_until("ended").await["seq"].as_u64();
     before.end().await;
-    let after = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    let after = serve(kept(
+        ServerBuilder::new(no_tools(), FnModel::echo()),
+        &store,
+    ))
+    .await;
     let mut events = after.events(PATH, last).await;
     let first = events.next().await.unwrap();
     assert_eq!(first["event"]["type"], "snapshot");
@@ -45,7 +55,11 @@ async fn interrupted(store: &Arc<MemoryStore>) {
     let running: TestServer = crate::support::serve_built(server).await;
     let after = running.post_message(PATH, "Go.").await;
     strings.send("Half".to_owned()).unwrap();
-    running.events(PATH, Some(after)).await.read_until("text").await;
+    running
+        .events(PATH, Some(after))
+        .await
+        .read_until("text")
+        .await;
     running.end().await;
 }
 
@@ -68,11 +82,19 @@ async fn a_turn_that_was_interrupted_goes_on_when_somebody_looks() {
 async fn a_call_that_waited_still_waits_and_can_be_decided() {
     let store = Arc::<MemoryStore>::default();
     let paid = Payments::default();
-    let before = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
+    let before = serve(kept(
+        ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()),
+        &store,
+    ))
+    .await;
     before.post_and_collect(PATH, "Pay Bob.").await;
     before.end().await;
     let model = ScriptedModel::new().replies("Bob has his money.");
-    let server = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
+    let server = serve(kept(
+        ServerBuilder::new(invoker(payment_tool(&paid)), model),
+        &store,
+    ))
+    .await;
     let mut events = server.events(PATH, None).await;
     let asked = events.collect_turn().await;
     let asked = match event_type(&asked[0]) {
@@ -90,7 +112,10 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
         json!({ "call": asked["call"]["id"], "token": asked["token"], "verdict": "approve" });
     let decided = server.post(&format!("{PATH}/decide"), decision).await;
     assert_eq!(decided.status, 202, "{decided:?}");
-    assert_eq!(joined_text(&events.collect_turn().await), "Bob has his money.");
+    assert_eq!(
+        joined_text(&events.collect_turn().await),
+        "Bob has his money."
+    );
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
@@ -99,11 +124,19 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
     for _ in 0..20 {
         let store = Arc::<MemoryStore>::default();
         let paid = Payments::default();
-        let before = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
+        let before = serve(kept(
+            ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()),
+            &store,
+        ))
+        .await;
         before.post_and_collect(PATH, "Pay Bob.").await;
         before.end().await;
         let model = ScriptedModel::new().replies("Bob has his money.");
-        let server = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
+        let server = serve(kept(
+            ServerBuilder::new(invoker(payment_tool(&paid)), model),
+            &store,
+        ))
+        .await;
         let looks = (0..4).map(|_| server.get(PATH));
         let stale = json!({ "call": "x", "token": { "id": "", "digest": "", "expires": 0, "signature": "" }, "verdict": "approve" });
         let decide = format!("{PATH}/decide");

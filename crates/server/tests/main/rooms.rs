@@ -149,14 +149,18 @@ async fn handlers_hear_who_joins_and_who_leaves() {
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let left = heard.clone();
     let endpoint = Endpoint::new("/chat/{room}")
-        .on_ready(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
-            let _ = heard.send(format!("{room} +{peers}"));
-            async {}
-        })
-        .on_disconnect(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
-            let _ = left.send(format!("{room} -{peers}"));
-            async {}
-        });
+        .on_ready(
+            move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
+                let _ = heard.send(format!("{room} +{peers}"));
+                async {}
+            },
+        )
+        .on_disconnect(
+            move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
+                let _ = left.send(format!("{room} -{peers}"));
+                async {}
+            },
+        );
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let mut ada = Socket::open(&server, "/chat/lobby").await;

@@ -15,16 +15,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use toolwright::chat::{Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage};
+use toolwright::chat::{
+    Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage,
+};
 use toolwright::{Bundle, Invoker, Registry, Tool};
-use toolwright_server::{ServerBuilder, Server};
+use toolwright_server::{Server, ServerBuilder};
 
 /// Longer than anything takes that comes at all.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Waits for what has to come.
 pub(crate) async fn within_timeout<T>(coming: impl Future<Output = T>) -> T {
-    timeout(TEST_TIMEOUT, coming).await.expect("it did not come")
+    timeout(TEST_TIMEOUT, coming)
+        .await
+        .expect("it did not come")
 }
 
 pub(crate) fn invoker(tools: impl Bundle) -> Invoker {
@@ -102,7 +106,11 @@ impl TestServer {
             .header("host", self.addr.to_string())
     }
 
-    pub(crate) async fn send(&self, request: hyper::http::request::Builder, body: &str) -> HttpResponse {
+    pub(crate) async fn send(
+        &self,
+        request: hyper::http::request::Builder,
+        body: &str,
+    ) -> HttpResponse {
         let response = self.open(request, body).await;
         let (head, body) = response.into_parts();
         let body = within_timeout(body.collect()).await.unwrap().to_bytes();

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
-use toolwright_telemetry::{TelemetryError, TelemetrySettings, TelemetryGuard, install_with, layer};
+use toolwright_telemetry::{
+    TelemetryError, TelemetryGuard, TelemetrySettings, install_with, layer,
+};
 use tracing::{field, info_span};
 use tracing_subscriber::layer::SubscriberExt as _;
 

@@ -12,8 +12,8 @@ use toolwright::chat::{
     StopReason, Store, StoreError,
 };
 
-use super::random_choices::RandomChoices;
 use super::monitor::Monitor;
+use super::random_choices::RandomChoices;
 use crate::support::delegate_store;
 
 /// Counts calls over all cases, so that no two have one id.

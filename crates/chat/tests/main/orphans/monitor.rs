@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::task::yield_now;
-use toolwright::chat::{Entry, ModelRequest, ApprovalVerdict, EntryBody};
+use toolwright::chat::{ApprovalVerdict, Entry, EntryBody, ModelRequest};
 use toolwright::{CallId, Tool, ToolBuilder, ToolError};
 
 use super::faulty::YieldingStore;
@@ -99,9 +99,14 @@ fn about(entries: &[Entry]) -> HashMap<String, About> {
     for entry in entries {
         match &entry.body {
             EntryBody::Step { .. } => about.clear(),
-            EntryBody::CallStarted { call } => about.entry(call.to_string()).or_default().started = true,
+            EntryBody::CallStarted { call } => {
+                about.entry(call.to_string()).or_default().started = true
+            }
             EntryBody::CallFinished { result } => {
-                about.entry(result.call_id.to_string()).or_default().finished = true;
+                about
+                    .entry(result.call_id.to_string())
+                    .or_default()
+                    .finished = true;
             }
             EntryBody::ApprovalRequested {
                 call, arguments, ..

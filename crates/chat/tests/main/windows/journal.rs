@@ -1,7 +1,9 @@
 //! Journals of all kinds: whole, and damaged in every way.
 
 use proptest::prelude::*;
-use toolwright::chat::{CallMetadata, TurnEnd, Entry, Item, ModelId, Step, StopReason, Usage, EntryBody};
+use toolwright::chat::{
+    CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason, TurnEnd, Usage,
+};
 use toolwright::{Content, ToolCall, ToolResult};
 
 /// One piece of a journal.
@@ -58,12 +60,17 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
                 told.push(user(10));
                 let ids: Vec<usize> = (0..calls).map(|n| 100 + n).collect();
                 told.push(step(&ids, &ids));
-                told.extend(ids.iter().map(|id| EntryBody::CallStarted { call: call(*id) }));
+                told.extend(
+                    ids.iter()
+                        .map(|id| EntryBody::CallStarted { call: call(*id) }),
+                );
                 told.extend(ids.iter().map(|id| finished(*id, size)));
                 if calls > 0 {
                     told.push(step(&[], &[]));
                 }
-                told.push(EntryBody::TurnEnded { end: TurnEnd::Answered });
+                told.push(EntryBody::TurnEnded {
+                    end: TurnEnd::Answered,
+                });
             }
             Piece::User(size) => told.push(user(size)),
             Piece::Assistant(size) => told.push(EntryBody::Assistant {
@@ -114,7 +121,9 @@ fn step(calls: &[usize], known: &[usize]) -> EntryBody {
         StopReason::Calls
     };
     let step = Step::new(ModelId::new("any", ""), items, stop, Usage::default());
-    let facts = known.iter().map(|id| CallMetadata::new(call(*id), "look", ""));
+    let facts = known
+        .iter()
+        .map(|id| CallMetadata::new(call(*id), "look", ""));
     EntryBody::Step {
         step: step.into(),
         calls: facts.collect(),

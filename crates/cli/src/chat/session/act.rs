@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use toolwright_core::{RegisteredTool, Role, CallScope};
+use toolwright_core::{CallScope, RegisteredTool, Role};
 
 use super::Session;
 use crate::chat::command::{self, Command};

@@ -50,7 +50,7 @@ fn parse_bool(text: &str) -> Option<bool> {
 
 macro_rules! forward_to {
     ($($method:ident => $reading:ident,)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
             self.$reading(visitor)
         }
     )*};
@@ -61,7 +61,9 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         match self.0 {
-            SettingValue::UntypedText(text) | SettingValue::Text(text) => visitor.visit_str(text.expose()),
+            SettingValue::UntypedText(text) | SettingValue::Text(text) => {
+                visitor.visit_str(text.expose())
+            }
             SettingValue::Bool(yes) => visitor.visit_bool(*yes),
             SettingValue::Integer(number) => visitor.visit_i64(*number),
             SettingValue::Float(number) => visitor.visit_f64(*number),
@@ -106,7 +108,11 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         ValueDeserializer(&SettingValue::List(items.collect())).deserialize_any(visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, DeserializeError> {
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, DeserializeError> {
         self.deserialize_seq(visitor)
     }
 
@@ -127,7 +133,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
     ) -> Result<V::Value, DeserializeError> {
         match self.0 {
             SettingValue::UntypedText(text) | SettingValue::Text(text) => {
-                let variant: StrDeserializer<'_, DeserializeError> = text.expose().trim().into_deserializer();
+                let variant: StrDeserializer<'_, DeserializeError> =
+                    text.expose().trim().into_deserializer();
                 variant.deserialize_enum(name, variants, visitor)
             }
             SettingValue::Table(entries) => {
@@ -163,7 +170,9 @@ impl IntoDeserializer<'_, DeserializeError> for ValueDeserializer<'_> {
     }
 }
 
-fn table_access<'de>(entries: &[(String, SettingValue)]) -> impl MapAccess<'de, Error = DeserializeError> {
+fn table_access<'de>(
+    entries: &[(String, SettingValue)],
+) -> impl MapAccess<'de, Error = DeserializeError> {
     MapDeserializer::new(
         entries
             .iter()

@@ -73,9 +73,13 @@ fn is_continued(piece: &str) -> bool {
     slashes % 2 == 1
 }
 
-fn parse_key(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) -> Result<String, SyntaxError> {
+fn parse_key(
+    chars: &mut Peekable<impl Iterator<Item = CharAtLine>>,
+) -> Result<String, SyntaxError> {
     let mut key = String::new();
-    while let Some((c, line)) = chars.next_if(|(c, _)| !is_whitespace(*c) && !matches!(c, '=' | ':')) {
+    while let Some((c, line)) =
+        chars.next_if(|(c, _)| !is_whitespace(*c) && !matches!(c, '=' | ':'))
+    {
         key.push(unescape(c, line, chars)?);
     }
     Ok(key)
@@ -89,7 +93,9 @@ fn skip_to_value(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) {
     }
 }
 
-fn parse_value(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) -> Result<String, SyntaxError> {
+fn parse_value(
+    chars: &mut Peekable<impl Iterator<Item = CharAtLine>>,
+) -> Result<String, SyntaxError> {
     let mut text = String::new();
     while let Some((c, line)) = chars.next() {
         text.push(unescape(c, line, chars)?);
@@ -122,7 +128,10 @@ fn unescape(
 }
 
 /// Reads what follows `\u`: a character, or the first half of one that another `\u` completes.
-fn parse_unicode_escape(line: usize, chars: &mut impl Iterator<Item = CharAtLine>) -> Result<char, SyntaxError> {
+fn parse_unicode_escape(
+    line: usize,
+    chars: &mut impl Iterator<Item = CharAtLine>,
+) -> Result<char, SyntaxError> {
     let first = parse_hex4(line, chars)?;
     let mut units = vec![first];
     if (0xd800..0xdc00).contains(&first)
@@ -141,7 +150,10 @@ fn parse_unicode_escape(line: usize, chars: &mut impl Iterator<Item = CharAtLine
     }
 }
 
-fn parse_hex4(line: usize, chars: &mut impl Iterator<Item = CharAtLine>) -> Result<u16, SyntaxError> {
+fn parse_hex4(
+    line: usize,
+    chars: &mut impl Iterator<Item = CharAtLine>,
+) -> Result<u16, SyntaxError> {
     let digits: String = chars.take(4).map(|(c, _)| c).collect();
     match u16::from_str_radix(&digits, 16) {
         Ok(unit) if digits.bytes().all(|b| b.is_ascii_hexdigit()) && digits.len() == 4 => Ok(unit),

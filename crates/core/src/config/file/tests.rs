@@ -184,7 +184,13 @@ fn toml_tables_become_dotted_keys() {
     let file = parse(FileFormat::Toml, text.as_bytes()).unwrap();
     let settings = file.settings.iter();
     let found: Vec<_> = settings
-        .map(|(key, setting)| format!("{key} = {} {}", setting.value.to_redacted_text(key), setting.origin))
+        .map(|(key, setting)| {
+            format!(
+                "{key} = {} {}",
+                setting.value.to_redacted_text(key),
+                setting.origin
+            )
+        })
         .collect();
     assert_eq!(
         found,
@@ -227,7 +233,11 @@ fn toml_that_cannot_become_settings_is_refused_with_its_line_and_what_was_expect
         ("\n[tools.'a.b']\nx = 1", 2, dotted),
     ] {
         let expected = (line, problem.to_owned());
-        assert_eq!(mistake(FileFormat::Toml, text.as_bytes()), expected, "{text}");
+        assert_eq!(
+            mistake(FileFormat::Toml, text.as_bytes()),
+            expected,
+            "{text}"
+        );
     }
 }
 

@@ -76,9 +76,9 @@ impl TomlFlattener {
                 SettingValue::List(items.collect::<Result<_, _>>()?)
             }
             DeValue::Table(table) => {
-                let entries = table
-                    .into_iter()
-                    .map(|(name, value)| Ok((name.into_inner().into_owned(), self.convert_value(value)?)));
+                let entries = table.into_iter().map(|(name, value)| {
+                    Ok((name.into_inner().into_owned(), self.convert_value(value)?))
+                });
                 SettingValue::Table(entries.collect::<Result<_, _>>()?)
             }
         })

@@ -75,16 +75,21 @@ MCP_3.mode=client
 #[test]
 fn groups_can_be_toml_tables_and_variables() {
     let sources = |directory: &std::path::Path| {
-        ConfigSources::new().directory(directory).environment(variables(&[
-            ("TOOLWRIGHT_MCP_1_AUTHORIZATION", "Bearer x"),
-            ("TOOLWRIGHT_MCP_2_NAME", "env"),
-            ("TOOLWRIGHT_MCP_2_URL", "https://env.example"),
-        ]))
+        ConfigSources::new()
+            .directory(directory)
+            .environment(variables(&[
+                ("TOOLWRIGHT_MCP_1_AUTHORIZATION", "Bearer x"),
+                ("TOOLWRIGHT_MCP_2_NAME", "env"),
+                ("TOOLWRIGHT_MCP_2_URL", "https://env.example"),
+            ]))
     };
     let directory = tempfile::tempdir().unwrap();
     let text = "[MCP_1]\nname = 'file'\nurl = 'https://file.example'\nmode = 'hosted'";
     std::fs::write(directory.path().join("toolwright.toml"), text).unwrap();
-    let groups = load(sources(directory.path())).config.mcp_servers().unwrap();
+    let groups = load(sources(directory.path()))
+        .config
+        .mcp_servers()
+        .unwrap();
     let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["file", "env"]);
     assert_eq!(

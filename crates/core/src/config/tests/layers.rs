@@ -166,7 +166,9 @@ fn a_malformed_file_is_named_with_the_line() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.properties");
     fs::write(&path, "a=1\n=2").unwrap();
-    let error = message(Config::load(ConfigSources::new().directory(directory.path())));
+    let error = message(Config::load(
+        ConfigSources::new().directory(directory.path()),
+    ));
     let problem = "expected a key before the sign, such as `key=value`";
     assert_eq!(error, format!("{}:2: {problem}", path.display()));
 }

@@ -5,7 +5,7 @@ use toolwright_schema::Violation;
 
 use super::param_violation;
 use crate::context::CallContext;
-use crate::input_schema::{ParamDefault, PROJECT_DIR_PARAM, coerce_to_param, has_param};
+use crate::input_schema::{PROJECT_DIR_PARAM, ParamDefault, coerce_to_param, has_param};
 use crate::registry::RegisteredTool;
 
 /// What filling in defaults came to.
@@ -51,7 +51,8 @@ pub(super) fn fill_defaults<'e>(
                 }
                 let text = template.expand(lookup);
                 // One that does not fit is told with all that is wrong.
-                coerce_to_param(input, name, Value::from(text.as_str())).unwrap_or(Value::String(text))
+                coerce_to_param(input, name, Value::from(text.as_str()))
+                    .unwrap_or(Value::String(text))
             }
         };
         if sent.insert(name.clone(), value).is_none() {

@@ -1,7 +1,7 @@
 //! Text in, JSON out; what is whole but untidy is mended on the way.
 
 use serde_json::Value;
-use toolwright_schema::{InputLimits, ParseError, Tape, RepairError, repair};
+use toolwright_schema::{InputLimits, ParseError, RepairError, Tape, repair};
 
 use super::ArgumentError;
 
@@ -21,7 +21,9 @@ pub(super) fn parse(
         Err(error) => return Err(ArgumentError::Malformed(error.to_string())),
     };
     let repaired = repair(text, limits).map_err(|unrepairable| match unrepairable {
-        RepairError::Truncated => ArgumentError::Malformed(format!("cut off, send them whole: {fault}")),
+        RepairError::Truncated => {
+            ArgumentError::Malformed(format!("cut off, send them whole: {fault}"))
+        }
         RepairError::Rejected(error) => ArgumentError::Malformed(error.to_string()),
         _ => ArgumentError::Malformed(fault),
     })?;

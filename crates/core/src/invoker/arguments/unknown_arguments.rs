@@ -7,11 +7,7 @@ use toolwright_schema::redact;
 const MAX_VISITS: usize = 64;
 
 /// Leaves out what the schema does not know, and notes it.
-pub(super) fn drop_unknown(
-    sent: &mut Map<String, Value>,
-    input: &Value,
-    notes: &mut Vec<String>,
-) {
+pub(super) fn drop_unknown(sent: &mut Map<String, Value>, input: &Value, notes: &mut Vec<String>) {
     let mut known = KnownProperties {
         names: Vec::new(),
         forbids_others: false,
@@ -59,7 +55,9 @@ impl<'s> KnownProperties<'s> {
                     self.allows_others = true;
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
-                    parts.iter().for_each(|part| self.collect(root, part, visits));
+                    parts
+                        .iter()
+                        .for_each(|part| self.collect(root, part, visits));
                 }
                 ("$ref", Value::String(name)) => {
                     let target = name.strip_prefix('#').and_then(|path| root.pointer(path));

@@ -1,9 +1,9 @@
 //! One entry in, our definition of its tool out.
 
 use serde_json::{Map, Value};
-use toolwright_schema::{SchemaFix, Schema};
+use toolwright_schema::{Schema, SchemaFix};
 
-use super::{Shape, entry::EntryReader, hosted, schemas, error::EntryError};
+use super::{Shape, entry::EntryReader, error::EntryError, hosted, schemas};
 use crate::Hints;
 
 /// A tool definition as other software wrote it, in our form.
@@ -35,7 +35,10 @@ pub struct ToolDefinition {
 }
 
 /// Reads one entry; `declared` says that it stands among Gemini's declarations.
-pub(super) fn read_definition(entry: Map<String, Value>, declared: bool) -> Result<ToolDefinition, EntryError> {
+pub(super) fn read_definition(
+    entry: Map<String, Value>,
+    declared: bool,
+) -> Result<ToolDefinition, EntryError> {
     if let Some(refusal) = hosted::reject_hosted(&entry) {
         return Err(refusal);
     }
@@ -137,7 +140,11 @@ fn take_flag(entry: &mut EntryReader, key: &str) -> Result<Option<bool>, EntryEr
     }
 }
 
-fn parse_flag(entry: &mut EntryReader, key: &str, value: &Value) -> Result<Option<bool>, EntryError> {
+fn parse_flag(
+    entry: &mut EntryReader,
+    key: &str,
+    value: &Value,
+) -> Result<Option<bool>, EntryError> {
     let spelled = match value {
         Value::Null => return Ok(None),
         Value::Bool(flag) => return Ok(Some(*flag)),

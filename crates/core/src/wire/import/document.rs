@@ -8,9 +8,13 @@ use serde_json::{Value, value::RawValue};
 use toolwright_schema::{InputLimits, SchemaFix, Tape};
 
 use super::{
-    ToolDefinition, RejectedDefinition, ImportError, definition, hosted,
+    ImportError, RejectedDefinition, ToolDefinition, definition,
     error::EntryError,
-    scan::{MAX_WRAPPING_DEPTH, duplicate_key, for_each_element, definition_lists, parse_members, wrappers},
+    hosted,
+    scan::{
+        MAX_WRAPPING_DEPTH, definition_lists, duplicate_key, for_each_element, parse_members,
+        wrappers,
+    },
 };
 
 /// A definition may be this large: twice what its schema may be.
@@ -35,11 +39,15 @@ pub(super) struct DocumentReader {
 }
 
 impl DocumentReader {
-    pub(super) fn read(text: &str) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
+    pub(super) fn read(
+        text: &str,
+    ) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
         let mut document = Self::default();
         match serde_json::from_str::<&RawValue>(text) {
             Ok(whole) => document.read_value(whole.get(), 0, false),
-            Err(error) => document.read_lines(text).ok_or_else(|| syntax_error(&error))?,
+            Err(error) => document
+                .read_lines(text)
+                .ok_or_else(|| syntax_error(&error))?,
         }
         if document.is_full() {
             return Err(ImportError::TooManyEntries { limit: MAX_ENTRIES });
@@ -81,7 +89,10 @@ impl DocumentReader {
     /// Reads a value that may be anything: a list, an object with lists in it, an entry.
     fn read_value(&mut self, raw: &str, depth: usize, declared: bool) {
         if depth > MAX_WRAPPING_DEPTH {
-            return self.reject(EntryError::new("", format!("wrapped more than {MAX_WRAPPING_DEPTH} times")));
+            return self.reject(EntryError::new(
+                "",
+                format!("wrapped more than {MAX_WRAPPING_DEPTH} times"),
+            ));
         }
         match raw.as_bytes().first() {
             Some(b'[') => self.read_list(raw, depth, declared),
@@ -92,7 +103,10 @@ impl DocumentReader {
                     match serde_json::from_str::<&RawValue>(&text) {
                         Ok(inner) => self.read_value(inner.get(), depth + 1, declared),
                         Err(error) => {
-                            self.reject(EntryError::new("", format!("text that is not JSON: {error}")));
+                            self.reject(EntryError::new(
+                                "",
+                                format!("text that is not JSON: {error}"),
+                            ));
                         }
                     }
                 }
@@ -134,7 +148,9 @@ impl DocumentReader {
                 document.read_value(value.get(), depth + 1, declared);
             });
         }
-        let beside = members.iter().filter(|(key, _)| hosted::is_gemini_hosted(key));
+        let beside = members
+            .iter()
+            .filter(|(key, _)| hosted::is_gemini_hosted(key));
         for (key, _) in beside.filter(|_| !whole) {
             self.with_pointer_step(key, |document| document.reject(EntryError::hosted(key)));
         }

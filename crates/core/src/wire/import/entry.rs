@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolwright_schema::SchemaFix;
 
-use super::{Shape, schemas::INPUT_SCHEMA_KEYS, error::EntryError};
+use super::{Shape, error::EntryError, schemas::INPUT_SCHEMA_KEYS};
 
 /// Keys that some API knows and a definition does without.
 const IGNORED_KEYS: [&str; 13] = [
@@ -112,15 +112,22 @@ impl EntryReader {
 
     /// Takes a value out; `null` is as good as none.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
-        self.remaining.shift_remove(key).filter(|value| !value.is_null())
+        self.remaining
+            .shift_remove(key)
+            .filter(|value| !value.is_null())
     }
 
     /// Whether there is more to it than an object that happens to stand here.
     pub(super) fn looks_like_definition(&self) -> bool {
-        let is_function = self.remaining.get("type").is_some_and(|kind| kind == "function");
+        let is_function = self
+            .remaining
+            .get("type")
+            .is_some_and(|kind| kind == "function");
         !self.wrapper_pointer.is_empty()
             || is_function
-            || INPUT_SCHEMA_KEYS.iter().any(|key| self.remaining.contains_key(*key))
+            || INPUT_SCHEMA_KEYS
+                .iter()
+                .any(|key| self.remaining.contains_key(*key))
     }
 
     /// The first key that nobody knows and that holds enough to be the parameters.

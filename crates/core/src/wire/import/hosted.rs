@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{schemas::INPUT_SCHEMA_KEYS, error::EntryError};
+use super::{error::EntryError, schemas::INPUT_SCHEMA_KEYS};
 
 /// What Gemini and Vertex host, in their own spelling.
 const GEMINI_HOSTED_TOOLS: [&str; 12] = [
@@ -23,7 +23,9 @@ const GEMINI_HOSTED_TOOLS: [&str; 12] = [
 /// Whether a member of a Gemini tool names one that is hosted, in either spelling.
 pub(super) fn is_gemini_hosted(key: &str) -> bool {
     let plain = |key: &str| key.replace('_', "").to_ascii_lowercase();
-    GEMINI_HOSTED_TOOLS.iter().any(|known| plain(known) == plain(key))
+    GEMINI_HOSTED_TOOLS
+        .iter()
+        .any(|known| plain(known) == plain(key))
 }
 
 /// Why an entry is none of a function; `None` if it may be one.
@@ -52,7 +54,9 @@ pub(super) fn reject_hosted(entry: &Map<String, Value>) -> Option<EntryError> {
     match kind.to_ascii_lowercase().as_str() {
         "" | "function" | "tool" | "object" => None,
         // A schema in the place of a definition.
-        "array" | "boolean" | "integer" | "null" | "number" | "string" => Some(EntryError::not_a_definition()),
+        "array" | "boolean" | "integer" | "null" | "number" | "string" => {
+            Some(EntryError::not_a_definition())
+        }
         "custom" => Some(EntryError {
             message: "a custom tool: it takes free text, not JSON arguments".to_owned(),
             ..EntryError::hosted(kind)

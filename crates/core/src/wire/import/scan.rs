@@ -36,7 +36,9 @@ const WRAPPER_KEYS: [&str; 6] = [
 pub(super) type Members<'t> = Vec<(String, &'t RawValue)>;
 
 /// The members that hold lists of definitions; `function` may also hold a single one, and then is part of it.
-pub(super) fn definition_lists<'m, 't>(members: &'m Members<'t>) -> Vec<&'m (String, &'t RawValue)> {
+pub(super) fn definition_lists<'m, 't>(
+    members: &'m Members<'t>,
+) -> Vec<&'m (String, &'t RawValue)> {
     // A definition may hold such a list too, but then it is not wrapped in this object: it is this object.
     if has_any_key(members, &INPUT_SCHEMA_KEYS) {
         return Vec::new();

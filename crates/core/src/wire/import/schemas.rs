@@ -1,7 +1,7 @@
 //! The schema of a definition, wherever its API puts it.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{SchemaFix, Schema, SchemaError, normalise};
+use toolwright_schema::{Schema, SchemaError, SchemaFix, normalise};
 
 use super::{entry::EntryReader, error::EntryError};
 
@@ -109,7 +109,10 @@ fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryEr
 }
 
 /// No schema where one is expected: no parameters, unless they stand somewhere else.
-fn find_misplaced_schema(entry: &mut EntryReader, key: &str) -> Result<(String, Value), EntryError> {
+fn find_misplaced_schema(
+    entry: &mut EntryReader,
+    key: &str,
+) -> Result<(String, Value), EntryError> {
     if entry.remaining.contains_key("properties") {
         let keywords = [
             "properties",
@@ -147,7 +150,11 @@ fn merge_required(entry: &mut EntryReader, schema: &mut Value) {
     }
 }
 
-fn normalise_schema(entry: &mut EntryReader, key: &str, schema: &mut Value) -> Result<(), EntryError> {
+fn normalise_schema(
+    entry: &mut EntryReader,
+    key: &str,
+    schema: &mut Value,
+) -> Result<(), EntryError> {
     let notes = normalise(schema).map_err(|error| schema_error(entry, key, &error))?;
     for SchemaFix { pointer, message } in notes {
         entry.note(&format!("{key}{pointer}"), message);
@@ -164,13 +171,21 @@ fn schema_error(entry: &EntryReader, key: &str, error: &SchemaError) -> EntryErr
 }
 
 /// Arguments are an object: says so where the schema does not, and refuses one that says otherwise.
-fn require_object(entry: &mut EntryReader, key: &str, schema: &mut Value) -> Result<(), EntryError> {
+fn require_object(
+    entry: &mut EntryReader,
+    key: &str,
+    schema: &mut Value,
+) -> Result<(), EntryError> {
     let Value::Object(members) = schema else {
         let message = format!("arguments are an object, which {schema} does not describe");
         return Err(entry.error_at(key, message));
     };
-    let other = NON_OBJECT_KEYWORDS.iter().find(|word| members.contains_key(**word));
-    let composed = COMPOSITION_KEYWORDS.iter().any(|word| members.contains_key(*word));
+    let other = NON_OBJECT_KEYWORDS
+        .iter()
+        .find(|word| members.contains_key(**word));
+    let composed = COMPOSITION_KEYWORDS
+        .iter()
+        .any(|word| members.contains_key(*word));
     match members.get("type") {
         Some(Value::String(word)) if word == "object" => {}
         Some(Value::Array(words)) if words.iter().any(|word| word == "object") => {

@@ -34,14 +34,21 @@ fn a_call_goes_there_and_back() {
                 plan.wire_name("files.read"),
                 "{dialect}"
             );
-            assert!(dialect.tool_name().is_valid(wire.name.as_str()), "{dialect}");
+            assert!(
+                dialect.tool_name().is_valid(wire.name.as_str()),
+                "{dialect}"
+            );
             assert_eq!(wire.id.as_str(), "call_1");
 
             let back = plan.lift(wire);
             assert_eq!(back.name.as_str(), "files.read", "{dialect}");
             assert_eq!(back.id.as_str(), "call_1");
             assert_eq!(read(&back), arguments, "{dialect}");
-            assert!(tools[0].input.is_valid(Tape::from_value(&read(&back)).root()));
+            assert!(
+                tools[0]
+                    .input
+                    .is_valid(Tape::from_value(&read(&back)).root())
+            );
         }
         for name in ["files_read", "dateien/löschen"] {
             let call = plan.lower(ToolCall::new(name, r#"{"a":"b"}"#));
@@ -72,7 +79,11 @@ fn a_reserved_name_goes_to_no_tool() {
     let planner = ToolPlanner::new(Dialect::OPENAI).reserve(["web_search"]);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
     for tool in plan.tools() {
-        assert!(tool.wire_name.starts_with("web_search_"), "{}", tool.wire_name);
+        assert!(
+            tool.wire_name.starts_with("web_search_"),
+            "{}",
+            tool.wire_name
+        );
         let call = plan.lift(ToolCall::new(tool.wire_name.as_str(), "{}"));
         assert_eq!(call.name.as_str(), tool.name);
     }

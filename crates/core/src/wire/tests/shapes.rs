@@ -5,7 +5,7 @@ use toolwright_schema::{Dialect, Schema};
 
 use super::{Sample, plan, planned};
 use crate::policy::StrictMode;
-use crate::wire::{CandidateTool, ToolPlanner, Shape};
+use crate::wire::{CandidateTool, Shape, ToolPlanner};
 
 fn weather() -> Sample {
     Sample::closed("get_weather", json!({"city": {"type": "string"}}))

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use toolwright::{
-    ApprovalPolicy, ApprovalRequest, Approver, ApprovalDecision, Invoker, JsonSchema, Tool, ToolCall, ToolResult,
-    tool,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approver, Invoker, JsonSchema, Tool,
+    ToolCall, ToolResult, tool,
 };
 
 use crate::fixtures::registry;
@@ -79,7 +79,7 @@ macro_rules! twin {
                 json!({$(stringify!($param): $param),*}).to_string()
             }
         }
-        Twin::new(stringify!($name), fast::$name::tool(), careful::$name::tool())
+        ToolPair::new(stringify!($name), fast::$name::tool(), careful::$name::tool())
     }};
 }
 

@@ -71,8 +71,9 @@ impl<'a> SignedToken<'a> {
         let (header, payload) = signed.split_once('.').ok_or_else(broken)?;
         let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| broken());
         let header: TokenHeader = serde_json::from_slice(&bytes(header)?).map_err(|_| broken())?;
-        let algorithm = SignatureAlgorithm::from_name(&header.alg)
-            .ok_or_else(|| VerifyError::invalid_token("the token is not signed in a way that is taken"))?;
+        let algorithm = SignatureAlgorithm::from_name(&header.alg).ok_or_else(|| {
+            VerifyError::invalid_token("the token is not signed in a way that is taken")
+        })?;
         let kind = header.typ.as_deref().unwrap_or("JWT");
         let kind = kind.strip_prefix("application/").unwrap_or(kind);
         if !kind.eq_ignore_ascii_case("JWT") && !kind.eq_ignore_ascii_case("at+jwt") {
@@ -99,7 +100,9 @@ impl<'a> SignedToken<'a> {
     /// Reads the claims, once the signature is known to be good.
     pub(super) fn claims(&self, issuer: &str) -> Result<Claims, VerifyError> {
         let payload: TokenPayload = serde_json::from_slice(&self.payload).map_err(|_| {
-            VerifyError::invalid_token("the token lacks one of iss, sub, aud and exp, or garbles it")
+            VerifyError::invalid_token(
+                "the token lacks one of iss, sub, aud and exp, or garbles it",
+            )
         })?;
         if payload.iss != issuer {
             return Err(VerifyError::invalid_token("the token is of another issuer"));
@@ -119,6 +122,8 @@ impl<'a> SignedToken<'a> {
 fn parse_timestamp(seconds: f64) -> Result<SystemTime, VerifyError> {
     match (0.0..1e11).contains(&seconds) {
         true => Ok(UNIX_EPOCH + Duration::from_secs_f64(seconds)),
-        false => Err(VerifyError::invalid_token("a time in the token is out of bounds")),
+        false => Err(VerifyError::invalid_token(
+            "a time in the token is out of bounds",
+        )),
     }
 }

@@ -98,7 +98,11 @@ impl KeySet {
     }
 
     /// Finds the key of this id; without an id, the only one that fits.
-    pub(super) fn find(&self, kid: Option<&str>, algorithm: SignatureAlgorithm) -> Option<&VerifyingKey> {
+    pub(super) fn find(
+        &self,
+        kid: Option<&str>,
+        algorithm: SignatureAlgorithm,
+    ) -> Option<&VerifyingKey> {
         let mut fitting = self.0.iter().filter(|key| {
             key.supports(algorithm) && kid.is_none_or(|kid| key.kid.as_deref() == Some(kid))
         });
@@ -147,10 +151,17 @@ impl VerifyingKey {
     }
 
     /// Tells whether this key has signed the message.
-    pub(super) fn verifies(&self, algorithm: SignatureAlgorithm, message: &str, signature: &[u8]) -> bool {
+    pub(super) fn verifies(
+        &self,
+        algorithm: SignatureAlgorithm,
+        message: &str,
+        signature: &[u8],
+    ) -> bool {
         let message = message.as_bytes();
         match (&self.material, algorithm.scheme) {
-            (KeyMaterial::Rsa(key), SignatureScheme::Rsa(how)) => key.verify(how, message, signature).is_ok(),
+            (KeyMaterial::Rsa(key), SignatureScheme::Rsa(how)) => {
+                key.verify(how, message, signature).is_ok()
+            }
             (KeyMaterial::Curve(_, key), SignatureScheme::Curve(_, _, how)) => {
                 let key = UnparsedPublicKey::new(how, key);
                 key.verify(message, signature).is_ok()

@@ -9,9 +9,16 @@ use reqwest::Response;
 use super::HttpTransportError;
 
 /// Reads a body whole.
-pub(super) async fn read_body(mut response: Response, most: usize) -> Result<Bytes, HttpTransportError> {
+pub(super) async fn read_body(
+    mut response: Response,
+    most: usize,
+) -> Result<Bytes, HttpTransportError> {
     let mut body = BytesMut::new();
-    while let Some(piece) = response.chunk().await.map_err(HttpTransportError::from_reqwest)? {
+    while let Some(piece) = response
+        .chunk()
+        .await
+        .map_err(HttpTransportError::from_reqwest)?
+    {
         if body.len() + piece.len() > most {
             return Err(HttpTransportError::TooLarge(most));
         }
@@ -28,7 +35,9 @@ pub(super) fn bounded_events<S>(
 where
     S: Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
 {
-    let bytes = bytes.map(|piece| piece.map_err(|error| io::Error::other(HttpTransportError::from_reqwest(error))));
+    let bytes = bytes.map(|piece| {
+        piece.map_err(|error| io::Error::other(HttpTransportError::from_reqwest(error)))
+    });
     bytes
         .scan(Some(EventSizes::default()), move |state, piece| {
             let Some(events) = state else {

@@ -7,7 +7,10 @@ use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use sse_stream::SseStream;
 
 use super::body::{bounded_events, read_body};
-use super::{EVENT_STREAM, SseEvents, StreamableError, JSON, SESSION_HEADER, HttpTransport, content_type, status_error};
+use super::{
+    EVENT_STREAM, HttpTransport, JSON, SESSION_HEADER, SseEvents, StreamableError, content_type,
+    status_error,
+};
 use crate::import::excerpt;
 
 /// As much as is read of an answer that only says what went wrong.
@@ -42,8 +45,8 @@ impl HttpTransport {
             _ if awaits_nothing => Ok(StreamableHttpPostResponse::Accepted),
             Some(JSON) => {
                 let body = read_body(response, self.max_bytes).await?;
-                let answer: ServerJsonRpcMessage =
-                    serde_json::from_slice(&body).map_err(|error| malformed_response(&error, &body))?;
+                let answer: ServerJsonRpcMessage = serde_json::from_slice(&body)
+                    .map_err(|error| malformed_response(&error, &body))?;
                 Ok(StreamableHttpPostResponse::Json(answer, session))
             }
             other => Err(StreamableError::UnexpectedContentType(other.map(excerpt))),
@@ -66,7 +69,9 @@ impl HttpTransport {
         if overloaded || unauthorized {
             return Err(fault);
         }
-        let body = read_body(response, MAX_ERROR_BYTES).await.unwrap_or_default();
+        let body = read_body(response, MAX_ERROR_BYTES)
+            .await
+            .unwrap_or_default();
         let said = match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
             Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
             _ => None,

@@ -1,7 +1,7 @@
 //! Lists of conversations.
 
 use toolwright::Content;
-use toolwright::chat::{Entry, Owner, EntryBody};
+use toolwright::chat::{Entry, EntryBody, Owner};
 
 use crate::backend::Backend;
 use crate::fixtures::{append, numbered_entries, user_entry};

@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 use toolwright::ToolCall;
-use toolwright::chat::{CallMetadata, Entry, Item, ModelId, Step, StopReason, Usage, ApprovalVerdict, EntryBody};
+use toolwright::chat::{
+    ApprovalVerdict, CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason, Usage,
+};
 
 use crate::backend::Backend;
 use crate::fixtures::{acquire, append, encode, ids, user_entry};

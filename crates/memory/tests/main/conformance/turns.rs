@@ -1,7 +1,7 @@
 //! Turns of a chat, with a restart of the process in between.
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatError, Entry, Message, EntryBody};
+use toolwright::chat::{ChatError, Entry, EntryBody, Message};
 
 use crate::backend::Backend;
 use crate::fixtures::{Log, append, chat, pay_tool};
@@ -40,7 +40,10 @@ pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
     );
     assert_eq!(pending.pending_approvals()[0].token, decided.token);
     assert_eq!(log.lines(), Vec::<String>::new());
-    let done = second.submit_approvals("room", vec![decided.clone()]).call().await;
+    let done = second
+        .submit_approvals("room", vec![decided.clone()])
+        .call()
+        .await;
     assert_eq!(done.unwrap().text(), "Done.");
     assert_eq!(log.lines(), ["paid 40"]);
     let sent = model.requests().remove(0).messages;
@@ -52,7 +55,10 @@ pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
     let model = ScriptedModel::new();
     let third = chat(model, vec![pay_tool(&log)], backend.open().await);
     let again = third.submit_approvals("room", vec![decided]).call().await;
-    assert!(matches!(again, Err(ChatError::Rejected { .. })), "{again:?}");
+    assert!(
+        matches!(again, Err(ChatError::Rejected { .. })),
+        "{again:?}"
+    );
     assert_eq!(log.lines(), ["paid 40"]);
 }
 
@@ -79,7 +85,10 @@ pub(crate) async fn an_approval_is_valid_only_for_the_arguments_it_was_requested
 
     let model = ScriptedModel::new().replies("I could not pay.");
     let second = chat(model.clone(), vec![pay_tool(&log)], backend.open().await);
-    let done = second.submit_approvals("changed", vec![decided]).call().await;
+    let done = second
+        .submit_approvals("changed", vec![decided])
+        .call()
+        .await;
     assert_eq!(done.unwrap().text(), "I could not pay.");
     assert_eq!(log.lines(), Vec::<String>::new());
     let sent = model.requests().remove(0).messages;

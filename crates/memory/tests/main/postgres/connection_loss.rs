@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{ChatError, Store as _, EntryBody};
+use toolwright::chat::{ChatError, EntryBody, Store as _};
 use toolwright::{Tool, ToolError};
 use toolwright_memory::PostgresStore;
 

@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{plan, read_all, item_kinds};
+use super::{item_kinds, plan, read_all};
 use crate::anthropic::Anthropic;
-use crate::protocol::Protocol as _;
 use crate::framing::Frame;
+use crate::protocol::Protocol as _;
 
 /// An answer with a block of each kind.
 fn answer() -> Vec<Value> {
@@ -144,7 +144,7 @@ proptest! {
             prop_oneof![
                 nearly().prop_map(|value| frame(&value)),
                 anything().prop_map(|value| frame(&value)),
-                ("[a-z_]{0,20}", ".{0,40}").prop_map(|(name, data)| Frame { event_name, data }),
+                ("[a-z_]{0,20}", ".{0,40}").prop_map(|(name, data)| Frame { event_name: name, data }),
             ],
             0..12,
         )

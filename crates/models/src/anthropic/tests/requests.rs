@@ -7,7 +7,7 @@ use toolwright_chat::{
     HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Content, ConfigSources, ToolCall, ToolResult};
+use toolwright_core::{Config, ConfigSources, Content, ToolCall, ToolResult};
 
 use super::{MODEL, body, no_tools};
 use crate::anthropic::request::response_format;
@@ -314,9 +314,13 @@ fn hosted_tools_stand_behind_ours() {
     request
         .hosted_tools
         .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-    request
-        .hosted_tools
-        .extend(config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp));
+    request.hosted_tools.extend(
+        config
+            .mcp_servers()
+            .unwrap()
+            .into_iter()
+            .map(HostedTool::Mcp),
+    );
     let body = Value::from(Anthropic::default().body(&request, &no_tools(), MODEL));
     assert_eq!(
         body["tools"],
@@ -349,7 +353,12 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
         request
             .hosted_tools
             .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-        let body = Value::from(Anthropic { prompt_caching: false }.body(&request, &no_tools(), MODEL));
+        let body = Value::from(
+            Anthropic {
+                prompt_caching: false,
+            }
+            .body(&request, &no_tools(), MODEL),
+        );
         assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
         assert!(beta_features(&request).is_empty());
     }
@@ -359,7 +368,10 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
 fn without_the_cache_nothing_is_marked() {
     let mut request = asking(vec![user("Hi")]);
     request.system = Some("Be brief.".into());
-    let body = Anthropic { prompt_caching: false }.body(&request, &super::plan(), MODEL);
+    let body = Anthropic {
+        prompt_caching: false,
+    }
+    .body(&request, &super::plan(), MODEL);
     assert!(!Value::from(body).to_string().contains("cache_control"));
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{answer, call_fields, finished, frames, items, raw, read_all, text_of, item_kinds};
+use super::{answer, call_fields, finished, frames, item_kinds, items, raw, read_all, text_of};
 
 const TEXT: &str = r#"event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":25,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}}}

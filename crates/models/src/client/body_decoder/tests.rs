@@ -36,7 +36,11 @@ fn one_json_value_where_a_stream_was_asked_for_is_read_whole() {
     for length in [1, 2, 7, 1_000] {
         for body in ["\n {\"a\":\n 1}", "[{}]", "\u{feff}{}"] {
             let read = read(Framing::ServerSentEvents, "text/event-stream", body, length);
-            assert_eq!(read, [DecodedPart::CompleteBody(body.to_owned())], "{length}");
+            assert_eq!(
+                read,
+                [DecodedPart::CompleteBody(body.to_owned())],
+                "{length}"
+            );
         }
     }
 }
@@ -94,7 +98,10 @@ fn what_is_nothing_of_the_protocol_is_shown() {
         fails(Framing::ServerSentEvents, "upstream connect error", 4),
         "the answer is not in the protocol: upstream connect error"
     );
-    assert_eq!(fails(Framing::ServerSentEvents, "", 1), "the answer is empty");
+    assert_eq!(
+        fails(Framing::ServerSentEvents, "", 1),
+        "the answer is empty"
+    );
 }
 
 #[test]

@@ -7,9 +7,9 @@ use toolwright_chat::{
     HostedTool, Item, ItemKind, Message, ModelId, ModelRequest, Step, StopReason, ToolChoice, Usage,
 };
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Content, ConfigSources, StructuredContent, ToolCall, ToolResult};
+use toolwright_core::{Config, ConfigSources, Content, StructuredContent, ToolCall, ToolResult};
 
-use super::{parse_chunks, calls, chunk, items, no_tools, plan};
+use super::{calls, chunk, items, no_tools, parse_chunks, plan};
 use crate::gemini::{Gemini, request};
 use crate::protocol::Protocol as _;
 
@@ -285,7 +285,8 @@ fn a_structured_result_is_an_object_where_the_api_keeps_it() {
         (json!({"a": {"$ref": "picture"}}), json!("as text")),
         (json!({"id": 9_007_199_254_740_993_u64}), json!("as text")),
     ] {
-        let answer = ToolResult::success("as text").with_structured(StructuredContent::from(&structured));
+        let answer =
+            ToolResult::success("as text").with_structured(StructuredContent::from(&structured));
         let contents = contents(vec![
             step(vec![call("c1", "weather", "{}")]),
             Message::Results(vec![result("c1", answer)]),

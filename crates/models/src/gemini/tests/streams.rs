@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{parse_chunks, calls, chunk, finished, items, kinds, plan, raws, parse_parts, text};
+use super::{calls, chunk, finished, items, kinds, parse_chunks, parse_parts, plan, raws, text};
 use crate::gemini::Gemini;
 use crate::protocol::Protocol as _;
 
@@ -91,7 +91,10 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
     let call = &calls(&events)[0];
     assert_eq!(call.id, "f1");
     assert_eq!(call.arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), part);
+    assert_eq!(
+        items(&events)[0].raw_json(Gemini::NAME).unwrap().get(),
+        part
+    );
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -220,7 +223,10 @@ fn tools_that_the_vendor_ran_keep_their_place() {
             text("One.")
         ]
     );
-    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), asked);
+    assert_eq!(
+        items(&events)[0].raw_json(Gemini::NAME).unwrap().get(),
+        asked
+    );
 }
 
 #[test]
@@ -265,7 +271,11 @@ fn every_reason_to_finish_has_its_word() {
         ("MAX_TOKENS", StopReason::Length, StopReason::Length),
         ("SAFETY", StopReason::Filtered, StopReason::Filtered),
         ("RECITATION", StopReason::Filtered, StopReason::Filtered),
-        ("PROHIBITED_CONTENT", StopReason::Filtered, StopReason::Filtered),
+        (
+            "PROHIBITED_CONTENT",
+            StopReason::Filtered,
+            StopReason::Filtered,
+        ),
         ("BLOCKLIST", StopReason::Filtered, StopReason::Filtered),
         ("SPII", StopReason::Filtered, StopReason::Filtered),
         (

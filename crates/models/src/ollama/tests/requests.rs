@@ -9,7 +9,7 @@ use toolwright_chat::{
 use toolwright_core::schema::Schema;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use super::{DONE, parse_lines, calls, items, line, no_tools, plan};
+use super::{DONE, calls, items, line, no_tools, parse_lines, plan};
 use crate::ollama::{Ollama, request};
 use crate::protocol::Protocol as _;
 

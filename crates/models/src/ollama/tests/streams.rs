@@ -2,7 +2,7 @@
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{DONE, parse_lines, parse_calls, calls, finished, items, kinds, line, plan, text};
+use super::{DONE, calls, finished, items, kinds, line, parse_calls, parse_lines, plan, text};
 use crate::ollama::Ollama;
 use crate::protocol::Protocol as _;
 
@@ -55,7 +55,10 @@ fn a_call_starts_shows_its_arguments_and_is_whole() {
         matches!(&events[1], ModelEvent::CallDelta { index: 0, delta } if delta == r#"{"city": "Oslo"}"#)
     );
     assert_eq!(calls(&events)[0].arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), entry);
+    assert_eq!(
+        items(&events)[0].raw_json(Ollama::NAME).unwrap().get(),
+        entry
+    );
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -163,9 +166,17 @@ fn entries_nobody_knows_are_kept_raw() {
 #[test]
 fn every_reason_to_finish_has_its_word() {
     for (reason, plain, calling) in [
-        (r#","done_reason":"stop""#, StopReason::End, StopReason::Calls),
+        (
+            r#","done_reason":"stop""#,
+            StopReason::End,
+            StopReason::Calls,
+        ),
         ("", StopReason::End, StopReason::Calls),
-        (r#","done_reason":"length""#, StopReason::Length, StopReason::Length),
+        (
+            r#","done_reason":"length""#,
+            StopReason::Length,
+            StopReason::Length,
+        ),
         (
             r#","done_reason":"load""#,
             StopReason::Other("load".into()),
@@ -173,7 +184,11 @@ fn every_reason_to_finish_has_its_word() {
         ),
     ] {
         let done = format!(r#"{{"done":true{reason}}}"#);
-        assert_eq!(finished(&parse_lines(&[&done]).unwrap()).0, plain, "{reason}");
+        assert_eq!(
+            finished(&parse_lines(&[&done]).unwrap()).0,
+            plain,
+            "{reason}"
+        );
         let call = line(r#""tool_calls":[{"function":{"name":"weather"}}]"#);
         assert_eq!(
             finished(&parse_lines(&[&call, &done]).unwrap()).0,

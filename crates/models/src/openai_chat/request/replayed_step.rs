@@ -57,7 +57,9 @@ impl AssistantMessageBuilder<'_> {
                 }
             }
             (ItemKind::Refusal { text }, raw) => match raw {
-                Some(raw) if self.quirks.replayed_fields.contains(&"refusal") => self.add_replayed_fields(raw),
+                Some(raw) if self.quirks.replayed_fields.contains(&"refusal") => {
+                    self.add_replayed_fields(raw)
+                }
                 _ => self.push_content(text.as_str().into()),
             },
             (_, Some(raw)) => self.add_replayed_fields(raw),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolwright_chat::ItemKind;
 
-use super::{OPENAI, delta, done, finish, plan, parse_frames};
+use super::{OPENAI, delta, done, finish, parse_frames, plan};
 use crate::protocol::Protocol as _;
 
 fn recorded() -> Vec<String> {

@@ -10,7 +10,7 @@ use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::{
     COMPATIBLE, DEEPSEEK, MISTRAL, OPENAI, OPENROUTER, OpenAiChat, delta, finish, items, no_tools,
-    plan, parse_frames, step,
+    parse_frames, plan, step,
 };
 use crate::openai_chat::quirks::CallIdFormat;
 use crate::openai_chat::request::{response_format, schema_instruction};
@@ -268,8 +268,14 @@ fn ids_are_mapped_the_same_way_for_the_call_and_its_result() {
     assert!(first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     assert_eq!(written[1]["tool_call_id"], first);
     assert_eq!(written[0]["tool_calls"][1]["id"], "abcDEF123");
-    assert_eq!(CallIdFormat::NineAlphanumerics.conform("call_1"), CallIdFormat::NineAlphanumerics.conform("call_1"));
-    assert_ne!(CallIdFormat::NineAlphanumerics.conform("call_1"), CallIdFormat::NineAlphanumerics.conform("call_2"));
+    assert_eq!(
+        CallIdFormat::NineAlphanumerics.conform("call_1"),
+        CallIdFormat::NineAlphanumerics.conform("call_1")
+    );
+    assert_ne!(
+        CallIdFormat::NineAlphanumerics.conform("call_1"),
+        CallIdFormat::NineAlphanumerics.conform("call_2")
+    );
     assert!(CallIdFormat::UpTo40Bytes.conform(&"x".repeat(100)).len() <= 40);
 }
 
@@ -421,7 +427,10 @@ fn the_form_of_an_answer_is_strict_where_nothing_is_lost() {
     );
     let open =
         Schema::trusted(json!({"type": "object", "additionalProperties": {"type": "integer"}}));
-    assert_eq!(response_format(&OPENAI, "", &open)["json_schema"]["strict"], false);
+    assert_eq!(
+        response_format(&OPENAI, "", &open)["json_schema"]["strict"],
+        false
+    );
     assert_eq!(
         response_format(&DEEPSEEK, "person", &schema),
         json!({"type": "json_object"})

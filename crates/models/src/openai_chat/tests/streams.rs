@@ -4,7 +4,7 @@ use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, StopReason, Usage};
 use toolwright_core::ToolCall;
 
-use super::{delta, done, finished, finish, kinds, raws, parse_frames, streamed};
+use super::{delta, done, finish, finished, kinds, parse_frames, raws, streamed};
 
 fn text(text: &str) -> ItemKind {
     ItemKind::Text {
@@ -304,7 +304,8 @@ fn every_reason_to_end_has_its_word() {
         ("tool_calls", StopReason::End),
         ("moonlight", StopReason::Other("moonlight".to_owned())),
     ] {
-        let events = parse_frames(&[delta(json!({"content": "x"})), finish(reason), done()]).unwrap();
+        let events =
+            parse_frames(&[delta(json!({"content": "x"})), finish(reason), done()]).unwrap();
         assert_eq!(finished(&events).0, stop, "{reason}");
     }
 }
@@ -342,7 +343,9 @@ fn usage_is_the_last_that_was_told() {
 
 #[test]
 fn usage_is_found_wherever_a_vendor_puts_it() {
-    let of = |chunk: serde_json::Value| finished(&parse_frames(&[chunk.to_string(), finish("stop")]).unwrap()).1;
+    let of = |chunk: serde_json::Value| {
+        finished(&parse_frames(&[chunk.to_string(), finish("stop")]).unwrap()).1
+    };
     let groq = of(
         json!({"choices": [], "x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}),
     );

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::OpenAiResponses;
-use super::{events, plan, event_line};
+use super::{event_line, events, plan};
 use crate::protocol::Protocol as _;
 
 const FRAMES: [&str; 11] = [

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::{Config, Content, ConfigSources, ToolCall, ToolResult};
+use toolwright_core::{Config, ConfigSources, Content, ToolCall, ToolResult};
 
-use super::super::request::{response_format_dialect, response_format};
-use super::{request_with, body, input, no_tools, plan, result, step};
+use super::super::request::{response_format, response_format_dialect};
+use super::{body, input, no_tools, plan, request_with, result, step};
 
 fn hosted() -> Vec<HostedTool> {
     let sources = ConfigSources::new().defaults([
@@ -22,7 +22,11 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().map(HostedTool::WebSearch);
-    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
+    let groups = config
+        .mcp_servers()
+        .unwrap()
+        .into_iter()
+        .map(HostedTool::Mcp);
     search.into_iter().chain(groups).collect()
 }
 
@@ -373,7 +377,10 @@ fn an_answer_is_held_to_its_schema_where_that_loses_nothing() {
         "additionalProperties": false,
     });
     let schema = Schema::check(plain).unwrap();
-    assert_eq!(response_format_dialect(&schema), Some(Dialect::OPENAI_STRICT));
+    assert_eq!(
+        response_format_dialect(&schema),
+        Some(Dialect::OPENAI_STRICT)
+    );
     assert_eq!(
         response_format("Vec<City>", &schema),
         json!({

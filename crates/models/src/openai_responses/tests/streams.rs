@@ -2,7 +2,7 @@
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
-use super::{OpenAiResponses, events, items, plan, event_lines};
+use super::{OpenAiResponses, event_lines, events, items, plan};
 use crate::protocol::Protocol as _;
 
 #[test]
@@ -388,7 +388,10 @@ fn every_reason_to_stop_has_its_word() {
     };
     assert_eq!(incomplete("max_output_tokens"), StopReason::Length);
     assert_eq!(incomplete("content_filter"), StopReason::Filtered);
-    assert_eq!(incomplete("steered"), StopReason::Other("steered".to_owned()));
+    assert_eq!(
+        incomplete("steered"),
+        StopReason::Other("steered".to_owned())
+    );
     assert_eq!(
         stop(r#"{"type":"response.incomplete","response":{}}"#),
         StopReason::Other("incomplete".to_owned())

@@ -5,8 +5,10 @@ use tokio::time::{Duration, Instant};
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 use toolwright_models::Timeouts;
 
-use crate::canned_transport::{CannedResponse, CannedTransport, ask, builder, model, weather_request, told};
-use crate::protocol_fixture::{ReplyPart, ScenarioReply, ProtocolFixture, call};
+use crate::canned_transport::{
+    CannedResponse, CannedTransport, ask, builder, model, told, weather_request,
+};
+use crate::protocol_fixture::{ProtocolFixture, ReplyPart, ScenarioReply, call};
 
 fn sunny_reply() -> ScenarioReply {
     ScenarioReply::new([ReplyPart::Text("It is sunny there.")])
@@ -32,7 +34,10 @@ pub(crate) async fn dropping_a_question_ends_it(speaker: &dyn ProtocolFixture) {
     };
     let line = CannedTransport::new([canned]);
     let mut answer = model(speaker, &line).stream(weather_request());
-    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
+    assert!(matches!(
+        answer.next().await,
+        Some(Ok(ModelEvent::RequestSent(_)))
+    ));
     assert!(answer.next().now_or_never().is_none());
     drop(answer);
     assert_eq!(line.dropped_count(), 1);
@@ -90,13 +95,17 @@ pub(crate) async fn a_vendor_that_gives_up_at_once_is_asked_again(speaker: &dyn 
 }
 
 pub(crate) async fn an_error_in_one_piece_is_no_answer(speaker: &dyn ProtocolFixture) {
-    let refused = || CannedResponse::ok(speaker.rate_limit_body()).header("content-type", "application/json");
+    let refused =
+        || CannedResponse::ok(speaker.rate_limit_body()).header("content-type", "application/json");
     let line = CannedTransport::new([refused(), refused(), refused(), refused()]);
     let told = ask(&model(speaker, &line), weather_request()).await;
     assert_eq!(told.events.len(), 1);
     let error = told.error.unwrap();
     assert!(error.is_transient(), "{error:?}");
-    assert!(speaker.rate_limit_body().contains(&error.message), "{error}");
+    assert!(
+        speaker.rate_limit_body().contains(&error.message),
+        "{error}"
+    );
     assert_eq!(line.requests().len(), 4);
 }
 
@@ -170,7 +179,10 @@ pub(crate) async fn a_page_is_an_error_that_shows_it(speaker: &dyn ProtocolFixtu
     for status in [200, 502] {
         let canned = CannedResponse::error(status, page).header("content-type", "text/html");
         let line = CannedTransport::new(vec![canned; 4]);
-        let error = ask(&model(speaker, &line), weather_request()).await.error.unwrap();
+        let error = ask(&model(speaker, &line), weather_request())
+            .await
+            .error
+            .unwrap();
         assert!(error.message.contains("Sign in to the proxy"), "{error}");
         let kind = match status {
             200 => ModelErrorKind::Protocol,

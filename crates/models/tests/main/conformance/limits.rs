@@ -3,7 +3,7 @@
 use toolwright_chat::{ModelErrorKind, ModelEvent};
 
 use crate::canned_transport::{CannedResponse, told};
-use crate::protocol_fixture::{ScenarioReply, ProtocolFixture, call};
+use crate::protocol_fixture::{ProtocolFixture, ScenarioReply, call};
 
 pub(crate) async fn more_calls_than_any_answer_has_are_refused(speaker: &dyn ProtocolFixture) {
     let calls = |count: usize| {

@@ -5,8 +5,10 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use toolwright_chat::{ItemKind, ModelEvent, StopReason};
 
-use crate::canned_transport::{CannedResponse, CannedTransport, ask, builder, weather_request, told};
-use crate::protocol_fixture::{ReplyPart, ScenarioReply, ProtocolFixture, call};
+use crate::canned_transport::{
+    CannedResponse, CannedTransport, ask, builder, told, weather_request,
+};
+use crate::protocol_fixture::{ProtocolFixture, ReplyPart, ScenarioReply, call};
 
 const ROME: &str = r#"{"city": "Rome"}"#;
 
@@ -65,7 +67,11 @@ pub(crate) async fn calls_beside_each_other_stay_apart(speaker: &dyn ProtocolFix
         let arguments = format!(r#"{{"city":"{city}"}}"#);
         call(&format!("call_{place}"), "weather", &arguments)
     });
-    let told = told(speaker, CannedResponse::ok(speaker.streamed(&ScenarioReply::new(calls)))).await;
+    let told = told(
+        speaker,
+        CannedResponse::ok(speaker.streamed(&ScenarioReply::new(calls))),
+    )
+    .await;
     let calls = told.calls();
     assert_eq!(calls.len(), 3);
     for (place, (call, city)) in calls.iter().zip(cities).enumerate() {
@@ -96,7 +102,10 @@ pub(crate) async fn malformed_arguments_are_delivered_as_they_are(speaker: &dyn 
         let said = ScenarioReply::new([call("call_1", "weather", arguments)]);
         let told = told(speaker, CannedResponse::ok(speaker.streamed(&said))).await;
         let calls = told.calls();
-        assert_eq!(calls[0].arguments.as_str(), speaker.delivered_arguments(arguments));
+        assert_eq!(
+            calls[0].arguments.as_str(),
+            speaker.delivered_arguments(arguments)
+        );
     }
 }
 
@@ -133,7 +142,9 @@ pub(crate) async fn what_the_vendor_searched_is_told(speaker: &dyn ProtocolFixtu
         let hosted: Vec<String> = told
             .kinds()
             .into_iter()
-            .filter(|kind| matches!(kind, ItemKind::HostedCall { tool, .. } if tool == "web_search"))
+            .filter(
+                |kind| matches!(kind, ItemKind::HostedCall { tool, .. } if tool == "web_search"),
+            )
             .map(|kind| format!("{kind:?}"))
             .collect();
         let hosted = hosted.concat();
@@ -168,9 +179,8 @@ pub(crate) async fn unknown_items_and_events_do_no_harm(speaker: &dyn ProtocolFi
 
 pub(crate) async fn an_answer_in_one_piece_says_the_same(speaker: &dyn ProtocolFixture) {
     let streamed = told(speaker, CannedResponse::ok(speaker.streamed(&everything()))).await;
-    let line = CannedTransport::new([
-        CannedResponse::ok(speaker.complete_body(&everything())).header("content-type", "application/json")
-    ]);
+    let line = CannedTransport::new([CannedResponse::ok(speaker.complete_body(&everything()))
+        .header("content-type", "application/json")]);
     let model = builder(speaker, &line).streaming(false).build().unwrap();
     let whole = ask(&model, weather_request()).await;
     assert!(!speaker.requests_stream(&line.requests()[0]));
@@ -178,11 +188,14 @@ pub(crate) async fn an_answer_in_one_piece_says_the_same(speaker: &dyn ProtocolF
     assert_eq!(whole.finished(), streamed.finished());
     assert_eq!(whole.texts().concat(), streamed.texts().concat());
     // A vendor that streams all the same is understood too.
-    let streams =
-        CannedResponse::ok(speaker.streamed(&everything())).header("content-type", speaker.content_type());
+    let streams = CannedResponse::ok(speaker.streamed(&everything()))
+        .header("content-type", speaker.content_type());
     let line = CannedTransport::new([streams]);
     let model = builder(speaker, &line).streaming(false).build().unwrap();
-    assert_eq!(ask(&model, weather_request()).await.comparable(), streamed.comparable());
+    assert_eq!(
+        ask(&model, weather_request()).await.comparable(),
+        streamed.comparable()
+    );
 }
 
 pub(crate) async fn one_piece_where_a_stream_was_asked_for_is_read_all_the_same(
@@ -190,9 +203,14 @@ pub(crate) async fn one_piece_where_a_stream_was_asked_for_is_read_all_the_same(
 ) {
     let streamed = told(speaker, CannedResponse::ok(speaker.streamed(&everything()))).await;
     for label in ["application/json", "application/json; charset=utf-8"] {
-        let body = CannedResponse::ok(speaker.complete_body(&everything())).header("content-type", label);
+        let body =
+            CannedResponse::ok(speaker.complete_body(&everything())).header("content-type", label);
         let line = CannedTransport::new([body]);
-        let whole = ask(&crate::canned_transport::model(speaker, &line), weather_request()).await;
+        let whole = ask(
+            &crate::canned_transport::model(speaker, &line),
+            weather_request(),
+        )
+        .await;
         assert!(speaker.requests_stream(&line.requests()[0]));
         assert_eq!(whole.normalized_kinds(), streamed.normalized_kinds());
         assert_eq!(whole.finished(), streamed.finished());

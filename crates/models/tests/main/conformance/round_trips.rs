@@ -3,8 +3,12 @@
 use toolwright_chat::{ItemKind, Message};
 use toolwright_core::{Content, ToolResult};
 
-use crate::canned_transport::{CannedResponse, CannedTransport, follow_up_request, ask, model, weather_request, result};
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, call};
+use crate::canned_transport::{
+    CannedResponse, CannedTransport, ask, follow_up_request, model, result, weather_request,
+};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, call,
+};
 
 fn sent_call(id: &str, city: &str) -> SentCall {
     SentCall {
@@ -28,12 +32,23 @@ fn weather_call(id: &str, city: &str) -> ReplyPart {
 
 /// A line that answers with each of these.
 fn transport(speaker: &dyn ProtocolFixture, said: &[ScenarioReply]) -> CannedTransport {
-    CannedTransport::new(said.iter().map(|said| CannedResponse::ok(speaker.streamed(said))))
+    CannedTransport::new(
+        said.iter()
+            .map(|said| CannedResponse::ok(speaker.streamed(said))),
+    )
 }
 
-pub(crate) async fn a_call_and_its_result_are_told_in_the_next_request(speaker: &dyn ProtocolFixture) {
-    let calls = ScenarioReply::new([weather_call("call_1", "Rome"), weather_call("call_2", "Oslo")]);
-    let line = transport(speaker, &[calls, ScenarioReply::new([ReplyPart::Text("Both fine.")])]);
+pub(crate) async fn a_call_and_its_result_are_told_in_the_next_request(
+    speaker: &dyn ProtocolFixture,
+) {
+    let calls = ScenarioReply::new([
+        weather_call("call_1", "Rome"),
+        weather_call("call_2", "Oslo"),
+    ]);
+    let line = transport(
+        speaker,
+        &[calls, ScenarioReply::new([ReplyPart::Text("Both fine.")])],
+    );
     let model = model(speaker, &line);
     let told = ask(&model, weather_request()).await;
     let calls = told.calls();
@@ -42,7 +57,9 @@ pub(crate) async fn a_call_and_its_result_are_told_in_the_next_request(speaker: 
         result(&calls[1], ToolResult::success("rainy")),
         result(&calls[0], ToolResult::success("sunny")),
     ];
-    ask(&model, follow_up_request(&told, results)).await.finished();
+    ask(&model, follow_up_request(&told, results))
+        .await
+        .finished();
     let body = line.body(1);
     assert_eq!(
         speaker.calls(&body),
@@ -50,7 +67,10 @@ pub(crate) async fn a_call_and_its_result_are_told_in_the_next_request(speaker: 
     );
     assert_eq!(
         speaker.results(&body),
-        [sent_result("call_1", "sunny"), sent_result("call_2", "rainy")]
+        [
+            sent_result("call_1", "sunny"),
+            sent_result("call_2", "rainy")
+        ]
     );
 }
 
@@ -84,14 +104,20 @@ pub(crate) async fn call_after_call_adds_up(speaker: &dyn ProtocolFixture) {
     );
     assert_eq!(
         speaker.results(&body),
-        [sent_result("call_1", "sunny"), sent_result("call_2", "rainy")]
+        [
+            sent_result("call_1", "sunny"),
+            sent_result("call_2", "rainy")
+        ]
     );
 }
 
 pub(crate) async fn a_failed_result_is_marked_as_one(speaker: &dyn ProtocolFixture) {
     let line = transport(
         speaker,
-        &[ScenarioReply::new([weather_call("call_1", "Rome")]), ScenarioReply::new([])],
+        &[
+            ScenarioReply::new([weather_call("call_1", "Rome")]),
+            ScenarioReply::new([]),
+        ],
     );
     let model = model(speaker, &line);
     let told = ask(&model, weather_request()).await;
@@ -108,7 +134,10 @@ pub(crate) async fn a_failed_result_is_marked_as_one(speaker: &dyn ProtocolFixtu
 pub(crate) async fn an_image_in_a_result_is_carried(speaker: &dyn ProtocolFixture) {
     let line = transport(
         speaker,
-        &[ScenarioReply::new([weather_call("call_1", "Rome")]), ScenarioReply::new([])],
+        &[
+            ScenarioReply::new([weather_call("call_1", "Rome")]),
+            ScenarioReply::new([]),
+        ],
     );
     let model = model(speaker, &line);
     let told = ask(&model, weather_request()).await;
@@ -163,6 +192,10 @@ pub(crate) async fn what_nobody_knows_goes_back_or_stays_away(speaker: &dyn Prot
         .push(Message::User(vec![Content::text("And?")]));
     ask(&model, request).await;
     let body = line.body(1).to_string();
-    assert_eq!(body.contains("1.5"), speaker.replays_unknown_items(), "{body}");
+    assert_eq!(
+        body.contains("1.5"),
+        speaker.replays_unknown_items(),
+        "{body}"
+    );
     assert!(body.contains("Hm.") && body.contains("And?"), "{body}");
 }

@@ -1,12 +1,12 @@
 //! Answers for programs, and tools that the vendor runs.
 
 use serde_json::json;
-use toolwright_chat::{ResponseFormat, HostedTool};
+use toolwright_chat::{HostedTool, ResponseFormat};
 use toolwright_core::schema::Schema;
-use toolwright_core::{Config, Registry, ConfigSources, Tool};
+use toolwright_core::{Config, ConfigSources, Registry, Tool};
 
 use crate::canned_transport::{CannedResponse, CannedTransport, ask, model, weather_request};
-use crate::protocol_fixture::{ReplyPart, ScenarioReply, ProtocolFixture, call};
+use crate::protocol_fixture::{ProtocolFixture, ReplyPart, ScenarioReply, call};
 
 /// A search and an MCP server, as settings ask for them.
 fn hosted() -> Vec<HostedTool> {
@@ -18,7 +18,11 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().unwrap();
-    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
+    let groups = config
+        .mcp_servers()
+        .unwrap()
+        .into_iter()
+        .map(HostedTool::Mcp);
     std::iter::once(HostedTool::WebSearch(search))
         .chain(groups)
         .collect()
@@ -32,7 +36,9 @@ pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn Pr
         "additionalProperties": false
     }));
     let form = ResponseFormat::new("place", schema.unwrap());
-    let line = CannedTransport::new([CannedResponse::ok(speaker.streamed(&ScenarioReply::new([ReplyPart::Text("{}")])))]);
+    let line = CannedTransport::new([CannedResponse::ok(
+        speaker.streamed(&ScenarioReply::new([ReplyPart::Text("{}")])),
+    )]);
     let model = model(speaker, &line);
     let mut request = weather_request();
     request.response_format = Some(form.clone());
@@ -45,10 +51,20 @@ pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn Pr
         true => r#"{"city": "Rome", "note": null}"#,
         false => r#"{"city": "Rome"}"#,
     };
-    assert_eq!(model.parse_structured_output(&form, written), Ok(json!({"city": "Rome"})));
+    assert_eq!(
+        model.parse_structured_output(&form, written),
+        Ok(json!({"city": "Rome"}))
+    );
     let fenced = format!("```json\n{written}\n```");
-    assert_eq!(model.parse_structured_output(&form, &fenced), Ok(json!({"city": "Rome"})));
-    assert!(model.parse_structured_output(&form, r#"{"city": "Ro"#).is_err());
+    assert_eq!(
+        model.parse_structured_output(&form, &fenced),
+        Ok(json!({"city": "Rome"}))
+    );
+    assert!(
+        model
+            .parse_structured_output(&form, r#"{"city": "Ro"#)
+            .is_err()
+    );
     assert!(model.parse_structured_output(&form, "").is_err());
 }
 
@@ -85,7 +101,9 @@ pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn Protocol
 }
 
 pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn ProtocolFixture) {
-    let line = CannedTransport::new([CannedResponse::ok(speaker.streamed(&ScenarioReply::new([])))]);
+    let line = CannedTransport::new([CannedResponse::ok(
+        speaker.streamed(&ScenarioReply::new([])),
+    )]);
     let mut request = weather_request();
     request.hosted_tools = hosted();
     let told = ask(&model(speaker, &line), request).await;
@@ -100,6 +118,9 @@ pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn ProtocolFixture)
 
 pub(crate) async fn hosted_tools_are_those_of_the_vendor(speaker: &dyn ProtocolFixture) {
     let model = model(speaker, &CannedTransport::default());
-    let hosts: Vec<bool> = hosted().iter().map(|hosted| model.supports_hosted_tool(hosted)).collect();
+    let hosts: Vec<bool> = hosted()
+        .iter()
+        .map(|hosted| model.supports_hosted_tool(hosted))
+        .collect();
     assert_eq!((hosts[0], hosts[1]), speaker.hosted_support());
 }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use toolwright_chat::StopReason;
 
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, text, elements_with};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, elements_with, halves, text,
+};
 
 struct Messages;
 

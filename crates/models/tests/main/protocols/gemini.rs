@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use toolwright_chat::StopReason;
 use toolwright_models::WireRequest;
 
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, text};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, halves, text,
+};
 
 struct Gemini;
 
@@ -47,7 +49,14 @@ fn part(part: &ReplyPart) -> Option<Value> {
 }
 
 fn last(said: &ScenarioReply, parts: &Value) -> Value {
-    let mut last = candidate(parts, Some(if said.hits_token_limit { "MAX_TOKENS" } else { "STOP" }));
+    let mut last = candidate(
+        parts,
+        Some(if said.hits_token_limit {
+            "MAX_TOKENS"
+        } else {
+            "STOP"
+        }),
+    );
     let searches = said.parts.iter().find_map(|part| match part {
         ReplyPart::Search(query, page) => Some((query, page)),
         _ => None,

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::{StopReason, Usage};
 
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, text, elements_with};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, elements_with, halves, text,
+};
 
 struct Ollama;
 
@@ -32,7 +34,11 @@ fn called(id: &str, name: &str, arguments: &str) -> Value {
 }
 
 fn reason(said: &ScenarioReply) -> &'static str {
-    if said.hits_token_limit { "length" } else { "stop" }
+    if said.hits_token_limit {
+        "length"
+    } else {
+        "stop"
+    }
 }
 
 impl ProtocolFixture for Ollama {
@@ -85,7 +91,9 @@ impl ProtocolFixture for Ollama {
         for part in &said.parts {
             match part {
                 ReplyPart::Text(text) => drop(message.insert("content".to_owned(), json!(text))),
-                ReplyPart::Reasoning(text, _) => drop(message.insert("thinking".to_owned(), json!(text))),
+                ReplyPart::Reasoning(text, _) => {
+                    drop(message.insert("thinking".to_owned(), json!(text)))
+                }
                 ReplyPart::Call {
                     id,
                     name,

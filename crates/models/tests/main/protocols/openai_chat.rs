@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 use toolwright_chat::StopReason;
 
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, parsed, text, elements_with};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, elements_with, halves, parsed,
+    text,
+};
 
 struct Chat;
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use toolwright_chat::StopReason;
 
-use crate::protocol_fixture::{SentCall, ReplyPart, SentResult, ScenarioReply, ProtocolFixture, halves, parsed, text, elements_with};
+use crate::protocol_fixture::{
+    ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, elements_with, halves, parsed,
+    text,
+};
 
 struct Responses;
 
@@ -23,17 +26,21 @@ fn item(place: usize, part: &ReplyPart) -> Value {
             "role": "assistant",
             "content": [{"type": "output_text", "annotations": [], "logprobs": [], "text": text}]})
         }
-        ReplyPart::Reasoning(text, seal) => json!({"id": format!("rs_{place}"), "type": "reasoning",
-            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": seal}),
+        ReplyPart::Reasoning(text, seal) => {
+            json!({"id": format!("rs_{place}"), "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": seal})
+        }
         ReplyPart::Call {
             id,
             name,
             arguments,
         } => json!({"id": format!("fc_{place}"), "type": "function_call", "status": "completed",
             "arguments": arguments, "call_id": id, "name": name}),
-        ReplyPart::Search(query, page) => json!({"id": format!("ws_{place}"), "type": "web_search_call",
+        ReplyPart::Search(query, page) => {
+            json!({"id": format!("ws_{place}"), "type": "web_search_call",
             "status": "completed",
-            "action": {"type": "search", "query": query, "sources": [{"type": "url", "url": page}]}}),
+            "action": {"type": "search", "query": query, "sources": [{"type": "url", "url": page}]}})
+        }
         ReplyPart::Unknown => {
             json!({"id": format!("ho_{place}"), "type": "hologram_call", "beams": [1.5, {"b": 1, "a": 2}]})
         }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::{LiftBranch, LIFT_KEYWORD, LiftPlan, LiftProperty, LiftStep};
+use super::{LIFT_KEYWORD, LiftBranch, LiftPlan, LiftProperty, LiftStep};
 use crate::lower::KeywordLookup;
 
 /// Builds the way for a whole schema.
@@ -45,7 +45,9 @@ fn build_step(schema: &Value) -> LiftStep {
         if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
             (marks.keyword("texts"), members.keyword("enum"))
         {
-            return LiftStep::EnumAsText(texts.iter().cloned().zip(values.iter().cloned()).collect());
+            return LiftStep::EnumAsText(
+                texts.iter().cloned().zip(values.iter().cloned()).collect(),
+            );
         }
         if marks.has_keyword("pairs") {
             let value = pair_value_schema(schema);
@@ -108,7 +110,8 @@ fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftSte
         let (absent, never_null) = (marked("absent"), marked("never_null"));
         let step = build_step(part);
         // Whatever is not listed is left alone, unless the rest is not.
-        if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity) {
+        if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity)
+        {
             continue;
         }
         members.push(LiftProperty {

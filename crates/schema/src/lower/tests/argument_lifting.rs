@@ -12,7 +12,10 @@ fn closed(properties: Value, required: Value) -> Schema {
 /// What arrives, when this is sent.
 fn lifted(schema: &Schema, dialect: Dialect, sent: Value) -> Value {
     let mut arguments = sent;
-    schema.lower(dialect).unwrap().lift_arguments(&mut arguments);
+    schema
+        .lower(dialect)
+        .unwrap()
+        .lift_arguments(&mut arguments);
     arguments
 }
 

@@ -149,7 +149,10 @@ fn valid_arguments_go_there_and_back() {
         json!({"größe": 3, "country": "country-2", "tree": {"name": "a", "children": [{"name": "b"}]}}),
         json!({"größe": 4, "country": "country-3", "deep": deep}),
     ] {
-        assert!(schema.is_valid(Tape::from_value(&arguments).root()), "{arguments}");
+        assert!(
+            schema.is_valid(Tape::from_value(&arguments).root()),
+            "{arguments}"
+        );
         for dialect in Dialect::ALL {
             let lowered = schema.lower(dialect).unwrap();
             let mut there = arguments.clone();

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{normalise, assert_unchanged};
+use super::{assert_unchanged, normalise};
 
 #[derive(JsonSchema, Serialize, Deserialize, Default)]
 #[serde(default)]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{assert_normalises, assert_property_normalises, refusal, assert_unchanged};
+use super::{assert_normalises, assert_property_normalises, assert_unchanged, refusal};
 
 #[test]
 fn the_name_of_an_older_draft_is_dropped_and_that_of_ours_stays() {
@@ -22,7 +22,9 @@ fn the_name_of_an_older_draft_is_dropped_and_that_of_ours_stays() {
             &[&format!("`$schema: \"{shown}\"` dropped: read as 2020-12")],
         );
     }
-    assert_unchanged(json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}));
+    assert_unchanged(
+        json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}),
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{assert_property_normalises, refusal, assert_unchanged};
+use super::{assert_property_normalises, assert_unchanged, refusal};
 
 #[test]
 fn numbers_and_flags_are_read_from_text() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{assert_normalises, refusal, assert_unchanged};
+use super::{assert_normalises, assert_unchanged, refusal};
 
 #[test]
 fn no_parameters_at_all_are_an_empty_object() {

@@ -122,8 +122,9 @@ impl<'d> SchemaMerger<'d> {
             }
         }
         for group in INTERDEPENDENT_KEYWORDS {
-            let speaks =
-                |schema: &Map<String, Value>| group.iter().any(|keyword| schema.has_keyword(keyword));
+            let speaks = |schema: &Map<String, Value>| {
+                group.iter().any(|keyword| schema.has_keyword(keyword))
+            };
             if speaks(&one) && speaks(&other) {
                 for keyword in group {
                     if let Some(value) = other.remove_keyword(keyword) {

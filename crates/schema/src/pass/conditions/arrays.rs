@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::sentences::describe_value;
-use super::{raise_minimum, lower_maximum, admits_anything, admits_nothing, as_count, take_unsupported};
+use super::{
+    admits_anything, admits_nothing, as_count, lower_maximum, raise_minimum, take_unsupported,
+};
 use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 
 /// Keywords through which another schema may evaluate elements.
@@ -21,14 +23,20 @@ const EVALUATING_KEYWORDS: [&str; 10] = [
 ];
 
 /// `unevaluatedItems` speaks of the same elements as `items` where nothing else evaluates any.
-pub(super) fn resolve_unevaluated_items(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn resolve_unevaluated_items(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let Some(rest) = take_unsupported(members, spot, "unevaluatedItems") else {
         return;
     };
     if admits_anything(&rest) || members.has_keyword("items") {
         return;
     }
-    if !EVALUATING_KEYWORDS.iter().any(|keyword| members.has_keyword(keyword)) {
+    if !EVALUATING_KEYWORDS
+        .iter()
+        .any(|keyword| members.has_keyword(keyword))
+    {
         members.set_keyword("items", rest);
     } else if admits_nothing(&rest) {
         spot.move_to_description(members, "unevaluatedItems", "no other items".to_owned());
@@ -56,8 +64,8 @@ pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
 
 /// `contains`, and how often.
 pub(super) fn describe_contains(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    let [sought, least, most] =
-        ["contains", "minContains", "maxContains"].map(|keyword| take_unsupported(members, spot, keyword));
+    let [sought, least, most] = ["contains", "minContains", "maxContains"]
+        .map(|keyword| take_unsupported(members, spot, keyword));
     let Some(sought) = sought else {
         return;
     };

@@ -5,18 +5,23 @@ use std::collections::HashSet;
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
-use super::sentences::{describe_condition, describe_requirement, join_names, describe_value, describe_values};
-use super::{admits_anything, admits_nothing, required_names, take_unsupported, describe_loss};
+use super::sentences::{
+    describe_condition, describe_requirement, describe_value, describe_values, join_names,
+};
+use super::{admits_anything, admits_nothing, describe_loss, required_names, take_unsupported};
 use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
-use crate::pass::constants::type_set::TypeSet;
-use crate::pass::constants::simplify_enum;
 use crate::pass::applies_to::is_assertion;
+use crate::pass::constants::simplify_enum;
+use crate::pass::constants::type_set::TypeSet;
 
 /// Longer lists are not compared value by value.
 const MAX_COMPARISONS: usize = 1 << 20;
 
 /// Takes out properties that no value fits: they need not be offered.
-pub(super) fn remove_unsatisfiable_properties(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn remove_unsatisfiable_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let parts = members.keyword("properties").and_then(Value::as_object);
     if !parts.is_some_and(|parts| parts.values().any(admits_nothing)) {
         return;
@@ -85,15 +90,24 @@ fn asserted_keywords(schema: &Value) -> Vec<&str> {
 }
 
 /// Refuses a type; returns whether any value is left.
-fn exclude_type(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, refused: &Value) -> bool {
-    let kinds = refused.keyword("type").map_or(TypeSet::NONE, TypeSet::from_type_keyword);
+fn exclude_type(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    refused: &Value,
+) -> bool {
+    let kinds = refused
+        .keyword("type")
+        .map_or(TypeSet::NONE, TypeSet::from_type_keyword);
     if let Some(Value::Array(values)) = members.keyword_mut("enum") {
         values.retain(|value| !kinds.intersects(TypeSet::type_of(value)));
         return simplify_enum(members);
     }
-    let left = members
-        .keyword("type")
-        .map(|kind| (TypeSet::from_type_keyword(kind), TypeSet::from_type_keyword(kind).difference(kinds)));
+    let left = members.keyword("type").map(|kind| {
+        (
+            TypeSet::from_type_keyword(kind),
+            TypeSet::from_type_keyword(kind).difference(kinds),
+        )
+    });
     match left {
         Some((before, left)) if before == left => {}
         Some((_, left)) if left.is_empty() => return false,
@@ -106,7 +120,11 @@ fn exclude_type(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, r
 }
 
 /// Refuses values; returns whether any other is left.
-fn exclude_values(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, refused: &Value) -> bool {
+fn exclude_values(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    refused: &Value,
+) -> bool {
     let mut refused = refused.as_object().cloned().unwrap_or_default();
     let Some(Value::Array(mut others)) = simplify_enum(&mut refused)
         .then(|| refused.remove_keyword("enum"))
@@ -147,7 +165,10 @@ fn exclude_values(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>,
 
 fn describe_negation(refused: &Value) -> String {
     let list = refused.keyword("required").and_then(Value::as_array);
-    match (asserted_keywords(refused).as_slice(), list.map(Vec::as_slice)) {
+    match (
+        asserted_keywords(refused).as_slice(),
+        list.map(Vec::as_slice),
+    ) {
         (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
         (["required"], Some(several)) => {
             let several = several.iter().filter_map(Value::as_str);
@@ -162,7 +183,8 @@ fn describe_negation(refused: &Value) -> String {
 
 /// `if` … `then` … `else`.
 pub(super) fn describe_if_then_else(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    let [test, then, other] = ["if", "then", "else"].map(|keyword| take_unsupported(members, spot, keyword));
+    let [test, then, other] =
+        ["if", "then", "else"].map(|keyword| take_unsupported(members, spot, keyword));
     let Some(test) = test else {
         return;
     };
@@ -191,7 +213,10 @@ pub(super) fn describe_if_then_else(members: &mut Map<String, Value>, spot: &mut
 /// A `oneOf` that could not be joined with the `anyOf` beside it.
 pub(super) fn describe_second_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     if let Some(branches) = take_unsupported(members, spot, "oneOf") {
-        let words = format!("exactly one of: {}", describe_value(&json!({"anyOf": branches})));
+        let words = format!(
+            "exactly one of: {}",
+            describe_value(&json!({"anyOf": branches}))
+        );
         spot.move_to_description(members, "oneOf", words);
     }
 }

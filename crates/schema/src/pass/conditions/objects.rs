@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::sentences::{self, describe_value};
-use super::{admits_anything, admits_nothing, as_count, required_names, take_unsupported, describe_loss};
-use crate::lower::{KeywordLookup, KeywordLookupMut, Severity, SchemaCursor};
+use super::{
+    admits_anything, admits_nothing, as_count, describe_loss, required_names, take_unsupported,
+};
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor, Severity};
 use crate::pass::applies_to::is_assertion;
 use crate::pass::describe::describe_keyword;
 
@@ -28,7 +30,10 @@ const SAME_VALUE_KEYWORDS: [&str; 10] = [
 ];
 
 /// `unevaluatedProperties` speaks of the same properties as `additionalProperties` where nothing else evaluates any.
-pub(super) fn resolve_unevaluated_properties(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn resolve_unevaluated_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let Some(rest) = take_unsupported(members, spot, "unevaluatedProperties") else {
         return;
     };
@@ -71,7 +76,10 @@ fn names_properties(schema: &Value) -> bool {
                 | "patternProperties"
                 | "properties"
                 | "unevaluatedProperties" => true,
-                keyword => SAME_VALUE_KEYWORDS.contains(&keyword) && subschema_names_properties(keyword, part),
+                keyword => {
+                    SAME_VALUE_KEYWORDS.contains(&keyword)
+                        && subschema_names_properties(keyword, part)
+                }
             }),
         // A boolean evaluates nothing; what a reference leads to is not known here.
         other => !other.is_boolean(),
@@ -133,7 +141,8 @@ pub(super) fn rewrite_dependencies(members: &mut Map<String, Value>, spot: &mut 
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
         if let Some(Value::Object(given)) = take_unsupported(members, spot, keyword) {
             let given = given.into_iter();
-            demands.extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
+            demands
+                .extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
         }
     }
     if demands.is_empty() {
@@ -176,7 +185,10 @@ fn require_dependencies(
 }
 
 /// `propertyNames`; returns whether a schema was copied to several names.
-pub(super) fn rewrite_property_names(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> bool {
+pub(super) fn rewrite_property_names(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) -> bool {
     let Some(rule) = take_unsupported(members, spot, "propertyNames") else {
         return false;
     };
@@ -186,16 +198,19 @@ pub(super) fn rewrite_property_names(members: &mut Map<String, Value>, spot: &mu
     };
     let said = rule.as_object().into_iter().flatten().filter(says_more);
     let keywords: Vec<&str> = said.map(|(keyword, _)| keyword.as_str()).collect();
-    let allowed: Option<Vec<&str>> =
-        match (keywords.as_slice(), rule.keyword("enum"), rule.keyword("const")) {
-            _ if admits_nothing(&rule) => Some(Vec::new()),
-            ([], ..) => return false,
-            (["enum"], Some(Value::Array(list)), _) => {
-                Some(list.iter().filter_map(Value::as_str).collect())
-            }
-            (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
-            _ => None,
-        };
+    let allowed: Option<Vec<&str>> = match (
+        keywords.as_slice(),
+        rule.keyword("enum"),
+        rule.keyword("const"),
+    ) {
+        _ if admits_nothing(&rule) => Some(Vec::new()),
+        ([], ..) => return false,
+        (["enum"], Some(Value::Array(list)), _) => {
+            Some(list.iter().filter_map(Value::as_str).collect())
+        }
+        (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
+        _ => None,
+    };
     if let Some(allowed) = allowed
         && allowed.len() <= MAX_NAMES
         && !members.has_keyword("patternProperties")
@@ -232,7 +247,10 @@ fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
 }
 
 /// `patternProperties`: where other properties are limited, what the patterns admitted must stay admitted.
-pub(super) fn rewrite_pattern_properties(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn rewrite_pattern_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let Some(Value::Object(patterns)) = take_unsupported(members, spot, "patternProperties") else {
         return;
     };
@@ -307,7 +325,10 @@ fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
 }
 
 /// `minProperties` and `maxProperties`, unless other keywords see to it.
-pub(super) fn describe_property_counts(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn describe_property_counts(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
     let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
         && !members.has_keyword("patternProperties");
     let properties = members.keyword("properties").and_then(Value::as_object);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{admits_anything, admits_nothing};
 use crate::lower::KeywordLookup;
 use crate::pass::applies_to::is_assertion;
-use crate::pass::describe::{truncated, describe_enum, describe_schema};
+use crate::pass::describe::{describe_enum, describe_schema, truncated};
 
 /// Longer words are cut.
 const MAX_CHARS: usize = 200;
@@ -40,7 +40,10 @@ pub(super) fn describe_condition(schema: &Value) -> String {
 
 /// What has to hold of a value: `` `a` must be given and `b` must be a string ``.
 pub(super) fn describe_requirement(schema: &Value) -> String {
-    truncated(&constraint_sentence(schema, GrammaticalMood::Must), MAX_CHARS)
+    truncated(
+        &constraint_sentence(schema, GrammaticalMood::Must),
+        MAX_CHARS,
+    )
 }
 
 #[derive(Clone, Copy)]
@@ -101,9 +104,17 @@ fn describe_properties(members: &Map<String, Value>, mood: GrammaticalMood) -> V
     for (name, part) in properties.into_iter().flatten() {
         match mood {
             _ if admits_anything(part) => {}
-            GrammaticalMood::Is if admits_nothing(part) => told.push(format!("`{name}` is not given")),
-            GrammaticalMood::Must if admits_nothing(part) => told.push(format!("`{name}` must not be given")),
-            _ => told.push(format!("`{name}` {} {}", mood.verb(false), describe_value(part))),
+            GrammaticalMood::Is if admits_nothing(part) => {
+                told.push(format!("`{name}` is not given"))
+            }
+            GrammaticalMood::Must if admits_nothing(part) => {
+                told.push(format!("`{name}` must not be given"))
+            }
+            _ => told.push(format!(
+                "`{name}` {} {}",
+                mood.verb(false),
+                describe_value(part)
+            )),
         }
     }
     let untold = |name: &&str| {

@@ -75,7 +75,10 @@ impl TypeSet {
 
     /// The value of `type` that admits these kinds, always in the same order; `None` where there is no such value.
     pub(crate) fn to_type_keyword(self) -> Option<Value> {
-        let number = match (self.intersects(Self::INTEGER), self.intersects(Self::FRACTION)) {
+        let number = match (
+            self.intersects(Self::INTEGER),
+            self.intersects(Self::FRACTION),
+        ) {
             (true, true) => Some("number"),
             (true, false) => Some("integer"),
             (false, true) => return None,

@@ -3,11 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::AdditionalProperties;
-use crate::lower::{LIFT_KEYWORD, KeywordLookup, KeywordLookupMut, LiftMark, Severity, SchemaCursor, add_lift_mark};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, SchemaCursor, Severity, add_lift_mark,
+};
+use crate::pass::applies_to::is_assertion;
+use crate::pass::describe::{describe_keyword, describe_schema};
 use crate::pass::json_text;
 use crate::pass::unsupported_keywords::constrains;
-use crate::pass::applies_to::is_assertion;
-use crate::pass::describe::{describe_schema, describe_keyword};
 
 /// What else a value may be at the same place.
 #[derive(Clone, Copy, Default)]
@@ -72,7 +74,11 @@ fn object_to_json_text(members: &mut Map<String, Value>, spot: &mut SchemaCursor
 }
 
 /// The one object without properties.
-fn rewrite_empty_object(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+fn rewrite_empty_object(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    siblings: SiblingTypes,
+) {
     if spot.rules.allows_empty_objects {
         return;
     }

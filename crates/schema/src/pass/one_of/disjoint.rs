@@ -129,8 +129,11 @@ impl PairProver<'_> {
                         .iter()
                         .all(|branch| self.are_disjoint(branch, other, here))
             })
-            || list("allOf")
-                .is_some_and(|parts| parts.iter().any(|part| self.are_disjoint(part, other, here)))
+            || list("allOf").is_some_and(|parts| {
+                parts
+                    .iter()
+                    .any(|part| self.are_disjoint(part, other, here))
+            })
     }
 
     fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, here: bool) -> bool {
@@ -148,7 +151,8 @@ impl PairProver<'_> {
         }
         // Every kind that both admit needs its own reason.
         !shared.intersects(TypeSet::NULL.union(TypeSet::BOOLEAN))
-            && (!shared.intersects(TypeSet::STRING) || size_ranges_disjoint(a, b, "minLength", "maxLength"))
+            && (!shared.intersects(TypeSet::STRING)
+                || size_ranges_disjoint(a, b, "minLength", "maxLength"))
             && (!shared.intersects(TypeSet::NUMBER) || number_ranges_disjoint(a, b))
             && (!shared.intersects(TypeSet::ARRAY)
                 || size_ranges_disjoint(a, b, "minItems", "maxItems")
@@ -160,8 +164,15 @@ impl PairProver<'_> {
 
     /// A property that one requires, and on which the two do not agree.
     fn disjoint_by_properties(&mut self, a: &Members, b: &Members, here: bool) -> bool {
-        let around = if here { required_names(self.parent) } else { &[] };
-        let names = required_names(a).iter().chain(required_names(b)).chain(around);
+        let around = if here {
+            required_names(self.parent)
+        } else {
+            &[]
+        };
+        let names = required_names(a)
+            .iter()
+            .chain(required_names(b))
+            .chain(around);
         let names = names.filter_map(Value::as_str).take(MAX_NAMES);
         names.into_iter().any(|name| {
             let (one, other) = (property_schema(a, name), property_schema(b, name));
@@ -186,7 +197,9 @@ impl PairProver<'_> {
 
 /// The kinds of values that a schema may admit.
 fn possible_types(members: &Members) -> TypeSet {
-    let by_type = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    let by_type = members
+        .keyword("type")
+        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
     match enum_values(members) {
         Some(values) => values
             .iter()
@@ -226,7 +239,9 @@ fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
 fn element_schema(members: &Members, at: usize) -> Option<&Value> {
     let places = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
     match (places("prefixItems"), places("items")) {
-        (_, Some(places)) => places.get(at).or_else(|| members.keyword("additionalItems")),
+        (_, Some(places)) => places
+            .get(at)
+            .or_else(|| members.keyword("additionalItems")),
         (Some(places), None) => places.get(at).or_else(|| members.keyword("items")),
         (None, None) => members.keyword("items"),
     }
@@ -253,11 +268,13 @@ fn range_ends_before(a: &Members, b: &Members) -> bool {
         starts.iter().any(|(at_start, start)| {
             let excluded = *at_end == "exclusiveMaximum" || *at_start == "exclusiveMinimum";
             match (end, start) {
-                (Some(Value::Number(end)), Some(Value::Number(start))) => match compare_numbers(end, start) {
-                    Some(Ordering::Less) => true,
-                    Some(Ordering::Equal) => excluded,
-                    _ => false,
-                },
+                (Some(Value::Number(end)), Some(Value::Number(start))) => {
+                    match compare_numbers(end, start) {
+                        Some(Ordering::Less) => true,
+                        Some(Ordering::Equal) => excluded,
+                        _ => false,
+                    }
+                }
                 _ => false,
             }
         })

@@ -103,8 +103,11 @@ impl<'s> RefIndex<'s> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if keyword == "$dynamicRef" {
             let first = self.resolve(from, reference, "$ref")?;
-            let dynamic =
-                first.schema.keyword("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
+            let dynamic = first
+                .schema
+                .keyword("$dynamicAnchor")
+                .and_then(Value::as_str)
+                == Some(fragment);
             // With one anchor of that name, where the search starts makes no difference.
             return if dynamic {
                 *self.dynamic_anchors.get(fragment)?
@@ -122,7 +125,9 @@ impl<'s> RefIndex<'s> {
         };
         match fragment {
             "" => Some(start),
-            pointer if pointer.starts_with('/') => resolve_pointer(start, &percent_decode(pointer)?),
+            pointer if pointer.starts_with('/') => {
+                resolve_pointer(start, &percent_decode(pointer)?)
+            }
             anchor => self
                 .anchors
                 .get(&(std::ptr::from_ref(resource), anchor))
@@ -134,7 +139,10 @@ impl<'s> RefIndex<'s> {
     ///
     /// A schema on the way from one that does to another counts too.
     pub(super) fn is_recursive(&self, target: ResolvedSchema<'s>) -> Option<bool> {
-        let cyclic = self.recursive_schemas.get_or_init(|| self.find_recursive()).as_ref()?;
+        let cyclic = self
+            .recursive_schemas
+            .get_or_init(|| self.find_recursive())
+            .as_ref()?;
         Some(cyclic.contains(&std::ptr::from_ref(target.schema)))
     }
 
@@ -166,7 +174,11 @@ impl<'s> RefIndex<'s> {
     }
 
     /// What the references in a schema mean.
-    fn reference_targets(&self, place: ResolvedSchema<'s>, steps: &mut usize) -> Option<Vec<ResolvedSchema<'s>>> {
+    fn reference_targets(
+        &self,
+        place: ResolvedSchema<'s>,
+        steps: &mut usize,
+    ) -> Option<Vec<ResolvedSchema<'s>>> {
         let mut found = Vec::new();
         visit_schemas(place, &mut |part| {
             *steps += 1;
@@ -225,12 +237,18 @@ fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSch
     note(place);
     for (keyword, value) in members {
         match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => visit_schemas(place.with_schema(value), note),
+            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
+                visit_schemas(place.with_schema(value), note)
+            }
             (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                parts.iter().for_each(|part| visit_schemas(place.with_schema(part), note));
+                parts
+                    .iter()
+                    .for_each(|part| visit_schemas(place.with_schema(part), note));
             }
             (SubschemaShape::Map, Value::Object(parts)) => {
-                parts.values().for_each(|part| visit_schemas(place.with_schema(part), note));
+                parts
+                    .values()
+                    .for_each(|part| visit_schemas(place.with_schema(part), note));
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_losses_reported, assert_pass};
+use super::{assert_losses_reported, assert_pass, run_pass};
 use crate::{Dialect, pass::all_of::run};
 
 /// What two parts, and what stands beside them, come to without a loss.

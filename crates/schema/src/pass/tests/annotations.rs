@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{run_pass, assert_losses_reported};
+use super::{assert_losses_reported, run_pass};
 use crate::{Dialect, pass::annotations::run};
 
 #[test]
@@ -25,7 +25,10 @@ fn what_only_informs_goes_without_a_word() {
             json!({"type": "string"}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 
@@ -43,7 +46,10 @@ fn a_title_speaks_where_there_is_no_description() {
         ),
         (json!({"title": ""}), json!({})),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 
@@ -73,7 +79,10 @@ fn a_default_is_told_where_it_cannot_be_written() {
             ]
         )
     );
-    assert_eq!(run_pass(run, Dialect::XAI, before.clone()), (before, vec![]));
+    assert_eq!(
+        run_pass(run, Dialect::XAI, before.clone()),
+        (before, vec![])
+    );
 }
 
 #[test]
@@ -143,7 +152,10 @@ fn an_older_draft_is_said_in_the_words_of_the_newest() {
             json!({"maximum": 5, "exclusiveMinimum": 1}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{run_pass, assert_losses_reported, pass_error};
+use super::{assert_losses_reported, pass_error, run_pass};
 use crate::{Dialect, pass::booleans::run};
 
 #[test]
@@ -30,7 +30,10 @@ fn booleans_become_objects() {
             json!({"$defs": {"a": {}}, "dependentSchemas": {"a": {"not": {}}}}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 
@@ -51,7 +54,10 @@ fn what_is_open_need_not_say_so_and_what_is_closed_stays_closed() {
         ),
         (json!({"items": false}), json!({"items": false})),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 
@@ -71,7 +77,10 @@ fn what_marks_everything_as_evaluated_stays() {
             json!({"items": {}, "unevaluatedItems": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 

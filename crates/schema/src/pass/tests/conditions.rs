@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_losses_reported, pass_error};
+use super::{assert_losses_reported, pass_error, run_pass};
 use crate::{Dialect, pass::conditions::run};
 
 /// Pairs that lose nothing.
 fn assert_lossless(pairs: impl IntoIterator<Item = (Value, Value)>) {
     for (before, after) in pairs {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 

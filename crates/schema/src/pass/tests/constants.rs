@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{run_pass, assert_losses_reported, pass_error};
+use super::{assert_losses_reported, pass_error, run_pass};
 use crate::{Dialect, pass::constants::run};
 
 #[test]
@@ -45,7 +45,10 @@ fn constants_and_lists_become_tidy_lists() {
             json!({"type": "null", "enum": [null]}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
 }
 
@@ -61,7 +64,10 @@ fn a_list_without_possible_values_admits_nothing() {
             json!({"properties": {"a": {"not": {}}}}),
         ),
     ] {
-        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+        assert_eq!(
+            run_pass(run, Dialect::OPENAI_STRICT, before),
+            (after, vec![])
+        );
     }
     let root = json!({"type": "object", "enum": ["a"]});
     assert_eq!(
@@ -76,7 +82,10 @@ fn long_lists_are_tidied_too() {
     let numbers: Vec<i64> = (0..60).map(|number| number % 30).collect();
     let before = json!({"properties": {"a": {"enum": letters}, "b": {"enum": numbers}}});
     let after = json!({"properties": {"a": {"enum": letters[..30], "type": "string"}, "b": {"enum": numbers[..30], "type": "integer"}}});
-    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+    assert_eq!(
+        run_pass(run, Dialect::OPENAI_STRICT, before),
+        (after, vec![])
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::pass::describe::{describe_schema, describe_keyword};
+use crate::pass::describe::{describe_keyword, describe_schema};
 
 #[test]
 fn every_assertion_has_words() {
@@ -103,7 +103,11 @@ fn every_assertion_has_words() {
             "otherwise an object with `a` and `kind` \"b\"",
         ),
     ] {
-        assert_eq!(describe_keyword(keyword, &value).as_deref(), Some(said), "{keyword}");
+        assert_eq!(
+            describe_keyword(keyword, &value).as_deref(),
+            Some(said),
+            "{keyword}"
+        );
     }
 }
 
@@ -120,7 +124,11 @@ fn what_asks_nothing_has_none() {
         ("minLength", json!("three")),
         ("allOf", json!([])),
     ] {
-        assert_eq!(describe_keyword(keyword, &value), None, "{keyword}: {value}");
+        assert_eq!(
+            describe_keyword(keyword, &value),
+            None,
+            "{keyword}: {value}"
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_pass};
+use super::{assert_pass, run_pass};
 use crate::{Dialect, pass::item_counts::run};
 
 fn lists(bounds: &[u64]) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_pass};
+use super::{assert_pass, run_pass};
 use crate::{
     Dialect,
     lower::LIFT_KEYWORD,
@@ -108,7 +108,13 @@ fn the_root_stays_an_object() {
         json!({"type": "object"}),
         json!({"type": "object", "additionalProperties": true}),
     ] {
-        assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, root.clone(), root, &[]);
+        assert_pass(
+            require_declared_properties,
+            Dialect::OPENAI_STRICT,
+            root.clone(),
+            root,
+            &[],
+        );
     }
     assert_pass(
         require_declared_properties,
@@ -256,7 +262,13 @@ fn an_empty_object_is_a_fixed_text_where_it_may_not_be_empty() {
             json!({"type": "object", "properties": {}, "additionalProperties": false, "description": ""}),
         )
     };
-    assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, empty(), empty(), &[]);
+    assert_pass(
+        require_declared_properties,
+        Dialect::OPENAI_STRICT,
+        empty(),
+        empty(),
+        &[],
+    );
     assert_pass(
         require_declared_properties,
         Dialect::DEEPSEEK_STRICT,

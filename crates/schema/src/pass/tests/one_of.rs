@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_losses_reported};
+use super::{assert_losses_reported, run_pass};
 use crate::{Dialect, pass::one_of::run};
 
 fn converted(branches: Value) -> Vec<String> {
@@ -122,7 +122,10 @@ fn two_unions_become_one() {
         {"multipleOf": 2, "type": "integer"},
         {"multipleOf": 2, "type": "string"}
     ]});
-    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
+    assert_eq!(
+        run_pass(run, Dialect::OPENAI_STRICT, before),
+        (after, vec![])
+    );
 }
 
 #[test]
@@ -134,7 +137,10 @@ fn what_is_refused_stays_as_it_is() {
     });
     let mut after = schema.clone();
     after["properties"]["not"] = json!({"anyOf": [{"type": "string"}]});
-    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, schema), (after, vec![]));
+    assert_eq!(
+        run_pass(run, Dialect::OPENAI_STRICT, schema),
+        (after, vec![])
+    );
 }
 
 #[test]

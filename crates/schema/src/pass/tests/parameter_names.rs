@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_pass};
+use super::{assert_pass, run_pass};
 use crate::{Dialect, lower::LIFT_KEYWORD, pass::parameter_names::run};
 
 #[test]

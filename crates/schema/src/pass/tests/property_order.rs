@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{run_pass_with_marks, assert_pass};
+use super::{assert_pass, run_pass_with_marks};
 use crate::{Dialect, lower::LIFT_KEYWORD, pass::property_order::run};
 
 #[test]

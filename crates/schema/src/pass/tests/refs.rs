@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{run_pass, assert_losses_reported, assert_pass, pass_error};
+use super::{assert_losses_reported, assert_pass, pass_error, run_pass};
 use crate::{
     Dialect,
-    pass::refs::{keep_recursive, inline, keep_local, remove_unused_definitions},
+    pass::refs::{inline, keep_local, keep_recursive, remove_unused_definitions},
 };
 
 /// As many definitions, each of which refers to all of them.
@@ -310,7 +310,13 @@ fn definitions_that_nothing_leads_to_go() {
         (json!({"items": {}}), json!({"items": {}})),
         (json!(true), json!(true)),
     ] {
-        assert_pass(remove_unused_definitions, Dialect::OPENAI_STRICT, before, after, &[]);
+        assert_pass(
+            remove_unused_definitions,
+            Dialect::OPENAI_STRICT,
+            before,
+            after,
+            &[],
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_losses_reported, assert_pass, pass_error};
+use super::{assert_losses_reported, assert_pass, pass_error, run_pass};
 use crate::{
     Dialect,
     lower::LoweringState,
@@ -10,7 +10,13 @@ use crate::{
 };
 
 fn one(before: Value, after: Value, losses: &[&str]) {
-    assert_pass(require_single_object, Dialect::OPENAI, before, after, losses);
+    assert_pass(
+        require_single_object,
+        Dialect::OPENAI,
+        before,
+        after,
+        losses,
+    );
 }
 
 #[test]

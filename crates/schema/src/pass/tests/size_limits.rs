@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{run_pass, run_pass_with_marks, assert_pass, pass_error};
+use super::{assert_pass, pass_error, run_pass, run_pass_with_marks};
 use crate::{Dialect, lower::LIFT_KEYWORD, pass::size_limits::run};
 
 /// As many objects within each other.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{run_pass, assert_pass, pass_error};
+use super::{assert_pass, pass_error, run_pass};
 use crate::{Dialect, lower::LIFT_KEYWORD, pass::strict_budget::run};
 
 /// Closed objects with as many properties, none of them required.
@@ -64,7 +64,10 @@ fn then_the_heaviest_property_is_text() {
     before["required"] = json!(["p0", "p1"]);
     let (after, losses) = run_pass(run, Dialect::ANTHROPIC_STRICT, before);
     assert_eq!(after["properties"]["p0"]["type"], "string");
-    assert_eq!(after["properties"]["p0"][LIFT_KEYWORD], json!({"json": true}));
+    assert_eq!(
+        after["properties"]["p0"][LIFT_KEYWORD],
+        json!({"json": true})
+    );
     assert_eq!(after["properties"]["p1"]["type"], "object");
     assert_eq!(losses.len(), 1);
     assert!(

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass, assert_losses_reported};
+use super::{assert_losses_reported, run_pass};
 use crate::{
     Dialect, Schema, Tape,
-    pass::tuples::{tuples_to_draft_7, close_tuples, tuples_to_arrays},
+    pass::tuples::{close_tuples, tuples_to_arrays, tuples_to_draft_7},
 };
 
 fn wider(words: &str) -> Vec<String> {
@@ -176,7 +176,10 @@ fn an_end_is_a_length() {
             json!({"prefixItems": [{}], "items": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(run_pass(close_tuples, Dialect::GEMINI, before), (after, vec![]));
+        assert_eq!(
+            run_pass(close_tuples, Dialect::GEMINI, before),
+            (after, vec![])
+        );
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{run_pass_with_marks, assert_pass};
+use super::{assert_pass, run_pass_with_marks};
 use crate::{
     Dialect,
     lower::LIFT_KEYWORD,
-    pass::unions::{isolate_any_of, wrap_described_refs, deduplicate_branches},
+    pass::unions::{deduplicate_branches, isolate_any_of, wrap_described_refs},
 };
 
 #[test]
@@ -51,7 +51,13 @@ fn branches_that_tell_the_same_now_are_one() {
 #[test]
 fn a_union_that_stands_alone_is_left_alone() {
     let before = json!({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}]});
-    assert_pass(isolate_any_of, Dialect::GEMINI_OPENAPI, before.clone(), before, &[]);
+    assert_pass(
+        isolate_any_of,
+        Dialect::GEMINI_OPENAPI,
+        before.clone(),
+        before,
+        &[],
+    );
 }
 
 #[test]

@@ -159,7 +159,10 @@ fn what_is_reported_lossless_is() {
     ];
     for (part, values) in &rows {
         for dialect in [Dialect::OPENAI_STRICT, Dialect::DEEPSEEK_STRICT] {
-            assert!(assert_round_trip(dialect, part, values, &sent), "{dialect}: {part}");
+            assert!(
+                assert_round_trip(dialect, part, values, &sent),
+                "{dialect}: {part}"
+            );
         }
         for dialect in Dialect::ALL {
             assert_round_trip(dialect, part, values, &sent);

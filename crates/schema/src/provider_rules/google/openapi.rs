@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::require_known_property_ordering;
 use crate::provider_rules::{
-    Rejection, keywords, value_types, object_properties,
-    subschemas::{SubschemaList, Subschema},
+    Rejection, keywords, object_properties,
     report::{RejectionReport, excerpt},
     root,
+    subschemas::{Subschema, SubschemaList},
+    value_types,
 };
 
 /// What a field holds.
@@ -111,7 +112,11 @@ fn require_field_types<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'
 }
 
 /// The type is in upper case where the root's is, and else in lower case.
-fn require_consistent_type_case<'a>(place: &Subschema<'a>, upper: bool, report: &mut RejectionReport<'_, 'a>) {
+fn require_consistent_type_case<'a>(
+    place: &Subschema<'a>,
+    upper: bool,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let name = place
         .get("type")
         .and_then(Value::as_str)
@@ -132,7 +137,8 @@ fn require_consistent_type_case<'a>(place: &Subschema<'a>, upper: bool, report: 
 
 /// One of the few formats that are known not to be refused.
 fn require_supported_format<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    let of_numbers = value_types::has_type(place, "integer") || value_types::has_type(place, "number");
+    let of_numbers =
+        value_types::has_type(place, "integer") || value_types::has_type(place, "number");
     let safe: &[&str] = match of_numbers {
         true => &["int32", "int64"],
         false if value_types::has_type(place, "string") => &["date-time", "enum"],

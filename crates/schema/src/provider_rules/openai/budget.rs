@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::provider_rules::{
-    value_types,
-    subschemas::{Subschema, PathSegment},
     report::RejectionReport,
+    subschemas::{PathSegment, Subschema},
+    value_types,
 };
 
 const MAX_DEPTH: usize = 10;
@@ -70,7 +70,11 @@ fn check_depth(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-fn check_long_enum<'a>(place: &Subschema<'a>, listed: &[Value], report: &mut RejectionReport<'_, 'a>) {
+fn check_long_enum<'a>(
+    place: &Subschema<'a>,
+    listed: &[Value],
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let texts = || listed.iter().filter(|value| value.is_string());
     if texts().count() > LONG_ENUM_THRESHOLD {
         let characters: usize = texts().map(value_characters).sum();

@@ -87,7 +87,9 @@ fn strict_takes_its_subset() {
             closed_object(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
             closed_object(json!({"type": "array", "items": {"type": "string"}, "minItems": 0})),
             closed_object(json!({"type": "array", "items": {"type": "string"}, "minItems": 1})),
-            closed_object(json!({"allOf": [{"type": "string"}, {"type": "string", "enum": ["a"]}]})),
+            closed_object(
+                json!({"allOf": [{"type": "string"}, {"type": "string", "enum": ["a"]}]}),
+            ),
             with_definitions(
                 closed_object(json!({"$ref": "#/$defs/n"})),
                 json!({"n": closed_object(json!({"$ref": "#/$defs/m"})), "m": {"type": "string"}}),
@@ -182,7 +184,11 @@ fn strict_refuses_what_a_grammar_cannot_hold() {
                 "format `regex`",
             ),
             (external, "/properties/a", "must be `#` or `#/$defs/`"),
-            (with_definitions(described, text), "/properties/a", "beside `$ref`"),
+            (
+                with_definitions(described, text),
+                "/properties/a",
+                "beside `$ref`",
+            ),
         ],
     );
 }
@@ -194,18 +200,28 @@ fn strict_refuses_recursion() {
     let circle = json!({"a": refer("b"), "b": closed_object(list("c")), "c": refer("a")});
     let diamond = json!({"a": closed_object(json!({"anyOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/c"}]})),
         "b": refer("d"), "c": refer("d"), "d": {"type": "string"}});
-    assert_accepts(Dialect::ANTHROPIC_STRICT, [with_definitions(refer("a"), diamond)]);
+    assert_accepts(
+        Dialect::ANTHROPIC_STRICT,
+        [with_definitions(refer("a"), diamond)],
+    );
     assert_rejects(
         Dialect::ANTHROPIC_STRICT,
         [
-            (closed_object(json!({"$ref": "#"})), "/properties/a", "recursive"),
+            (
+                closed_object(json!({"$ref": "#"})),
+                "/properties/a",
+                "recursive",
+            ),
             (
                 with_definitions(refer("a"), json!({"a": refer("a")})),
                 "/$defs/a/properties/a",
                 "recursive",
             ),
             (
-                with_definitions(refer("a"), json!({"a": closed_object(json!({"$ref": "#"}))})),
+                with_definitions(
+                    refer("a"),
+                    json!({"a": closed_object(json!({"$ref": "#"}))}),
+                ),
                 "/$defs/a/properties/a",
                 "recursive",
             ),
@@ -232,7 +248,10 @@ fn strict_keeps_a_budget() {
             of(many_properties(16, &choice)),
         ],
     );
-    let spread = with_definitions(of(many_properties(20, &text)), json!({"n": of(many_properties(5, &text))}));
+    let spread = with_definitions(
+        of(many_properties(20, &text)),
+        json!({"n": of(many_properties(5, &text))}),
+    );
     assert_rejects(
         Dialect::ANTHROPIC_STRICT,
         [
@@ -247,7 +266,11 @@ fn strict_keeps_a_budget() {
                 "",
                 "17 union-typed parameters, and at most 16",
             ),
-            (of(many_properties(17, &choice)), "", "17 union-typed parameters"),
+            (
+                of(many_properties(17, &choice)),
+                "",
+                "17 union-typed parameters",
+            ),
         ],
     );
 }

@@ -17,13 +17,22 @@ fn takes_its_subset() {
         [
             json!({"type": "object", "properties": {}, "additionalProperties": false}),
             closed_object(json!({"type": ["string", "integer", "null"]})),
-            closed_object(json!({"type": "number", "minimum": 1, "exclusiveMaximum": 2, "multipleOf": 1})),
-            closed_object(json!({"type": "string", "enum": ["a"], "pattern": "a", "description": "d"})),
-            closed_object(json!({"anyOf": [{"type": "string"}, closed_object(json!({"type": "null"}))]})),
+            closed_object(
+                json!({"type": "number", "minimum": 1, "exclusiveMaximum": 2, "multipleOf": 1}),
+            ),
+            closed_object(
+                json!({"type": "string", "enum": ["a"], "pattern": "a", "description": "d"}),
+            ),
+            closed_object(
+                json!({"anyOf": [{"type": "string"}, closed_object(json!({"type": "null"}))]}),
+            ),
             closed_object(json!({"allOf": [{"type": "string"}]})),
             closed_object(json!({"type": "number", "exclusiveMinimum": 1, "maximum": 2})),
             closed_object(json!({"type": "string", "const": "a"})),
-            with_definitions(closed_object(list.clone()), json!({"n": closed_object(list)})),
+            with_definitions(
+                closed_object(list.clone()),
+                json!({"n": closed_object(list)}),
+            ),
             with_definitions(
                 closed_object(json!({"$ref": "#/$defs/n", "description": "d"})),
                 json!({"n": {"type": "string"}}),
@@ -41,9 +50,11 @@ fn refuses_the_rest() {
     let map = json!({"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"],
         "additionalProperties": {"type": "string"}});
     let optional = json!({"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": false});
-    let with = |keyword: &str, value: Value| closed_object(json!({"type": "string", keyword: value}));
-    let items =
-        |keyword: &str| closed_object(json!({"type": "array", "items": {"type": "null"}, keyword: 1}));
+    let with =
+        |keyword: &str, value: Value| closed_object(json!({"type": "string", keyword: value}));
+    let items = |keyword: &str| {
+        closed_object(json!({"type": "array", "items": {"type": "null"}, keyword: 1}))
+    };
     let either = json!({"allOf": [{"type": "string"}, {"type": "string"}]});
     assert_rejects(
         Dialect::DEEPSEEK_STRICT,
@@ -58,7 +69,11 @@ fn refuses_the_rest() {
                 "/properties/a/anyOf/1/items",
                 "inside `anyOf`",
             ),
-            (closed_object(either), "/properties/a", "more than one schema"),
+            (
+                closed_object(either),
+                "/properties/a",
+                "more than one schema",
+            ),
             (
                 closed_object(json!({"type": ["array", "null"], "items": {"type": "null"}})),
                 "/properties/a",
@@ -75,7 +90,11 @@ fn refuses_the_rest() {
                 "/properties/a",
                 "must have `items`",
             ),
-            (closed_object(empty), "/properties/a", "at least one property"),
+            (
+                closed_object(empty),
+                "/properties/a",
+                "at least one property",
+            ),
             (optional, "", "`a` is missing"),
             (
                 json!({"type": "object", "properties": {}}),
@@ -143,6 +162,10 @@ fn splits_lists_with_objects() {
     object["type"] = json!(["object", "null"]);
     assert_rejects(
         Dialect::DEEPSEEK_STRICT,
-        [(closed_object(object), "/properties/a", "`object` or `array`")],
+        [(
+            closed_object(object),
+            "/properties/a",
+            "`object` or `array`",
+        )],
     );
 }

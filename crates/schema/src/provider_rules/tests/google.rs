@@ -15,7 +15,9 @@ fn takes_its_part() {
             open_object(json!({})),
             open_object(json!({"type": ["string", "null"], "enum": ["a", null]})),
             open_object(json!({"type": "integer", "enum": [1, 2], "minimum": 1, "maximum": 2})),
-            open_object(json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"})),
+            open_object(
+                json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"}),
+            ),
             open_object(
                 json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 960}),
             ),
@@ -70,7 +72,11 @@ fn keeps_a_budget_and_names() {
                 "",
                 "`anyOf` is not accepted at the root",
             ),
-            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
+            (
+                open_object(json!(true)),
+                "/properties/a",
+                "must be a JSON object",
+            ),
             (
                 open_object(json!({"type": ["string", "integer"]})),
                 "/properties/a",

@@ -13,7 +13,9 @@ fn takes_its_fields() {
             json!({"type": "object"}),
             json!({"type": "object", "properties": {}}),
             json!({"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": true}}}),
-            open_object(json!({"type": "string", "nullable": true, "title": "t", "description": "d"})),
+            open_object(
+                json!({"type": "string", "nullable": true, "title": "t", "description": "d"}),
+            ),
             open_object(json!({"type": "string", "enum": ["a", "b"], "format": "enum"})),
             open_object(
                 json!({"type": "string", "format": "date-time", "pattern": "a", "minLength": 1, "maxLength": 2}),
@@ -118,7 +120,11 @@ fn wants_one_type() {
                 "`type` must be text",
             ),
             (open_object(json!({})), "/properties/a", "untyped"),
-            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
+            (
+                open_object(json!(true)),
+                "/properties/a",
+                "must be a JSON object",
+            ),
             (
                 open_object(json!({"type": "text"})),
                 "/properties/a",

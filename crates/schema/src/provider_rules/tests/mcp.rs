@@ -21,7 +21,9 @@ fn takes_any_schema_of_an_object() {
                 json!({"n": {"type": ["null", "string"]}}),
             ),
             open_object(json!({"type": "string", "x-mcp-header": "Region"})),
-            open_object(open_object(json!({"type": "integer", "x-mcp-header": "Region"}))),
+            open_object(open_object(
+                json!({"type": "integer", "x-mcp-header": "Region"}),
+            )),
         ],
     );
 }
@@ -117,7 +119,10 @@ fn sends_only_simple_properties_as_headers() {
                 "only on properties",
             ),
             (
-                with_definitions(open_object(json!({"$ref": "#/$defs/n"})), json!({"n": text()})),
+                with_definitions(
+                    open_object(json!({"$ref": "#/$defs/n"})),
+                    json!({"n": text()}),
+                ),
                 "/$defs/n",
                 "only on properties",
             ),

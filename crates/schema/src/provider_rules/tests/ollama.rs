@@ -21,7 +21,9 @@ fn takes_the_fields_of_its_structs() {
             open_object(
                 json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"b": {}}, "required": ["b"]}]}),
             ),
-            open_object(json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}})),
+            open_object(
+                json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
+            ),
         ],
     );
 }
@@ -103,7 +105,11 @@ fn drops_everything_else() {
                 "/properties/a",
                 "`$defs` is not accepted",
             ),
-            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
+            (
+                open_object(json!(true)),
+                "/properties/a",
+                "must be a JSON object",
+            ),
         ],
     );
 }

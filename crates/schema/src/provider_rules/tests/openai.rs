@@ -20,7 +20,10 @@ fn takes_any_json_schema_of_an_object() {
                 open_object(json!({"$ref": "#/$defs/n", "description": "d"})),
                 json!({"n": {}}),
             ),
-            with_definitions(open_object(json!({"$ref": "#/$defs/a%20b"})), json!({"a b": {}})),
+            with_definitions(
+                open_object(json!({"$ref": "#/$defs/a%20b"})),
+                json!({"a b": {}}),
+            ),
             json!({"type": "object", "properties": {"a": {"$ref": "#/properties/b~1c"}, "b/c": {}}}),
             open_object(json!({"type": "array", "items": {"$ref": "#"}})),
             with_definitions(

@@ -72,7 +72,11 @@ fn keeps_a_budget() {
                 "",
                 "1001 enum values, and at most 1000",
             ),
-            (all(many_properties(4, &enumeration(251, 4))), "", "1004 enum values"),
+            (
+                all(many_properties(4, &enumeration(251, 4))),
+                "",
+                "1004 enum values",
+            ),
             (
                 closed_object(enumeration(251, 60)),
                 "/properties/a",
@@ -89,7 +93,10 @@ fn keeps_a_budget() {
                 "120001 characters",
             ),
             (
-                with_definitions(closed_object(text.clone()), json!({"n".repeat(120_000): text})),
+                with_definitions(
+                    closed_object(text.clone()),
+                    json!({"n".repeat(120_000): text}),
+                ),
                 "",
                 "120001 characters",
             ),

@@ -37,7 +37,9 @@ fn takes_its_subset() {
             closed_object(json!({"type": "string", "enum": ["a", "b"], "description": "d"})),
             closed_object(json!({"type": ["string", "null"], "enum": ["a", null]})),
             closed_object(json!({"type": "string", "const": "a"})),
-            closed_object(json!({"anyOf": [{"type": "string"}, closed_object(json!({"type": "null"}))]})),
+            closed_object(
+                json!({"anyOf": [{"type": "string"}, closed_object(json!({"type": "null"}))]}),
+            ),
             closed_object(json!({"type": "string", "pattern": "^@[a-z]+$"})),
             closed_object(json!({"type": "number", "multipleOf": 0.5, "minimum": 1, "maximum": 9})),
             closed_object(json!({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 9})),
@@ -166,7 +168,10 @@ fn wants_closed_objects_that_require_everything() {
                 "`b` is missing",
             ),
             (
-                with_definitions(closed_object(json!({"type": "null"})), json!({"n": optional})),
+                with_definitions(
+                    closed_object(json!({"type": "null"})),
+                    json!({"n": optional}),
+                ),
                 "/$defs/n",
                 "`b` is missing",
             ),
@@ -186,8 +191,16 @@ fn wants_types() {
                 "/properties/a",
                 "must be a JSON object",
             ),
-            (closed_object(json!({"enum": ["a"]})), "/properties/a", "untyped"),
-            (closed_object(json!({"const": "a"})), "/properties/a", "untyped"),
+            (
+                closed_object(json!({"enum": ["a"]})),
+                "/properties/a",
+                "untyped",
+            ),
+            (
+                closed_object(json!({"const": "a"})),
+                "/properties/a",
+                "untyped",
+            ),
             (
                 closed_object(json!({"type": "array"})),
                 "/properties/a",

@@ -144,7 +144,9 @@ fn groq_and_deepseek_are_as_openai() {
 fn xai_refuses_bounds_on_length() {
     assert_accepts(
         Dialect::XAI,
-        [open_object(json!({"oneOf": [{"minimum": 1, "pattern": "a"}]}))],
+        [open_object(
+            json!({"oneOf": [{"minimum": 1, "pattern": "a"}]}),
+        )],
     );
     let rows = [
         ("minLength", json!(1)),

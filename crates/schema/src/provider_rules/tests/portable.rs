@@ -44,7 +44,11 @@ fn refuses_the_rest() {
                 "not accepted at the root",
             ),
             (open_object(json!({})), "/properties/a", "untyped"),
-            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
+            (
+                open_object(json!(true)),
+                "/properties/a",
+                "must be a JSON object",
+            ),
             (
                 open_object(json!({"type": "null"})),
                 "/properties/a",

@@ -5,7 +5,7 @@
 use serde_json::{Number, Value};
 
 use super::RangeEnd;
-use crate::sample::{rng::Rng, generator::ValueStyle};
+use crate::sample::{generator::ValueStyle, rng::Rng};
 
 /// More decimal places are not told apart.
 const MAX_DECIMAL_PLACES: u32 = 15;
@@ -36,7 +36,10 @@ impl Decimal {
 
     /// The unit of the last of so many decimal places.
     pub(super) fn unit(places: u32) -> Self {
-        Self { digits: 1, scale: places }
+        Self {
+            digits: 1,
+            scale: places,
+        }
     }
 
     /// Reads a number as it is written; `None` if it is too large or too fine.
@@ -52,7 +55,10 @@ impl Decimal {
             Ok(places) => (digits, places),
             Err(_) => (digits.checked_mul(power_of_ten(places.unsigned_abs())?)?, 0),
         };
-        (digits.abs() <= MAX_DIGITS && places <= MAX_DECIMAL_PLACES).then_some(Self { digits, scale: places })
+        (digits.abs() <= MAX_DIGITS && places <= MAX_DECIMAL_PLACES).then_some(Self {
+            digits,
+            scale: places,
+        })
     }
 
     pub(super) fn to_f64(self) -> Option<f64> {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::sample::{
-    generator::Generator,
     constraints::{ValueConstraints, list_strings},
+    generator::Generator,
 };
 
 /// The work of matching one pattern.
@@ -12,7 +12,11 @@ const PATTERN_MATCH_WORK: usize = 4;
 
 impl<'s> Generator<'_, 's> {
     /// The schemas that judge the member of this name.
-    pub(super) fn property_schemas(&mut self, rules: &ValueConstraints<'s>, name: &str) -> Option<Vec<&'s Value>> {
+    pub(super) fn property_schemas(
+        &mut self,
+        rules: &ValueConstraints<'s>,
+        name: &str,
+    ) -> Option<Vec<&'s Value>> {
         let mut schemas: Vec<&'s Value> = Vec::new();
         let mut add = |schema: &'s Value| {
             if !schemas.iter().any(|other| std::ptr::eq(*other, schema)) {
@@ -49,7 +53,10 @@ impl<'s> Generator<'_, 's> {
 }
 
 /// The names that must be there when `name` is.
-pub(super) fn dependent_names<'s>(rules: &ValueConstraints<'s>, name: &str) -> impl Iterator<Item = &'s str> {
+pub(super) fn dependent_names<'s>(
+    rules: &ValueConstraints<'s>,
+    name: &str,
+) -> impl Iterator<Item = &'s str> {
     let lists = rules
         .keyword_values("dependentRequired")
         .chain(rules.keyword_values("dependencies"))
@@ -59,7 +66,11 @@ pub(super) fn dependent_names<'s>(rules: &ValueConstraints<'s>, name: &str) -> i
 
 /// Whether no property can be made up.
 pub(super) fn is_closed(rules: &ValueConstraints<'_>) -> bool {
-    let refuses = |keyword| rules.keyword_values(keyword).any(|rest| rest == &Value::Bool(false));
+    let refuses = |keyword| {
+        rules
+            .keyword_values(keyword)
+            .any(|rest| rest == &Value::Bool(false))
+    };
     let has_patterns = rules.keyword_values("patternProperties").next().is_some();
     !has_patterns && (refuses("additionalProperties") || refuses("unevaluatedProperties"))
 }

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::members::dependent_names;
 use crate::sample::{
-    rng::{Rng, ValueLocation},
-    generator::Generator,
     constraints::ValueConstraints,
+    generator::Generator,
+    rng::{Rng, ValueLocation},
 };
 
 /// About how many properties that are not required an object has at most.
@@ -37,7 +37,9 @@ impl<'s> Generator<'_, 's> {
         self.use_work(optional.len() / 16)?;
         let most = rules.max_limit("maxProperties").unwrap_or(usize::MAX);
         let room = most.saturating_sub(required.len());
-        let needed = rules.min_limit("minProperties").saturating_sub(required.len());
+        let needed = rules
+            .min_limit("minProperties")
+            .saturating_sub(required.len());
         let picked = self.pick_optional(&optional, needed.min(room), room, spot, dice);
         let mut taken: HashSet<&str> = HashSet::new();
         let mut names: Vec<&str> = rules
@@ -66,7 +68,8 @@ impl<'s> Generator<'_, 's> {
         dice: &mut Rng,
     ) -> HashSet<&'s str> {
         let share = if self.allows_optional(spot) {
-            optional_probability(spot, dice).min(MAX_OPTIONAL_PROPERTIES * PROBABILITY_SCALE / optional.len().max(1))
+            optional_probability(spot, dice)
+                .min(MAX_OPTIONAL_PROPERTIES * PROBABILITY_SCALE / optional.len().max(1))
         } else {
             0
         };

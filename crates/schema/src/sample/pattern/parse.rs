@@ -61,7 +61,11 @@ impl Parser<'_> {
             self.approximate |= next == '^' && !sequence.is_empty() || next == '$' && !last;
             self.anchored_start |= next == '^';
             self.anchored_end |= next == '$';
-            sequence.push(Repeated { piece, min: least, max: most });
+            sequence.push(Repeated {
+                piece,
+                min: least,
+                max: most,
+            });
         }
         Some(sequence)
     }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use toolwright_chat::ApprovalVerdict;
 use toolwright_core::{CallId, Content, Role};
 
-use crate::http::native::denial_text;
 use crate::error_response::ErrorResponse;
+use crate::http::native::denial_text;
 
 /// A request for a run.
 #[derive(Deserialize)]
@@ -100,7 +100,8 @@ impl RunAgentInput {
         let says = self.messages.iter().filter(says);
         let says = says.filter_map(|sent| sent.content.as_str().map(str::to_owned));
         let about = self.context.iter();
-        let about = about.map(|ContextItem { description, value }| format!("{description}: {value}"));
+        let about =
+            about.map(|ContextItem { description, value }| format!("{description}: {value}"));
         says.chain(about).map(Content::text).collect()
     }
 
@@ -110,7 +111,9 @@ impl RunAgentInput {
     }
 }
 
-fn parse_messages<'a>(messages: impl Iterator<Item = &'a ThreadMessage>) -> Result<MessageParts, ErrorResponse> {
+fn parse_messages<'a>(
+    messages: impl Iterator<Item = &'a ThreadMessage>,
+) -> Result<MessageParts, ErrorResponse> {
     let mut parts = Vec::new();
     for sent in messages {
         let role = match sent.role.as_str() {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 use toolwright_chat::{
-    ResponseFormat, HostedTool, Item, Message, Model, ModelId, ModelRequest, ModelStream, Step, StopReason, Usage,
+    HostedTool, Item, Message, Model, ModelId, ModelRequest, ModelStream, ResponseFormat, Step,
+    StopReason, Usage,
 };
 use toolwright_core::{Content, ToolCall, ToolResult};
 
@@ -52,8 +53,9 @@ impl RequestHistory {
         let mut history = Self::default();
         let mut system = Vec::new();
         let turn = messages.iter().rposition(|sent| sent.role == "user");
-        let turn =
-            turn.ok_or_else(|| OpenAiError::invalid_param("messages", "there is no message of a user"))?;
+        let turn = turn.ok_or_else(|| {
+            OpenAiError::invalid_param("messages", "there is no message of a user")
+        })?;
         let mut rest = messages.iter().enumerate().peekable();
         while let Some((at, sent)) = rest.next() {
             let content = parse_content(&sent.content, at)?;
@@ -89,12 +91,18 @@ impl RequestHistory {
                 },
                 "tool" => {
                     let message = "a message of a tool follows the assistant's that calls it";
-                    return Err(OpenAiError::invalid_param(format!("messages[{at}]"), message));
+                    return Err(OpenAiError::invalid_param(
+                        format!("messages[{at}]"),
+                        message,
+                    ));
                 }
                 other => {
                     let message =
                         format!("`{other}` is no role: system, developer, user, assistant or tool");
-                    return Err(OpenAiError::invalid_param(format!("messages[{at}].role"), message));
+                    return Err(OpenAiError::invalid_param(
+                        format!("messages[{at}].role"),
+                        message,
+                    ));
                 }
             };
             let told = if at < turn {
@@ -130,7 +138,11 @@ fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message 
 }
 
 /// What the calls of a step came to, in their order.
-fn tool_results(called: &[RequestToolCall], sent: &[(usize, &RequestMessage)], at: usize) -> Result<Message, OpenAiError> {
+fn tool_results(
+    called: &[RequestToolCall],
+    sent: &[(usize, &RequestMessage)],
+    at: usize,
+) -> Result<Message, OpenAiError> {
     let mut results = Vec::new();
     for call in called {
         let found = sent
@@ -147,7 +159,8 @@ fn tool_results(called: &[RequestToolCall], sent: &[(usize, &RequestMessage)], a
             ));
         };
         let mut result = ToolResult::success(parse_content(&found.content, *place)?);
-        (result.call_id, result.tool) = (call.id.as_str().into(), call.function.name.as_str().into());
+        (result.call_id, result.tool) =
+            (call.id.as_str().into(), call.function.name.as_str().into());
         results.push(result);
     }
     if sent.len() != called.len() {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use toolwright_chat::{Model, ModelOptions, ToolChoice};
 use toolwright_core::Tool;
 
-use super::history::{RequestHistory, RequestMessage};
 use super::error::OpenAiError;
+use super::history::{RequestHistory, RequestMessage};
 use crate::endpoint::EndpointRuntime;
 use crate::http::client_tools;
 
@@ -98,7 +98,10 @@ impl CompletionBody {
 
 impl ChatRequest {
     /// Reads a request to an endpoint.
-    pub(super) fn parse(request: CompletionBody, live: &EndpointRuntime) -> Result<Self, OpenAiError> {
+    pub(super) fn parse(
+        request: CompletionBody,
+        live: &EndpointRuntime,
+    ) -> Result<Self, OpenAiError> {
         if let Some(refusal) = request.unsupported_param() {
             return Err(refusal);
         }
@@ -111,7 +114,10 @@ impl ChatRequest {
                     return Err(OpenAiError::model_not_found(&request.model, &[own]));
                 }
                 Err(_) if !live.server.models.names.contains(&request.model) => {
-                    return Err(OpenAiError::model_not_found(&request.model, &live.server.models.names));
+                    return Err(OpenAiError::model_not_found(
+                        &request.model,
+                        &live.server.models.names,
+                    ));
                 }
                 Err(problem) => return Err(problem.into()),
             },
@@ -119,9 +125,16 @@ impl ChatRequest {
         Ok(Self {
             model,
             history: RequestHistory::parse(&request.messages)?,
-            tools: client_tools::parse_client_tools(request.tools.as_deref().unwrap_or_default(), live)
-                .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
-            tool_choice: request.tool_choice.as_ref().map(parse_tool_choice).transpose()?,
+            tools: client_tools::parse_client_tools(
+                request.tools.as_deref().unwrap_or_default(),
+                live,
+            )
+            .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
+            tool_choice: request
+                .tool_choice
+                .as_ref()
+                .map(parse_tool_choice)
+                .transpose()?,
             options: request.options(),
         })
     }

@@ -6,19 +6,19 @@ use std::time::Instant;
 
 use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Map;
-use toolwright_chat::{TurnRequest, ChatError, ChatEvent, TurnEnd, Usage};
+use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest, Usage};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use super::history::ModelWithHistory;
 use super::request::ChatRequest;
 use crate::event::EndpointEvent;
-use crate::request_context::{RequestContext, is_client_tool_call};
 use crate::interceptor::TurnContext;
-use crate::room_command::IncomingMessage;
+use crate::request_context::{RequestContext, is_client_tool_call};
 use crate::room::Room;
-use crate::session::{TurnSummary, Session};
-use crate::turn_error::TurnError;
+use crate::room_command::IncomingMessage;
+use crate::session::{Session, TurnSummary};
 use crate::turn::finish_turn;
+use crate::turn_error::TurnError;
 
 /// What a model reads of a call that somebody would have to approve.
 const APPROVAL_UNAVAILABLE: &str =
@@ -40,7 +40,12 @@ pub(super) async fn run_turn(
     }
 }
 
-async fn run_turn_with_interceptors(room: &Arc<Room>, guest: RequestContext, mut wanted: ChatRequest, cancel: CancellationToken) {
+async fn run_turn_with_interceptors(
+    room: &Arc<Room>,
+    guest: RequestContext,
+    mut wanted: ChatRequest,
+    cancel: CancellationToken,
+) {
     let guest = guest.with_client_tools(std::mem::take(&mut wanted.tools));
     let said = std::mem::take(&mut wanted.history.user_content);
     let mut message = IncomingMessage::with_role(Role::User, said);
@@ -69,8 +74,12 @@ async fn answer_request(
         if let Err(refusal) = interceptor.before(turn).await {
             live.server.metrics.rejected_messages.add(1);
             let content = vec![Content::text(refusal.reason())];
-            turn.session.turn_state().summary =
-                Some(turn_summary(TurnEnd::Answered, content, Usage::default(), Some(0.0)));
+            turn.session.turn_state().summary = Some(turn_summary(
+                TurnEnd::Answered,
+                content,
+                Usage::default(),
+                Some(0.0),
+            ));
             return Ok(());
         }
     }
@@ -80,7 +89,9 @@ async fn answer_request(
         live.delete_conversation(&room.id).await?;
         return done;
     }
-    let mut ask = guest.apply_to_turn(live.chat.message(), live).cancel_on(cancel);
+    let mut ask = guest
+        .apply_to_turn(live.chat.message(), live)
+        .cancel_on(cancel);
     for (role, content) in &turn.message.parts {
         ask = match role {
             Role::User => ask.user(content.clone()),
@@ -96,9 +107,16 @@ async fn answer_request(
     if let Some(choice) = wanted.tool_choice {
         ask = ask.tool_choice(choice);
     }
-    let chosen = turn.message.model.clone().map(|model| live.with_guardrails(model));
+    let chosen = turn
+        .message
+        .model
+        .clone()
+        .map(|model| live.with_guardrails(model));
     let model = chosen.unwrap_or_else(|| Arc::clone(&live.model));
-    let (before, since) = (wanted.history.messages_before, wanted.history.messages_after);
+    let (before, since) = (
+        wanted.history.messages_before,
+        wanted.history.messages_after,
+    );
     let reminded = ModelWithHistory {
         model,
         messages_before: before,
@@ -108,7 +126,11 @@ async fn answer_request(
 }
 
 /// Takes a prompt as far as it goes: to its answer, or to calls that are the caller's to run.
-async fn run_to_end(room: &Room, turn: &TurnContext, mut ask: TurnRequest) -> Result<(), TurnError> {
+async fn run_to_end(
+    room: &Room,
+    turn: &TurnContext,
+    mut ask: TurnRequest,
+) -> Result<(), TurnError> {
     loop {
         let mut events = ask.stream();
         while let Some(event) = events.next().await {
@@ -125,7 +147,10 @@ async fn run_to_end(room: &Room, turn: &TurnContext, mut ask: TurnRequest) -> Re
                     content,
                     usage,
                     cost,
-                } => turn.session.turn_state().summary = Some(turn_summary(end, content, usage, cost)),
+                } => {
+                    turn.session.turn_state().summary =
+                        Some(turn_summary(end, content, usage, cost))
+                }
                 // Whoever waits is answered below.
                 ChatEvent::TurnPaused { .. } => {}
                 event => {
@@ -136,11 +161,19 @@ async fn run_to_end(room: &Room, turn: &TurnContext, mut ask: TurnRequest) -> Re
                 }
             }
         }
-        let Some(response) = events.into_response().filter(|it| !it.pending_approvals().is_empty()) else {
+        let Some(response) = events
+            .into_response()
+            .filter(|it| !it.pending_approvals().is_empty())
+        else {
             return Ok(());
         };
         if response.pending_approvals().iter().any(is_client_tool_call) {
-            let over = turn_summary(TurnEnd::Answered, Vec::new(), response.usage(), response.cost());
+            let over = turn_summary(
+                TurnEnd::Answered,
+                Vec::new(),
+                response.usage(),
+                response.cost(),
+            );
             turn.session.turn_state().summary = Some(over);
             return Ok(());
         }
@@ -153,7 +186,12 @@ async fn run_to_end(room: &Room, turn: &TurnContext, mut ask: TurnRequest) -> Re
     }
 }
 
-fn turn_summary(end: TurnEnd, content: Vec<Content>, usage: Usage, cost: Option<f64>) -> TurnSummary {
+fn turn_summary(
+    end: TurnEnd,
+    content: Vec<Content>,
+    usage: Usage,
+    cost: Option<f64>,
+) -> TurnSummary {
     TurnSummary {
         end,
         content,

@@ -12,8 +12,10 @@ impl AgUiEncoder {
     /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
     pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
         self.end_step(out);
-        let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
-            self.pending_approvals.iter().partition(|asked| is_client_tool_call(asked));
+        let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
+            .pending_approvals
+            .iter()
+            .partition(|asked| is_client_tool_call(asked));
         let outcome = match (asked.is_empty(), brought.is_empty()) {
             (true, true) => json!({ "type": "success" }),
             (true, false) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use toolwright_chat::{ChatEvent, TurnEnd, StopReason, Usage};
+use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;

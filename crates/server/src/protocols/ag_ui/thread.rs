@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use toolwright_chat::{PendingApproval, Entry, ItemKind, Step, EntryBody};
+use toolwright_chat::{Entry, EntryBody, ItemKind, PendingApproval, Step};
 use toolwright_core::Content;
 
 /// The messages of a thread.
@@ -63,7 +63,10 @@ fn step_messages(id: &str, step: &Step) -> Vec<Value> {
 
 /// Content as a message has it: a text where it is nothing else, else its parts.
 pub(crate) fn content_json(content: &[Content]) -> Value {
-    let texts: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(crate::protocols::content_text)
+        .collect();
     match texts.len() == content.len() {
         true => texts.join("\n").into(),
         false => content.iter().map(part_json).collect(),

@@ -161,7 +161,11 @@ fn a_text_in_no_known_form_is_refused_as_a_whole() {
         r#"{"openapi": "3.1.0"}"#,
         "{\"a\":1}\n{\"b\":2}",
     ] {
-        assert_eq!(import_definitions(text), Err(ImportError::UnknownFormat), "{text}");
+        assert_eq!(
+            import_definitions(text),
+            Err(ImportError::UnknownFormat),
+            "{text}"
+        );
     }
     let told = ImportError::UnknownFormat.to_string();
     for form in [
@@ -183,7 +187,10 @@ fn a_text_that_is_not_json_is_refused_with_line_and_column() {
         refused.to_string(),
         "not JSON: expected value at line 2 column 12"
     );
-    assert!(matches!(import_definitions(""), Err(ImportError::Syntax { line: 1, .. })));
+    assert!(matches!(
+        import_definitions(""),
+        Err(ImportError::Syntax { line: 1, .. })
+    ));
     assert!(matches!(
         import_definitions("tools:\n  - name: a\n"),
         Err(ImportError::Syntax { .. })
@@ -193,14 +200,20 @@ fn a_text_that_is_not_json_is_refused_with_line_and_column() {
 #[test]
 fn a_text_that_is_too_long_is_not_looked_at() {
     let text = " ".repeat((64 << 20) + 1);
-    assert!(matches!(import_definitions(&text), Err(ImportError::TooLong { .. })));
+    assert!(matches!(
+        import_definitions(&text),
+        Err(ImportError::TooLong { .. })
+    ));
 }
 
 #[test]
 fn a_text_with_too_many_entries_is_refused() {
     let entries = |number: usize| format!("[{}5]", "5,".repeat(number - 1));
     let limit = 100_000;
-    assert_eq!(import_definitions(&entries(limit)), Err(ImportError::UnknownFormat));
+    assert_eq!(
+        import_definitions(&entries(limit)),
+        Err(ImportError::UnknownFormat)
+    );
     assert_eq!(
         import_definitions(&entries(limit + 1)),
         Err(ImportError::TooManyEntries { limit })

@@ -58,7 +58,10 @@ fn without_an_id_the_only_key_that_fits_is_taken() {
     let all = vectors();
     let keys: Vec<Value> = all.iter().map(|(key, _)| key.clone()).collect();
     let keys = set(&keys).unwrap();
-    let fits = |name: &str| keys.find(None, SignatureAlgorithm::from_name(name).unwrap()).is_some();
+    let fits = |name: &str| {
+        keys.find(None, SignatureAlgorithm::from_name(name).unwrap())
+            .is_some()
+    };
     assert!(fits("ES256") && fits("ES384") && fits("EdDSA"));
     assert!(!fits("RS256"), "there are three of RSA");
 }

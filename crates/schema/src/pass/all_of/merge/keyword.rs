@@ -22,7 +22,12 @@ pub(super) enum KeywordMerge {
 }
 
 impl SchemaMerger<'_> {
-    pub(super) fn merge_keyword(&mut self, keyword: &str, ours: &Value, theirs: &Value) -> KeywordMerge {
+    pub(super) fn merge_keyword(
+        &mut self,
+        keyword: &str,
+        ours: &Value,
+        theirs: &Value,
+    ) -> KeywordMerge {
         let tighter = |wanted: Ordering| match compare_numbers(ours, theirs) {
             Some(order) => KeywordMerge::Merged(if order == wanted {
                 ours.clone()
@@ -59,9 +64,10 @@ impl SchemaMerger<'_> {
             "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
                 tighter(Ordering::Less)
             }
-            "multipleOf" => {
-                least_common_multiple(ours, theirs).map_or(KeywordMerge::Inexpressible, |value| KeywordMerge::Merged(Value::Number(value)))
-            }
+            "multipleOf" => least_common_multiple(ours, theirs)
+                .map_or(KeywordMerge::Inexpressible, |value| {
+                    KeywordMerge::Merged(Value::Number(value))
+                }),
             "uniqueItems" => KeywordMerge::Merged(Value::Bool(true)),
             "required" => {
                 let mut names: Vec<&Value> = ours.as_array().into_iter().flatten().collect();

@@ -7,14 +7,21 @@ use crate::lower::{KeywordLookup, KeywordLookupMut};
 
 impl SchemaMerger<'_> {
     /// Joins what two schemas say about properties.
-    pub(super) fn merge_properties(&mut self, one: &mut Map<String, Value>, other: &mut Map<String, Value>) {
+    pub(super) fn merge_properties(
+        &mut self,
+        one: &mut Map<String, Value>,
+        other: &mut Map<String, Value>,
+    ) {
         const OURS: [&str; 3] = ["properties", "patternProperties", "additionalProperties"];
-        let speaks = |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
+        let speaks =
+            |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
         if !speaks(one) || !speaks(other) {
             return;
         }
-        let patterned = one.has_keyword("patternProperties") || other.has_keyword("patternProperties");
-        let limited = one.has_keyword("additionalProperties") || other.has_keyword("additionalProperties");
+        let patterned =
+            one.has_keyword("patternProperties") || other.has_keyword("patternProperties");
+        let limited =
+            one.has_keyword("additionalProperties") || other.has_keyword("additionalProperties");
         if patterned
             && limited
             && OURS
@@ -77,10 +84,16 @@ impl SchemaMerger<'_> {
     }
 
     /// Joins what two schemas say about elements.
-    pub(super) fn merge_items(&mut self, one: &mut Map<String, Value>, other: &mut Map<String, Value>) {
+    pub(super) fn merge_items(
+        &mut self,
+        one: &mut Map<String, Value>,
+        other: &mut Map<String, Value>,
+    ) {
         const OURS: [&str; 2] = ["prefixItems", "items"];
-        let speaks = |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
-        let older = |schema: &Map<String, Value>| schema.keyword("items").is_some_and(Value::is_array);
+        let speaks =
+            |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
+        let older =
+            |schema: &Map<String, Value>| schema.keyword("items").is_some_and(Value::is_array);
         if !speaks(one) || !speaks(other) || older(one) || older(other) {
             return;
         }
