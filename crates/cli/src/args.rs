@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::chat::Chat;
-use crate::check::Check;
-use crate::model::vendors;
-use crate::serve::Serve;
+use crate::chat::ChatArgs;
+use crate::check::CheckArgs;
+use crate::model_selection::vendor_names;
+use crate::serve::ServeArgs;
 
-const NEXT: &str = "\
+const ROOT_HELP: &str = "\
 Try next:
   serve --open                                         the same in a browser
   tools list                                           every tool there is
@@ -21,7 +21,7 @@ Try next:
 With cargo, put `cargo run -q --` before them. Results go to stdout, everything else to stderr.
 Exit codes: 0 done, 1 a call failed or something is wrong, 2 the command line was wrong.";
 
-const SERVE: &str = "\
+const SERVE_HELP: &str = "\
 Examples:
   serve                                       the console at http://127.0.0.1:8787/, for this machine alone
   serve --port 8900                           at another port; --addr 8900, :8900 and localhost:8900 are the same
@@ -33,7 +33,7 @@ Besides the console: /mcp for MCP clients, /api/chat for AI SDK front ends, /hea
 Conversations are kept as `chat` keeps them. Settings: model, system, store, server.token; [[prices]] for costs.
 Ctrl-C lets turns that run come to their end, for a few seconds; what does not goes on the next time.";
 
-const CHECK: &str = "\
+const CHECK_HELP: &str = "\
 Examples:
   check                                   the tools that are linked or attached, the dialects of your vendors
   check --for openai-strict,gemini        only these
@@ -48,7 +48,7 @@ Shapes: openai-chat, openai-responses, anthropic, gemini, ollama, mcp, bedrock.
 A server that wants authorization is named in toolwright.toml; `check` includes all that are named there.
 Exit codes: 0 all is well, 1 something is impossible, refused, denied or out of reach, 2 the command line was wrong.";
 
-const CHAT: &str = "\
+const CHAT_HELP: &str = "\
 Examples:
   chat                                             ask, and go on asking; /help says what else there is
   chat --model openai:gpt-5.6-terra                another model; its key is OPENAI_API_KEY
@@ -69,7 +69,7 @@ A session is kept where `conversations` finds it; one question only with --conve
 Calls that need approval are asked about in a terminal, and are denied where there is none.
 Exit codes: 0 answered, 1 the model failed or a limit ended the turn, 2 the command line was wrong, 130 Ctrl-C.";
 
-const CONVERSATIONS: &str = "\
+const CONVERSATIONS_HELP: &str = "\
 Examples:
   conversations list                            every conversation that is kept, the latest first
   conversations show chat-018f2c-1a2b           who said what, what was called, what came of it
@@ -82,24 +82,24 @@ Examples:
 line was wrong, an unknown ID included.";
 
 fn chat_help() -> String {
-    let vendors: Vec<&str> = vendors().filter(|name| *name != "demo").collect();
+    let vendors: Vec<&str> = vendor_names().filter(|name| *name != "demo").collect();
     let lines: Vec<String> = vendors.chunks(10).map(|some| some.join(", ")).collect();
-    CHAT.replace("@vendors@", &lines.join(",\n  "))
+    CHAT_HELP.replace("@vendors@", &lines.join(",\n  "))
 }
 
 /// Define a tool once; list it, inspect it, call it.
 #[derive(Parser)]
-#[command(version, after_help = NEXT, subcommand_required = false)]
-pub(crate) struct Options {
+#[command(version, after_help = ROOT_HELP, subcommand_required = false)]
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 /// What every command takes.
 #[derive(Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Print machine-readable JSON on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -120,23 +120,23 @@ pub(crate) struct Global {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Serve the console, chat endpoints and MCP over HTTP; what happens without a command
-    #[command(after_help = SERVE)]
-    Serve(Serve),
+    #[command(after_help = SERVE_HELP)]
+    Serve(ServeArgs),
     /// Chat with a model that may call the tools
     #[command(after_help = chat_help())]
-    Chat(Chat),
+    Chat(ChatArgs),
     /// List, show, export, import and delete conversations
-    #[command(subcommand, after_help = CONVERSATIONS)]
-    Conversations(Conversations),
+    #[command(subcommand, after_help = CONVERSATIONS_HELP)]
+    Conversations(ConversationsCommand),
     /// List, inspect and call tools
     #[command(subcommand)]
-    Tools(Tools),
+    Tools(ToolsCommand),
     /// List prompts, and fill one in
     #[command(subcommand)]
-    Prompts(Prompts),
+    Prompts(PromptsCommand),
     /// Check that every provider accepts every tool, and show what is lost
-    #[command(after_help = CHECK)]
-    Check(Check),
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
     /// Serve the tools over MCP on stdio; list the servers that the settings name
     #[command(after_help = "\
 Examples:
@@ -157,11 +157,11 @@ until a server is trusted.
 Nothing but the protocol goes to stdout. The server ends when its parent does, and with Ctrl-C.")]
     Mcp {
         #[command(subcommand)]
-        command: Option<Mcp>,
+        command: Option<McpCommand>,
     },
     /// Show the settings in force
     #[command(subcommand)]
-    Config(Settings),
+    Config(ConfigCommand),
     /// Make a project with one tool and one test of it
     New {
         /// The project's directory, which must be new or empty; its name becomes the package's
@@ -174,12 +174,12 @@ Nothing but the protocol goes to stdout. The server ends when its parent does, a
 
 impl Default for Command {
     fn default() -> Self {
-        Self::Serve(Serve::default())
+        Self::Serve(ServeArgs::default())
     }
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Mcp {
+pub(crate) enum McpCommand {
     /// List the servers that the settings name, and their tools
     List,
     /// Accept a tool whose definition has changed
@@ -190,7 +190,7 @@ pub(crate) enum Mcp {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Settings {
+pub(crate) enum ConfigCommand {
     /// Print every setting, its value and where it comes from; secrets are masked
     #[command(after_help = "\
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
@@ -202,7 +202,7 @@ MCP: a key there that is unknown is an error. Every other section is for tools t
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Conversations {
+pub(crate) enum ConversationsCommand {
     /// List every conversation: its ID, when it went on last, how many entries it has, how it began
     List,
     /// Show who said what, what was called and what came of it; with --json, every entry
@@ -236,7 +236,7 @@ pub(crate) enum Conversations {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Tools {
+pub(crate) enum ToolsCommand {
     /// List every tool with its first line of description
     List,
     /// Show what one tool takes, returns and declares
@@ -274,7 +274,7 @@ lists are written as JSON. A key written several times makes a list.")]
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Prompts {
+pub(crate) enum PromptsCommand {
     /// List every prompt with its first line of description
     List,
     /// Fill one prompt in and print its text

@@ -6,34 +6,34 @@ use std::sync::Arc;
 
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
 
-use crate::attach::{Person, Servers, Stay, pins};
-use crate::call;
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::model;
-use crate::store::{Kept, Otherwise};
+use crate::remote_servers::{TerminalElicitor, RemoteServers, CommandLifetime, open_pins};
+use crate::tool_call;
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::model_selection;
+use crate::conversation_store::{ConversationStore, DefaultStore};
 
-pub(crate) mod command;
+pub(crate) mod slash_command;
 mod input;
 mod interrupt;
-mod once;
+mod one_shot;
 pub(crate) mod prices;
 mod resume;
-mod screen;
+mod event_printer;
 mod session;
-pub(crate) mod setup;
-pub(crate) mod tally;
-mod trouble;
+pub(crate) mod chat_factory;
+pub(crate) mod usage;
+mod error_advice;
 mod turn;
-mod typing;
+mod line_helper;
 
-use interrupt::Interrupts;
-use once::Format;
-use setup::Setup;
+use interrupt::InterruptHandler;
+use one_shot::OutputFormat;
+use chat_factory::ChatFactory;
 
 /// What to ask, whom, and on which terms.
 #[derive(clap::Args)]
-pub(crate) struct Chat {
+pub(crate) struct ChatArgs {
     /// Ask this one question and leave; `-` reads it from stdin
     #[arg(long, value_name = "QUESTION")]
     once: Option<String>,
@@ -58,47 +58,47 @@ pub(crate) struct Chat {
 }
 
 pub(crate) fn execute(
-    command: &Chat,
+    command: &ChatArgs,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let format = match (json, command.wire) {
-        (true, wire) => Format::Json { wire },
-        (false, false) => Format::Text,
-        (false, true) => return Err(Failure::usage("--wire adds to --json: pass both")),
+        (true, wire) => OutputFormat::Json { wire },
+        (false, false) => OutputFormat::Text,
+        (false, true) => return Err(CliError::usage("--wire adds to --json: pass both")),
     };
     if json && command.once.is_none() {
-        return Err(Failure::usage("--json is for one question: pass --once"));
+        return Err(CliError::usage("--json is for one question: pass --once"));
     }
-    let question = command.once.as_deref().map(once::question).transpose()?;
+    let question = command.once.as_deref().map(one_shot::read_message).transpose()?;
     let config = surroundings.config().clone();
-    let chosen = model::choose(&config)?;
-    let runtime = call::runtime()?;
+    let chosen = model_selection::select_model(&config)?;
+    let runtime = tool_call::build_runtime()?;
     let stay = match question {
-        Some(_) => Stay::Short,
-        None => Stay::Long,
+        Some(_) => CommandLifetime::OneShot,
+        None => CommandLifetime::LongRunning,
     };
-    let person = Arc::<Person>::default();
-    let servers = Servers::new(
+    let person = Arc::<TerminalElicitor>::default();
+    let servers = RemoteServers::new(
         registry,
-        pins(surroundings, stay),
+        open_pins(surroundings, stay),
         Some(Arc::clone(&person)),
         stay,
     );
-    runtime.block_on(setup::attach(&servers, &config, &*chosen.model))?;
-    let builder = setup(surroundings.apply(Invoker::builder(registry)));
-    let invoker = servers.build(builder, &config)?;
+    runtime.block_on(chat_factory::attach_configured_servers(&servers, &config, &*chosen.model))?;
+    let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
+    let invoker = servers.build_invoker(builder, &config)?;
     let otherwise = match (&question, &command.conversation) {
-        (Some(_), None) => Otherwise::Memory,
-        _ => Otherwise::Data,
+        (Some(_), None) => DefaultStore::Memory,
+        _ => DefaultStore::UserDataFile,
     };
-    let store = runtime.block_on(Kept::open(&config, otherwise))?;
-    let setup = Setup::new(command, config, invoker, store, servers)?;
-    let interrupts = Interrupts::watch(&runtime);
+    let store = runtime.block_on(ConversationStore::open(&config, otherwise))?;
+    let setup = ChatFactory::new(command, config, invoker, store, servers)?;
+    let interrupts = InterruptHandler::install(&runtime);
     let done = match question {
-        Some(question) => once::execute(&setup, &chosen, question, format, &interrupts, &runtime),
+        Some(question) => one_shot::execute(&setup, &chosen, question, format, &interrupts, &runtime),
         None => session::execute(&setup, chosen, &person, &interrupts, &runtime),
     };
     runtime.block_on(setup.servers.detach());

@@ -1,10 +1,10 @@
 //! `check`: tools in, what each provider's dialect makes of them out.
 
-mod found;
-mod live;
+mod tool_sources;
+mod live_server;
 mod progress;
 mod report;
-mod verdict;
+mod dialect_result;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,15 +15,15 @@ use toolwright_core::wire::{Shape, ToolPlanner};
 use toolwright_core::{Config, InvokerBuilder, Registry};
 use toolwright_models::{VENDORS, Vendor};
 
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::print;
-use found::{Found, RefusedIn};
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::output;
+use tool_sources::{ToolsToCheck, RejectedDefinition};
 use progress::Progress;
-use verdict::Checked;
+use dialect_result::CheckedTool;
 
 /// The dialects to check where no vendor is named.
-const USUAL: [Dialect; 5] = [
+const DEFAULT_DIALECTS: [Dialect; 5] = [
     Dialect::OPENAI,
     Dialect::ANTHROPIC,
     Dialect::GEMINI,
@@ -33,7 +33,7 @@ const USUAL: [Dialect; 5] = [
 
 /// What to check, and what to do about it.
 #[derive(clap::Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Files of tool definitions as OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP write them; `-` is stdin. Without
     /// any, the tools that are linked or attached are checked
     #[arg(value_name = "FILE")]
@@ -47,7 +47,7 @@ pub(crate) struct Check {
     dialects: Vec<String>,
     /// Exit with 1 also when something is only lossy
     #[arg(long, value_name = "WHAT")]
-    deny: Option<Deny>,
+    deny: Option<DenyLevel>,
     /// Print the `tools` array of a request in the one dialect named, exactly as it is sent
     #[arg(long)]
     emit: bool,
@@ -57,67 +57,67 @@ pub(crate) struct Check {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Deny {
+enum DenyLevel {
     /// Whatever admits more or less than the tool's own schema; that an object cannot be closed is no loss
     Lossy,
 }
 
 pub(crate) fn execute(
-    command: &Check,
+    command: &CheckArgs,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let dialects = match &command.dialects[..] {
         [] => default_dialects(surroundings.config()),
-        names => dialects(names)?,
+        names => parse_dialects(names)?,
     };
     let found = match (&command.mcp, &command.files[..]) {
-        (Some(place), _) => live::list(place)?,
-        (None, []) => Found::linked(surroundings, registry, setup)?,
-        (None, files) => Found::read(files)?,
+        (Some(place), _) => live_server::list_server_tools(place)?,
+        (None, []) => ToolsToCheck::from_registry(surroundings, registry, setup)?,
+        (None, files) => ToolsToCheck::from_files(files)?,
     };
     if command.emit {
-        return emit(command, &dialects, &found);
+        return print_tools_array(command, &dialects, &found);
     }
     let mut progress = Progress::new(found.len());
-    let checked: Vec<Checked<'_>> = found
+    let checked: Vec<CheckedTool<'_>> = found
         .tools()
         .map(|tool| {
-            let checked = Checked::new(tool, &dialects);
-            progress.step();
+            let checked = CheckedTool::new(tool, &dialects);
+            progress.increment();
             checked
         })
         .collect();
-    progress.end();
+    progress.clear_line();
     if json {
-        print::json(&report::json(&checked, &found))?;
+        output::print_json(&report::to_json(&checked, &found))?;
     } else {
-        print::text(&report::text(&checked, &dialects, &found))?;
+        output::print_text(&report::to_text(&checked, &dialects, &found))?;
     }
     let denied = checked
         .iter()
-        .flat_map(|tool| &tool.verdicts)
+        .flat_map(|tool| &tool.dialect_results)
         .any(|verdict| {
             verdict.is_impossible()
                 || !verdict.refused.is_empty()
                 || command.deny.is_some() && verdict.is_lossy()
         });
-    let refused = found.refused.iter().any(RefusedIn::is_finding);
-    Ok(if denied || refused || !found.missing.is_empty() {
+    let refused = found.rejected.iter().any(RejectedDefinition::is_error);
+    Ok(if denied || refused || !found.unavailable_servers.is_empty() {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
 }
 
-fn dialects(names: &[String]) -> Result<Vec<Dialect>, Failure> {
+fn parse_dialects(names: &[String]) -> Result<Vec<Dialect>, CliError> {
     if names.iter().any(|name| name == "all") {
         return Ok(Dialect::ALL.to_vec());
     }
-    let named = names.iter().map(|name| dialect(name));
-    Ok(distinct(named.collect::<Result<Vec<_>, _>>()?))
+    let named = names.iter().map(|name| parse_dialect(name));
+    Ok(deduplicate(named.collect::<Result<Vec<_>, _>>()?))
 }
 
 /// Returns the dialects of the vendors that the settings or keys name, else the usual ones.
@@ -138,12 +138,12 @@ fn default_dialects(config: &Config) -> Vec<Dialect> {
         .map(Vendor::dialect)
         .collect();
     match named.is_empty() {
-        true => USUAL.to_vec(),
-        false => distinct(named),
+        true => DEFAULT_DIALECTS.to_vec(),
+        false => deduplicate(named),
     }
 }
 
-fn distinct(dialects: Vec<Dialect>) -> Vec<Dialect> {
+fn deduplicate(dialects: Vec<Dialect>) -> Vec<Dialect> {
     let mut distinct = Vec::new();
     for dialect in dialects {
         if !distinct.contains(&dialect) {
@@ -154,21 +154,21 @@ fn distinct(dialects: Vec<Dialect>) -> Vec<Dialect> {
 }
 
 /// The dialect of a name.
-pub(crate) fn dialect(name: &str) -> Result<Dialect, Failure> {
+pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, CliError> {
     name.parse()
-        .map_err(|error| Failure::usage(format!("{error}")))
+        .map_err(|error| CliError::usage(format!("{error}")))
 }
 
-fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode, Failure> {
+fn print_tools_array(command: &CheckArgs, dialects: &[Dialect], found: &ToolsToCheck) -> Result<ExitCode, CliError> {
     let [dialect] = dialects else {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "--emit prints one request: name its dialect, as `--for openai`",
         ));
     };
     let mut owners: HashMap<&str, &str> = HashMap::new();
     for tool in found.tools() {
         if let Some(other) = owners.insert(tool.candidate.name, tool.source) {
-            return Err(Failure::usage(format!(
+            return Err(CliError::usage(format!(
                 "two tools are named `{}`, one in {other}, one in {}: a request can carry one of them",
                 tool.candidate.name, tool.source
             )));
@@ -178,19 +178,19 @@ fn emit(command: &Check, dialects: &[Dialect], found: &Found) -> Result<ExitCode
     if let Some(name) = &command.shape {
         let shape: Shape = name
             .parse()
-            .map_err(|error| Failure::usage(format!("{error}")))?;
+            .map_err(|error| CliError::usage(format!("{error}")))?;
         planner = planner.shape(shape);
     }
     let plan = planner.plan(found.tools().map(|tool| tool.candidate));
-    print::text(&format!("{}\n", plan.json()))?;
+    output::print_text(&format!("{}\n", plan.json()))?;
     for left in plan.omitted() {
-        print::aside(&format!("left out: {}: {}\n", left.name, left.reason));
+        output::print_stderr(&format!("left out: {}: {}\n", left.name, left.reason));
     }
-    for refused in &found.refused {
-        print::aside(&format!("left out: {refused}\n"));
+    for refused in &found.rejected {
+        output::print_stderr(&format!("left out: {refused}\n"));
     }
-    let refused = found.refused.iter().any(RefusedIn::is_finding);
-    let whole = plan.omitted().is_empty() && !refused && found.missing.is_empty();
+    let refused = found.rejected.iter().any(RejectedDefinition::is_error);
+    let whole = plan.omitted().is_empty() && !refused && found.unavailable_servers.is_empty();
     Ok(if whole {
         ExitCode::SUCCESS
     } else {

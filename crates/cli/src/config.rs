@@ -6,25 +6,25 @@ use std::process::ExitCode;
 use serde_json::json;
 use toolwright_core::{Config, ConfigSources, InvokerBuilder};
 
-use crate::args::Global;
-use crate::failure::Failure;
-use crate::print;
+use crate::args::GlobalArgs;
+use crate::cli_error::CliError;
+use crate::output;
 
-mod known;
+mod known_keys;
 
 /// Where and under which settings a command runs.
-pub(crate) struct Surroundings {
+pub(crate) struct ProjectConfig {
     config: Config,
     project_dir: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl ProjectConfig {
     /// Reads the settings, telling stderr what is odd about them.
-    pub(crate) fn load(global: &Global) -> Result<Self, Failure> {
+    pub(crate) fn load(global: &GlobalArgs) -> Result<Self, CliError> {
         let project_dir = match &global.project_dir {
             None => None,
             Some(directory) => Some(directory.canonicalize().map_err(|error| {
-                Failure::usage(format!("--project-dir {}: {error}", directory.display()))
+                CliError::usage(format!("--project-dir {}: {error}", directory.display()))
             })?),
         };
         let mut sources = ConfigSources::from_process();
@@ -38,10 +38,10 @@ impl Surroundings {
                 sources = sources.flag(key, value, format!("--{key}"));
             }
         }
-        let loaded = Config::load(sources).map_err(|error| Failure::finding(&error))?;
-        known::check(&loaded.config).map_err(|error| Failure::finding(&error))?;
+        let loaded = Config::load(sources).map_err(|error| CliError::from_error(&error))?;
+        known_keys::reject_unknown_keys(&loaded.config).map_err(|error| CliError::from_error(&error))?;
         for warning in &loaded.warnings {
-            print::aside(&format!("warning: {warning}\n"));
+            output::print_stderr(&format!("warning: {warning}\n"));
         }
         Ok(Self {
             config: loaded.config,
@@ -50,7 +50,7 @@ impl Surroundings {
     }
 
     /// The project directory, or where we are.
-    pub(crate) fn directory(&self) -> PathBuf {
+    pub(crate) fn project_dir_or_current(&self) -> PathBuf {
         self.project_dir.clone().unwrap_or_else(|| ".".into())
     }
 
@@ -60,7 +60,7 @@ impl Surroundings {
     }
 
     /// Sets an invoker up with them.
-    pub(crate) fn apply(&self, invoker: InvokerBuilder) -> InvokerBuilder {
+    pub(crate) fn configure_invoker(&self, invoker: InvokerBuilder) -> InvokerBuilder {
         let invoker = invoker.config(self.config.clone());
         match &self.project_dir {
             Some(directory) => invoker.project_dir(directory),
@@ -69,25 +69,25 @@ impl Surroundings {
     }
 
     /// Prints every setting; those that are read as groups are checked as such.
-    pub(crate) fn show(&self, json: bool) -> Result<ExitCode, Failure> {
+    pub(crate) fn print_settings(&self, json: bool) -> Result<ExitCode, CliError> {
         self.config
             .web_search()
-            .map_err(|error| Failure::finding(&error))?;
+            .map_err(|error| CliError::from_error(&error))?;
         self.config
             .mcp_servers()
-            .map_err(|error| Failure::finding(&error))?;
+            .map_err(|error| CliError::from_error(&error))?;
         let entries = self.config.entries();
         if json {
             let entries: Vec<_> = entries
                 .iter()
                 .map(|entry| json!({ "key": entry.key, "value": entry.value, "origin": entry.origin.to_string() }))
                 .collect();
-            print::json(&entries)?;
+            output::print_json(&entries)?;
         } else if entries.is_empty() {
             eprintln!("no settings: write toolwright.toml, or set TOOLWRIGHT_… variables");
         } else {
             let lines: Vec<String> = entries.iter().map(|entry| format!("{entry}\n")).collect();
-            print::text(&lines.concat())?;
+            output::print_text(&lines.concat())?;
         }
         Ok(ExitCode::SUCCESS)
     }

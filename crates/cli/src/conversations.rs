@@ -9,100 +9,100 @@ use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 
-use crate::approve::{Lines as _, Stdin, discard_typed};
-use crate::args::Conversations;
-use crate::clean::{self, clean, one_line};
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::store::{Kept, Otherwise};
-use crate::{call, print};
+use crate::approval::{LineReader as _, StdinReader, discard_typeahead};
+use crate::args::ConversationsCommand;
+use crate::sanitize::{self, sanitize, to_single_line};
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::conversation_store::{ConversationStore, DefaultStore};
+use crate::{tool_call, output};
 
 mod import;
-pub(crate) mod journal;
-mod show;
+pub(crate) mod journal_file;
+mod transcript;
 
 /// How long a conversation is held while something is done to it as a whole.
-const HELD: Duration = Duration::from_secs(60);
+const LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// How much of a title is shown.
-const TITLE: usize = 60;
+const MAX_TITLE_CHARS: usize = 60;
 
 pub(crate) fn execute(
-    command: Conversations,
+    command: ConversationsCommand,
     json: bool,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, Failure> {
-    let runtime = call::runtime()?;
-    runtime.block_on(perform(command, json, surroundings.config()))?;
+    surroundings: &ProjectConfig,
+) -> Result<ExitCode, CliError> {
+    let runtime = tool_call::build_runtime()?;
+    runtime.block_on(run_subcommand(command, json, surroundings.config()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn perform(command: Conversations, json: bool, config: &Config) -> Result<(), Failure> {
+async fn run_subcommand(command: ConversationsCommand, json: bool, config: &Config) -> Result<(), CliError> {
     let kept = match command {
-        Conversations::Import { .. } => Kept::open(config, Otherwise::Data).await?,
-        _ => Kept::open_existing(config).await?,
+        ConversationsCommand::Import { .. } => ConversationStore::open(config, DefaultStore::UserDataFile).await?,
+        _ => ConversationStore::open_existing(config).await?,
     };
     let store = &**kept.store();
-    if !kept.keeps() {
+    if !kept.is_persistent() {
         let nothing = "`memory:` keeps nothing when the program ends; pass --store sqlite:FILE or postgres://…";
-        if !matches!(command, Conversations::List) {
-            return Err(Failure::usage(nothing));
+        if !matches!(command, ConversationsCommand::List) {
+            return Err(CliError::usage(nothing));
         }
         eprintln!("{nothing}");
     }
     match command {
-        Conversations::List => list(store, json).await,
-        Conversations::Show { id } => {
-            let entries = entries(store, &id).await?;
+        ConversationsCommand::List => print_list(store, json).await,
+        ConversationsCommand::Show { id } => {
+            let entries = load_entries(store, &id).await?;
             match json {
-                true => print::text(&format!("{}\n", clean::indented(&entries))),
-                false => print::text(&show::transcript(&id, &entries)),
+                true => output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&entries))),
+                false => output::print_text(&transcript::format_transcript(&id, &entries)),
             }
         }
-        Conversations::Export { id, file } => {
-            let entries = entries(store, &id).await?;
-            export(&id, &entries, file.as_deref())
+        ConversationsCommand::Export { id, file } => {
+            let entries = load_entries(store, &id).await?;
+            export_conversation(&id, &entries, file.as_deref())
         }
-        Conversations::Import { file, id } => import::import(store, &file, id).await,
-        Conversations::Delete { id, yes } => delete(store, &id, yes).await,
+        ConversationsCommand::Import { file, id } => import::import_file(store, &file, id).await,
+        ConversationsCommand::Delete { id, yes } => delete_conversation(store, &id, yes).await,
     }
 }
 
-async fn list(store: &dyn Store, json: bool) -> Result<(), Failure> {
-    let summaries = store.list(usize::MAX).await.map_err(failed)?;
+async fn print_list(store: &dyn Store, json: bool) -> Result<(), CliError> {
+    let summaries = store.list(usize::MAX).await.map_err(store_error)?;
     if json {
-        return print::text(&format!("{}\n", clean::indented(&summaries)));
+        return output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&summaries)));
     }
     if summaries.is_empty() {
         eprintln!("no conversations yet: `chat` begins one");
     }
-    print::text(&listing(&summaries))
+    output::print_text(&format_list(&summaries))
 }
 
 /// Writes a line for each conversation.
-pub(crate) fn listing(summaries: &[ConversationSummary]) -> String {
+pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
     let ids = summaries.iter().map(|summary| summary.conversation.chars());
     let width = ids.map(Iterator::count).max().unwrap_or_default();
     let lines = summaries.iter().map(|summary| {
-        let id = clean(&summary.conversation);
-        let last = show::when(summary.last);
-        let title = one_line(&summary.title, TITLE);
+        let id = sanitize(&summary.conversation);
+        let last = transcript::format_timestamp(summary.last);
+        let title = to_single_line(&summary.title, MAX_TITLE_CHARS);
         format!("{id:width$}  {last}  {:>5}  {title}\n", summary.entries)
     });
     lines.collect()
 }
 
 /// Everything that was kept of a conversation; of one that nobody knows, which it may be instead.
-async fn entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, Failure> {
-    let entries = store.load(id).await.map_err(failed)?;
+async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliError> {
+    let entries = store.load(id).await.map_err(store_error)?;
     match entries.is_empty() {
-        true => Err(Failure::usage(unknown(store, id).await.map_err(failed)?)),
+        true => Err(CliError::usage(unknown_id_message(store, id).await.map_err(store_error)?)),
         false => Ok(entries),
     }
 }
 
 /// Says that there is no such conversation, and which are like it.
-pub(crate) async fn unknown(store: &dyn Store, id: &str) -> Result<String, StoreError> {
+pub(crate) async fn unknown_id_message(store: &dyn Store, id: &str) -> Result<String, StoreError> {
     let summaries = store.list(usize::MAX).await?;
     let known = summaries
         .iter()
@@ -115,65 +115,65 @@ pub(crate) async fn unknown(store: &dyn Store, id: &str) -> Result<String, Store
         [] => "`conversations list` shows all there are".to_owned(),
         near => format!("did you mean {}?", near.join(", ")),
     };
-    Ok(clean(&format!("there is no conversation `{id}`; {hint}")).into_owned())
+    Ok(sanitize(&format!("there is no conversation `{id}`; {hint}")).into_owned())
 }
 
-fn export(id: &str, entries: &[Entry], file: Option<&Path>) -> Result<(), Failure> {
-    let written = journal::write(id, entries).map_err(|error| Failure::finding(&error))?;
+fn export_conversation(id: &str, entries: &[Entry], file: Option<&Path>) -> Result<(), CliError> {
+    let written = journal_file::write(id, entries).map_err(|error| CliError::from_error(&error))?;
     if let Some(file) = file {
-        journal::save(file, &written).map_err(Failure::told)?;
+        journal_file::write_new_file(file, &written).map_err(CliError::failure)?;
         let (count, file) = (entries.len(), file.display());
-        print::aside(&format!("{count} entries written to {file}\n"));
+        output::print_stderr(&format!("{count} entries written to {file}\n"));
         return Ok(());
     }
     match io::stdout().is_terminal() {
-        true => print::text(&clean::escape(written)),
-        false => print::text(&written),
+        true => output::print_text(&sanitize::escape_json(written)),
+        false => output::print_text(&written),
     }
 }
 
-async fn delete(store: &dyn Store, id: &str, yes: bool) -> Result<(), Failure> {
-    let first = store.tail(id, None, 1).await.map_err(failed)?;
+async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(), CliError> {
+    let first = store.tail(id, None, 1).await.map_err(store_error)?;
     if first.is_empty() {
-        return Err(Failure::usage(unknown(store, id).await.map_err(failed)?));
+        return Err(CliError::usage(unknown_id_message(store, id).await.map_err(store_error)?));
     }
-    if !yes && !confirmed(id)? {
-        return Err(Failure::told("nothing was deleted"));
+    if !yes && !confirm_delete(id)? {
+        return Err(CliError::failure("nothing was deleted"));
     }
-    let deleted = holding(store, id, async |lease| {
-        store.delete(lease).await.map_err(failed)
+    let deleted = with_lease(store, id, async |lease| {
+        store.delete(lease).await.map_err(store_error)
     });
     match deleted.await? {
-        true => eprintln!("deleted {}", clean(id)),
-        false => eprintln!("{} was deleted by somebody else", clean(id)),
+        true => eprintln!("deleted {}", sanitize(id)),
+        false => eprintln!("{} was deleted by somebody else", sanitize(id)),
     }
     Ok(())
 }
 
 /// Asks the person at the terminal; nobody there is no yes.
-fn confirmed(id: &str) -> Result<bool, Failure> {
+fn confirm_delete(id: &str) -> Result<bool, CliError> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "nobody is there to be asked: pass --yes to delete it",
         ));
     }
-    let question = format!("Delete {}? It cannot be brought back. [y/N] ", clean(id));
-    discard_typed();
-    let answer = Stdin.line(&question, "");
-    let answer = answer.map_err(|error| Failure::finding(&error))?;
+    let question = format!("Delete {}? It cannot be brought back. [y/N] ", sanitize(id));
+    discard_typeahead();
+    let answer = StdinReader.read_line(&question, "");
+    let answer = answer.map_err(|error| CliError::from_error(&error))?;
     let answer = answer.unwrap_or_default().trim().to_lowercase();
     Ok(matches!(answer.as_str(), "y" | "yes"))
 }
 
 /// Does something to a conversation while no other process may.
-async fn holding<T>(
+async fn with_lease<T>(
     store: &dyn Store,
     id: &str,
-    work: impl AsyncFnOnce(&Lease) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let lease = Lease::new(id, holder());
-    if !store.acquire(&lease, HELD).await.map_err(failed)? {
-        return Err(failed(StoreError::leased_elsewhere(&lease)));
+    work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let lease = Lease::new(id, unique_node_name());
+    if !store.acquire(&lease, LEASE_DURATION).await.map_err(store_error)? {
+        return Err(store_error(StoreError::leased_elsewhere(&lease)));
     }
     let done = work(&lease).await;
     // It ends by itself, too.
@@ -182,12 +182,12 @@ async fn holding<T>(
 }
 
 /// A name that no other process has.
-pub(crate) fn holder() -> String {
+pub(crate) fn unique_node_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanos = since.map_or(0, |since| since.as_nanos());
     format!("process-{}-{nanos:x}", std::process::id())
 }
 
-fn failed(error: StoreError) -> Failure {
-    Failure::finding(&error)
+fn store_error(error: StoreError) -> CliError {
+    CliError::from_error(&error)
 }

@@ -16,40 +16,40 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use toolwright_core::{AppKind, InvokerBuilder, Registry, RegistryError};
 
-mod approve;
+mod approval;
 mod args;
-mod attach;
-mod call;
+mod remote_servers;
+mod tool_call;
 mod chat;
 mod check;
-mod clean;
+mod sanitize;
 mod config;
 mod conversations;
-mod data;
-mod failure;
+mod data_dir;
+mod cli_error;
 mod mcp;
-mod model;
+mod model_selection;
 mod new;
-mod print;
+mod output;
 mod prompts;
 mod serve;
-mod store;
+mod conversation_store;
 #[cfg(feature = "otlp")]
 mod telemetry;
 mod tools;
 
-use args::{Command, Options};
-use config::Surroundings;
-use failure::Failure;
+use args::{Command, Cli};
+use config::ProjectConfig;
+use cli_error::CliError;
 
 /// Runs the command line with every linked tool that is not restricted to an application.
 pub fn run() -> ExitCode {
-    start(Registry::discover(), |invoker| invoker)
+    run_command_line(Registry::discover(), |invoker| invoker)
 }
 
 /// Runs the command line with every linked tool that admits the application `A`.
 pub fn run_for<A: AppKind>() -> ExitCode {
-    start(Registry::discover_for::<A>(), |invoker| invoker)
+    run_command_line(Registry::discover_for::<A>(), |invoker| invoker)
 }
 
 /// Runs the command line with the tools of `registry`, and an invoker set up by `setup`.
@@ -63,10 +63,10 @@ pub fn run_with(
     registry: Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> ExitCode {
-    start(Ok(registry), setup)
+    run_command_line(Ok(registry), setup)
 }
 
-fn start(
+fn run_command_line(
     registry: Result<Registry, RegistryError>,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> ExitCode {
@@ -79,9 +79,9 @@ fn start(
             // An error quotes its argument; a terminal must not obey it.
             if arguments
                 .iter()
-                .any(|it| it.to_string_lossy().contains(clean::is_hidden))
+                .any(|it| it.to_string_lossy().contains(sanitize::is_hidden_char))
             {
-                print::aside(&error.render().to_string());
+                output::print_stderr(&error.render().to_string());
                 return ExitCode::from(code);
             }
             return match error.print() {
@@ -93,21 +93,21 @@ fn start(
     #[cfg(feature = "otlp")]
     let _telemetry = telemetry::install();
     let done = registry
-        .map_err(|error| Failure::finding(&error))
-        .and_then(|registry| execute(options, &registry, setup));
+        .map_err(|error| CliError::from_error(&error))
+        .and_then(|registry| dispatch_command(options, &registry, setup));
     match done {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
 }
 
-fn parse(arguments: &[OsString]) -> Result<Options, clap::Error> {
-    let command = Options::command().name(program());
-    Options::from_arg_matches(&command.try_get_matches_from(arguments)?)
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let command = Cli::command().name(program_name());
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
 /// What this program is called, for commands that a message tells to run.
-fn program() -> String {
+fn program_name() -> String {
     let first = std::env::args_os().next().unwrap_or_default();
     match Path::new(&first).file_stem() {
         Some(name) => name.to_string_lossy().into_owned(),
@@ -115,14 +115,14 @@ fn program() -> String {
     }
 }
 
-fn execute(
-    options: Options,
+fn dispatch_command(
+    options: Cli,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let command = options.command.unwrap_or_default();
     // Read only where needed: a new project must not fail because of the settings where it is made.
-    let load = || Surroundings::load(&options.global);
+    let load = || ProjectConfig::load(&options.global);
     let json = options.global.json;
     match command {
         Command::Serve(command) => serve::execute(command, json, &load()?, registry, setup),
@@ -132,7 +132,7 @@ fn execute(
         Command::Conversations(command) => conversations::execute(command, json, &load()?),
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
         Command::Mcp { command } => mcp::execute(command, json, &load()?, registry, setup),
-        Command::Config(args::Settings::Show) => load()?.show(json),
+        Command::Config(args::ConfigCommand::Show) => load()?.print_settings(json),
         Command::New {
             directory,
             published,

@@ -7,69 +7,69 @@ use tokio::runtime::Runtime;
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
 use toolwright_mcp::{AttachmentStatus, FilePins, McpServer, RemoteServer};
 
-use crate::args::Mcp;
-use crate::attach::{self, Servers, Stay, accepting};
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::print;
+use crate::args::McpCommand;
+use crate::remote_servers::{self, RemoteServers, CommandLifetime, accept_command};
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::output;
 
 pub(crate) fn execute(
-    command: Option<Mcp>,
+    command: Option<McpCommand>,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     match command {
         None => {
             let refused = RemoteServer::reject_self_attach(surroundings.config());
-            refused.map_err(|error| Failure::finding(&error))?;
-            let work = |runtime: &Runtime, servers: &Servers| {
-                servers.warn();
-                let builder = setup(surroundings.apply(Invoker::builder(registry)));
-                serve(runtime, servers.build(builder, surroundings.config())?)
+            refused.map_err(|error| CliError::from_error(&error))?;
+            let work = |runtime: &Runtime, servers: &RemoteServers| {
+                servers.print_warnings();
+                let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
+                serve_stdio(runtime, servers.build_invoker(builder, surroundings.config())?)
             };
-            attach::with(surroundings, registry, Stay::Long, true, work)
+            remote_servers::with_servers(surroundings, registry, CommandLifetime::LongRunning, true, work)
         }
-        Some(Mcp::List) => {
-            let work = |_: &Runtime, servers: &Servers| {
-                let pins = attach::pins(surroundings, Stay::Short);
-                list(servers, &pins, json)
+        Some(McpCommand::List) => {
+            let work = |_: &Runtime, servers: &RemoteServers| {
+                let pins = remote_servers::open_pins(surroundings, CommandLifetime::OneShot);
+                list_servers(servers, &pins, json)
             };
-            attach::with(surroundings, registry, Stay::Short, true, work)
+            remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, true, work)
         }
-        Some(Mcp::Accept { name }) => {
-            let work = |_: &Runtime, servers: &Servers| {
-                let server = servers.accept(&name)?;
-                print::aside(&format!("accepted `{name}` of {server}\n"));
+        Some(McpCommand::Accept { name }) => {
+            let work = |_: &Runtime, servers: &RemoteServers| {
+                let server = servers.accept_change(&name)?;
+                output::print_stderr(&format!("accepted `{name}` of {server}\n"));
                 Ok(ExitCode::SUCCESS)
             };
-            attach::with(surroundings, registry, Stay::Short, true, work)
+            remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, true, work)
         }
     }
 }
 
 /// Says what a server waits for whose stdin is a terminal: MCP clients start it with pipes.
-fn explain() {
-    let program = std::env::current_exe().unwrap_or_else(|_| crate::program().into());
+fn print_client_setup_hint() {
+    let program = std::env::current_exe().unwrap_or_else(|_| crate::program_name().into());
     let entry = serde_json::json!({ "command": program, "args": ["mcp"] });
-    print::aside(&format!(
+    output::print_stderr(&format!(
         "This waits for an MCP client, which starts it by itself: put it into the configuration of one, as\n  \
          \"mcpServers\": {{ \"toolwright\": {entry} }}\n\
          To use the tools from here, try `{program} tools list` or `{program} chat`. Ctrl-C ends this.\n",
-        program = crate::program()
+        program = crate::program_name()
     ));
 }
 
 /// Serves until stdin ends, which is when the parent does, or Ctrl-C.
-fn serve(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, Failure> {
+fn serve_stdio(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, CliError> {
     let server = McpServer::builder(invoker)
         .name("toolwright")
         .version(env!("CARGO_PKG_VERSION"))
         .build()
-        .map_err(|error| Failure::finding(&error))?;
+        .map_err(|error| CliError::from_error(&error))?;
     if io::stdin().is_terminal() {
-        explain();
+        print_client_setup_hint();
     }
     let served = runtime.block_on(async {
         tokio::select! {
@@ -77,30 +77,30 @@ fn serve(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, Failure> {
             Ok(()) = tokio::signal::ctrl_c() => Ok(()),
         }
     });
-    served.map_err(|error| Failure::finding(&error))?;
+    served.map_err(|error| CliError::from_error(&error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(servers: &Servers, pins: &FilePins, json: bool) -> Result<ExitCode, Failure> {
+fn list_servers(servers: &RemoteServers, pins: &FilePins, json: bool) -> Result<ExitCode, CliError> {
     let (statuses, troubles): (Vec<_>, Vec<_>) =
         servers.statuses().into_iter().partition(Result::is_ok);
     let mut statuses: Vec<AttachmentStatus> = statuses.into_iter().flatten().collect();
     for status in &mut statuses {
-        note_changes(status, pins)?;
+        note_changed_tools(status, pins)?;
     }
     let troubles: Vec<String> = troubles.into_iter().filter_map(Result::err).collect();
     if json {
-        print::json(&statuses)?;
+        output::print_json(&statuses)?;
     } else {
         for status in &statuses {
-            print::text(&told(status))?;
+            output::print_text(&format_status(status))?;
         }
         if statuses.is_empty() && troubles.is_empty() {
             eprintln!("no servers: add one as [mcp.servers.NAME] with url or command");
         }
     }
     for trouble in &troubles {
-        print::aside(&format!("error: {trouble}\n"));
+        output::print_stderr(&format!("error: {trouble}\n"));
     }
     Ok(match troubles.is_empty() {
         true => ExitCode::SUCCESS,
@@ -109,9 +109,9 @@ fn list(servers: &Servers, pins: &FilePins, json: bool) -> Result<ExitCode, Fail
 }
 
 /// Notes what a program that runs has seen change, and hides, although the server lists it unchanged here.
-fn note_changes(status: &mut AttachmentStatus, pins: &FilePins) -> Result<(), Failure> {
+fn note_changed_tools(status: &mut AttachmentStatus, pins: &FilePins) -> Result<(), CliError> {
     let drifted = pins.drifted(&status.server);
-    for (definition, changed) in drifted.map_err(|error| Failure::finding(&error))? {
+    for (definition, changed) in drifted.map_err(|error| CliError::from_error(&error))? {
         let (remote, is_prompt) = match definition.strip_prefix("prompt:") {
             Some(prompt) => (prompt, true),
             None => (&*definition, false),
@@ -131,7 +131,7 @@ fn note_changes(status: &mut AttachmentStatus, pins: &FilePins) -> Result<(), Fa
 }
 
 /// One server as people read it.
-fn told(status: &AttachmentStatus) -> String {
+fn format_status(status: &AttachmentStatus) -> String {
     let revision = status.revision.as_deref().unwrap_or("not connected");
     let latency = status.latency.map_or_else(String::new, |latency| {
         format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0)
@@ -140,7 +140,7 @@ fn told(status: &AttachmentStatus) -> String {
     for listed in &status.items {
         // Why it is hidden, the notes say.
         let hidden = match listed.hidden {
-            Some(_) => format!("  hidden; `{}` takes it back", accepting(&listed.name)),
+            Some(_) => format!("  hidden; `{}` takes it back", accept_command(&listed.name)),
             None => String::new(),
         };
         text.push_str(&format!("  {}{hidden}\n", listed.name));

@@ -5,59 +5,59 @@ use std::process::ExitCode;
 use tokio::runtime::Runtime;
 use toolwright_core::{CallScope, Invoker, InvokerBuilder, Prompt, Registry, Snapshot};
 
-use crate::args::Prompts;
-use crate::attach::{self, Servers, Stay};
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::{call, print, tools};
+use crate::args::PromptsCommand;
+use crate::remote_servers::{self, RemoteServers, CommandLifetime};
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::{tool_call, output, tools};
 
 pub(crate) fn execute(
-    command: Prompts,
+    command: PromptsCommand,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let needed = match &command {
-        Prompts::List => true,
-        Prompts::Render { name, .. } => registry.prompt(name).is_none(),
+        PromptsCommand::List => true,
+        PromptsCommand::Render { name, .. } => registry.prompt(name).is_none(),
     };
-    let work = |runtime: &Runtime, servers: &Servers| {
-        servers.warn();
-        let builder = setup(surroundings.apply(Invoker::builder(registry)));
-        let invoker = servers.build(builder, surroundings.config())?;
+    let work = |runtime: &Runtime, servers: &RemoteServers| {
+        servers.print_warnings();
+        let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
+        let invoker = servers.build_invoker(builder, surroundings.config())?;
         let snapshot = invoker
             .snapshot()
-            .map_err(|error| Failure::finding(&error))?;
+            .map_err(|error| CliError::from_error(&error))?;
         match &command {
-            Prompts::List => {
-                list(&snapshot, json)?;
+            PromptsCommand::List => {
+                list_prompts(&snapshot, json)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Prompts::Render { name, arguments } => {
-                let prompt = find(&snapshot, name, &servers.missing())?;
-                render(runtime, &invoker, prompt, arguments, json)
+            PromptsCommand::Render { name, arguments } => {
+                let prompt = find_prompt(&snapshot, name, &servers.unavailable())?;
+                render_prompt(runtime, &invoker, prompt, arguments, json)
             }
         }
     };
-    attach::with(surroundings, registry, Stay::Short, needed, work)
+    remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, needed, work)
 }
 
 /// Finds a prompt by its exact name, or says which name is nearest.
-fn find<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Prompt, Failure> {
+fn find_prompt<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Prompt, CliError> {
     snapshot.prompt(name).ok_or_else(|| {
         let hint = match snapshot.nearest_prompts(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`prompts list` shows all there are".to_owned(),
         };
-        attach::unknown(format!("there is no prompt `{name}`; {hint}"), missing)
+        remote_servers::unknown_name_error(format!("there is no prompt `{name}`; {hint}"), missing)
     })
 }
 
-fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
+fn list_prompts(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {
     if json {
         let prompts: Vec<&Prompt> = snapshot.prompts().collect();
-        return print::json(&prompts);
+        return output::print_json(&prompts);
     }
     if snapshot.prompts().len() == 0 {
         eprintln!(
@@ -65,37 +65,37 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    print::text(&tools::listing(snapshot.prompts().map(Prompt::spec)))
+    output::print_text(&tools::format_list(snapshot.prompts().map(Prompt::spec)))
 }
 
-fn render(
+fn render_prompt(
     runtime: &Runtime,
     invoker: &Invoker,
     prompt: &Prompt,
     arguments: &[String],
     json: bool,
-) -> Result<ExitCode, Failure> {
-    let arguments = call::read(arguments, prompt.spec())?;
+) -> Result<ExitCode, CliError> {
+    let arguments = tool_call::parse_arguments(arguments, prompt.spec())?;
     let rendering = async |scope: &CallScope| {
         invoker
             .render_prompt_in(scope, prompt.name(), arguments)
             .await
     };
-    let rendered = call::run(runtime, rendering);
+    let rendered = tool_call::run_until_ctrl_c(runtime, rendering);
     let rendered = match rendered {
         Ok(rendered) => rendered,
         Err(failure) => {
-            call::show(&failure, json)?;
+            tool_call::print_result(&failure, json)?;
             return Ok(ExitCode::FAILURE);
         }
     };
     if json {
-        print::json(&rendered)?;
+        output::print_json(&rendered)?;
         return Ok(ExitCode::SUCCESS);
     }
     for note in &rendered.notes {
-        print::aside(&format!("note: {note}\n"));
+        output::print_stderr(&format!("note: {note}\n"));
     }
-    print::text(&format!("{}\n", rendered.text))?;
+    output::print_text(&format!("{}\n", rendered.text))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,31 +11,31 @@ use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
 use toolwright_server::{Endpoint, Server, ServerBuilder};
 
-use crate::attach::{Servers, Stay, pins};
-use crate::chat::prices::prices;
-use crate::chat::setup::{LEASE, SYSTEM, attach};
-use crate::config::Surroundings;
-use crate::conversations::holder;
-use crate::failure::Failure;
-use crate::model::{self, Chosen};
-use crate::store::{Kept, Otherwise};
-use crate::{call, print};
+use crate::remote_servers::{RemoteServers, CommandLifetime, open_pins};
+use crate::chat::prices::load_prices;
+use crate::chat::chat_factory::{LEASE_DURATION, DEFAULT_SYSTEM_MESSAGE, attach_configured_servers};
+use crate::config::ProjectConfig;
+use crate::conversations::unique_node_name;
+use crate::cli_error::CliError;
+use crate::model_selection::{self, SelectedModel};
+use crate::conversation_store::{ConversationStore, DefaultStore};
+use crate::{tool_call, output};
 
 mod browser;
-mod files;
+mod open_file_limit;
 mod log;
 
 /// Where it listens unless somebody says otherwise.
-const ADDR: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
+const DEFAULT_ADDR: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
 /// How many ports are tried after the default one.
-const TRIES: u16 = 20;
+const EXTRA_PORT_ATTEMPTS: u16 = 20;
 
 /// Where to listen, and who is let in.
 #[derive(clap::Args, Default)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Where to listen: ADDR:PORT, or a port of this machine alone [default: 127.0.0.1:8787, or the next port that is free]
-    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_addr)]
     addr: Option<SocketAddr>,
     /// The port to listen on, for this machine alone; 0 takes any that is free
     #[arg(long, value_name = "PORT", conflicts_with = "addr")]
@@ -60,66 +60,66 @@ pub(crate) struct Serve {
     ask: bool,
     /// How much to tell on stderr of what happens; with --json, as JSON
     #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
-    log: log::Amount,
+    log: log::LogLevel,
 }
 
 pub(crate) fn execute(
-    command: Serve,
+    command: ServeArgs,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let config = surroundings.config().clone();
-    let chosen = model::choose(&config)?;
-    let token = token(&command, &config)?;
-    let oauth = ResourceServer::from_config(&config).map_err(|error| Failure::finding(&error))?;
-    let wanted = command.port.map(|port| SocketAddr::new(ADDR.ip(), port));
+    let chosen = model_selection::select_model(&config)?;
+    let token = resolve_token(&command, &config)?;
+    let oauth = ResourceServer::from_config(&config).map_err(|error| CliError::from_error(&error))?;
+    let wanted = command.port.map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
     let wanted = command.addr.or(wanted);
     if let Some(addr) = wanted.filter(|addr| !addr.ip().is_loopback())
         && token.is_none()
         && oauth.is_none()
     {
-        return Err(Failure::usage(format!(
+        return Err(CliError::usage(format!(
             "--addr {addr} is open to other machines: pass --token, set [mcp.oauth], or listen on 127.0.0.1"
         )));
     }
-    log::begin(command.log, json);
-    files::allow_many();
-    let runtime = call::runtime()?;
+    log::init_logging(command.log, json);
+    open_file_limit::raise_open_file_limit();
+    let runtime = tool_call::build_runtime()?;
     // Nobody sits at stdin to be asked.
-    let servers = Servers::new(registry, pins(surroundings, Stay::Long), None, Stay::Long);
+    let servers = RemoteServers::new(registry, open_pins(surroundings, CommandLifetime::LongRunning), None, CommandLifetime::LongRunning);
     // The log says what goes wrong later.
-    servers.report_with(|_| {});
-    runtime.block_on(attach(&servers, &config, &*chosen.model))?;
-    let builder = setup(surroundings.apply(Invoker::builder(registry)));
-    let invoker = servers.build(builder, &config)?;
-    let hosted = hosted(&config, &servers)?;
-    let guard = Guard { token, oauth };
+    servers.set_warning_handler(|_| {});
+    runtime.block_on(attach_configured_servers(&servers, &config, &*chosen.model))?;
+    let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
+    let invoker = servers.build_invoker(builder, &config)?;
+    let hosted = hosted_tools(&config, &servers)?;
+    let guard = AuthConfig { token, oauth };
     let served = runtime.block_on(async {
-        let (listener, note) = listen(wanted).await?;
+        let (listener, note) = bind_listener(wanted).await?;
         let addr = listener
             .local_addr()
-            .map_err(|error| Failure::finding(&error))?;
-        let store = Kept::open(&config, Otherwise::Data).await?;
-        let answered = Answered {
+            .map_err(|error| CliError::from_error(&error))?;
+        let store = ConversationStore::open(&config, DefaultStore::UserDataFile).await?;
+        let answered = AssistantConfig {
             invoker,
-            hosted,
-            chosen: &chosen,
+            hosted_tools: hosted,
+            selected_model: &chosen,
             store,
         };
-        let warnings = servers.watch();
-        let site = site(&command, &config, answered, guard, addr, warnings)?;
-        let url = format!("http://{}/", shown(addr));
-        announce(&url, &chosen, note.as_deref(), json)?;
+        let warnings = servers.warnings_fn();
+        let site = build_server(&command, &config, answered, guard, addr, warnings)?;
+        let url = format!("http://{}/", browser_addr(addr));
+        announce_url(&url, &chosen, note.as_deref(), json)?;
         for warning in servers.warnings().into_iter().chain(site.warnings()) {
             eprintln!("warning: {warning}");
         }
         if command.open {
-            browser::open(&url);
+            browser::open_url(&url);
         }
-        let served = site.serve(listener, ended()).await;
-        served.map_err(|error| Failure::finding(&error))
+        let served = site.serve(listener, shutdown_signal()).await;
+        served.map_err(|error| CliError::from_error(&error))
     });
     runtime.block_on(servers.detach());
     // A blocking tool that nobody waits for any more must not keep the process.
@@ -128,7 +128,7 @@ pub(crate) fn execute(
 }
 
 /// Reads `ADDR:PORT`, or a port alone: of this machine, as `localhost` is.
-fn address(written: &str) -> Result<SocketAddr, String> {
+fn parse_addr(written: &str) -> Result<SocketAddr, String> {
     if let Ok(addr) = written.parse() {
         return Ok(addr);
     }
@@ -142,103 +142,103 @@ fn address(written: &str) -> Result<SocketAddr, String> {
         ));
     }
     match port.parse() {
-        Ok(port) => Ok(SocketAddr::new(ADDR.ip(), port)),
+        Ok(port) => Ok(SocketAddr::new(DEFAULT_ADDR.ip(), port)),
         Err(_) if port.is_empty() || port.contains('.') => Err(format!(
-            "the port is missing: write {ADDR}, or {} alone",
-            ADDR.port()
+            "the port is missing: write {DEFAULT_ADDR}, or {} alone",
+            DEFAULT_ADDR.port()
         )),
         Err(_) => Err("a port is a number from 0 to 65535".to_owned()),
     }
 }
 
 /// Who is let in.
-struct Guard {
+struct AuthConfig {
     token: Option<Secret>,
     oauth: Option<ResourceServer>,
 }
 
 /// Who answers, with what, and where it is kept.
-struct Answered<'a> {
+struct AssistantConfig<'a> {
     invoker: Invoker,
-    hosted: Vec<HostedTool>,
-    chosen: &'a Chosen,
-    store: Kept,
+    hosted_tools: Vec<HostedTool>,
+    selected_model: &'a SelectedModel,
+    store: ConversationStore,
 }
 
-fn token(command: &Serve, config: &Config) -> Result<Option<Secret>, Failure> {
+fn resolve_token(command: &ServeArgs, config: &Config) -> Result<Option<Secret>, CliError> {
     let set: Option<String> = config
         .get_optional("server.token")
-        .map_err(|error| Failure::finding(&error))?;
+        .map_err(|error| CliError::from_error(&error))?;
     let token = command.token.clone().or(set);
     Ok(token.map(Secret::new))
 }
 
 /// Takes an address: the one that was asked for, else the first that is free.
-async fn listen(wanted: Option<SocketAddr>) -> Result<(TcpListener, Option<String>), Failure> {
+async fn bind_listener(wanted: Option<SocketAddr>) -> Result<(TcpListener, Option<String>), CliError> {
     if let Some(addr) = wanted {
         let listener = TcpListener::bind(addr).await;
         let listener =
-            listener.map_err(|error| Failure::told(format!("cannot listen on {addr}: {error}")))?;
+            listener.map_err(|error| CliError::failure(format!("cannot listen on {addr}: {error}")))?;
         return Ok((listener, None));
     }
     let mut trouble = None;
-    for port in ADDR.port()..=ADDR.port().saturating_add(TRIES) {
-        match TcpListener::bind((ADDR.ip(), port)).await {
-            Ok(listener) if port == ADDR.port() => return Ok((listener, None)),
+    for port in DEFAULT_ADDR.port()..=DEFAULT_ADDR.port().saturating_add(EXTRA_PORT_ATTEMPTS) {
+        match TcpListener::bind((DEFAULT_ADDR.ip(), port)).await {
+            Ok(listener) if port == DEFAULT_ADDR.port() => return Ok((listener, None)),
             Ok(listener) => {
-                let note = format!("port {} is taken: this is the next one free", ADDR.port());
+                let note = format!("port {} is taken: this is the next one free", DEFAULT_ADDR.port());
                 return Ok((listener, Some(note)));
             }
             Err(error) => trouble = trouble.or(Some(error)),
         }
     }
     let trouble = trouble.map_or_else(String::new, |error| format!(": {error}"));
-    Err(Failure::told(format!(
+    Err(CliError::failure(format!(
         "no port from {} on is free{trouble}; --addr 127.0.0.1:0 takes any",
-        ADDR.port()
+        DEFAULT_ADDR.port()
     )))
 }
 
-fn site(
-    command: &Serve,
+fn build_server(
+    command: &ServeArgs,
     config: &Config,
-    answered: Answered<'_>,
-    guard: Guard,
+    answered: AssistantConfig<'_>,
+    guard: AuthConfig,
     addr: SocketAddr,
     warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
-) -> Result<Server, Failure> {
-    let Answered {
+) -> Result<Server, CliError> {
+    let AssistantConfig {
         invoker,
-        hosted,
-        chosen,
+        hosted_tools: hosted,
+        selected_model: chosen,
         store,
     } = answered;
-    let unreadable = |error| Failure::finding(&error);
+    let unreadable = |error| CliError::from_error(&error);
     let system = match &command.system {
         Some(system) => system.clone(),
         None => config
-            .get_or("system", SYSTEM.to_owned())
+            .get_or("system", DEFAULT_SYSTEM_MESSAGE.to_owned())
             .map_err(unreadable)?,
     };
-    let prices = prices(config)?;
+    let prices = load_prices(config)?;
     let mut assistant = Endpoint::assistant().system(system);
     if command.ask {
         assistant = assistant.ask_before_each_call();
     }
-    let (names, resolve) = models(config, chosen);
+    let (names, resolve) = selectable_models(config, chosen);
     let mut hosts = command.hosts.clone();
     if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
         hosts.push(addr.ip().to_string());
     }
     let mut server = ServerBuilder::new(invoker, Arc::clone(&chosen.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
-        .model_reason(&*chosen.why)
+        .model_reason(&*chosen.reason)
         .warnings(warnings)
         .models(names, resolve)
-        .store(Arc::clone(store.store()), store.place())
-        .node_name(holder())
+        .store(Arc::clone(store.store()), store.location())
+        .node_name(unique_node_name())
         .configure_chat(move |chat| {
-            let chat = chat.prices(prices.clone()).lease_duration(LEASE);
+            let chat = chat.prices(prices.clone()).lease_duration(LEASE_DURATION);
             hosted
                 .iter()
                 .fold(chat, |chat, hosted| chat.hosted_tool(hosted.clone()))
@@ -252,25 +252,25 @@ fn site(
     if let Some(oauth) = guard.oauth {
         server = server.configure_auth(|guard| guard.oauth(oauth));
     }
-    server.build().map_err(|error| Failure::finding(&error))
+    server.build().map_err(|error| CliError::from_error(&error))
 }
 
 /// What the vendor may run, except what we have attached ourselves.
-fn hosted(config: &Config, servers: &Servers) -> Result<Vec<HostedTool>, Failure> {
-    let unreadable = |error| Failure::finding(&error);
+fn hosted_tools(config: &Config, servers: &RemoteServers) -> Result<Vec<HostedTool>, CliError> {
+    let unreadable = |error| CliError::from_error(&error);
     let search = config.web_search().map_err(unreadable)?;
     let groups = config.mcp_servers().map_err(unreadable)?;
-    let groups = groups.into_iter().filter(|group| !servers.has(&group.name));
+    let groups = groups.into_iter().filter(|group| !servers.contains(&group.name));
     let search = search.into_iter().map(HostedTool::WebSearch);
     Ok(search.chain(groups.map(HostedTool::Mcp)).collect())
 }
 
-type Resolve = Box<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
+type ModelResolver = Box<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
 /// The models that a page may choose: the one that was chosen, those whose keys are set, and the demo.
-fn models(config: &Config, chosen: &Chosen) -> (Vec<String>, Resolve) {
+fn selectable_models(config: &Config, chosen: &SelectedModel) -> (Vec<String>, ModelResolver) {
     let mut names = vec![chosen.model.id().to_string()];
-    for name in model::at_hand(config) {
+    for name in model_selection::available_models(config) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -278,32 +278,32 @@ fn models(config: &Config, chosen: &Chosen) -> (Vec<String>, Resolve) {
     let (config, first) = (config.clone(), Arc::clone(&chosen.model));
     let resolve = move |name: &str| match first.id().to_string() == name {
         true => Ok(Arc::clone(&first)),
-        false => model::named(name, &config, String::new()).map(|chosen| chosen.model),
+        false => model_selection::resolve_model(name, &config, String::new()).map(|chosen| chosen.model),
     };
     (names, Box::new(resolve))
 }
 
 /// An address that a browser on this machine can open.
-fn shown(addr: SocketAddr) -> SocketAddr {
+fn browser_addr(addr: SocketAddr) -> SocketAddr {
     match addr.ip().is_unspecified() {
-        true => SocketAddr::new(ADDR.ip(), addr.port()),
+        true => SocketAddr::new(DEFAULT_ADDR.ip(), addr.port()),
         false => addr,
     }
 }
 
 /// Says where it is, and who answers.
-fn announce(url: &str, chosen: &Chosen, note: Option<&str>, json: bool) -> Result<(), Failure> {
+fn announce_url(url: &str, chosen: &SelectedModel, note: Option<&str>, json: bool) -> Result<(), CliError> {
     let id = chosen.model.id();
     if json {
         let line = serde_json::json!({
             "url": url,
-            "model": { "vendor": id.vendor, "name": id.name, "why": chosen.why },
+            "model": { "vendor": id.vendor, "name": id.name, "why": chosen.reason },
             "note": note,
         });
-        return print::text(&format!("{line}\n"));
+        return output::print_text(&format!("{line}\n"));
     }
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
-    let line = format!("{url}  {}{note}\n", chosen.line());
+    let line = format!("{url}  {}{note}\n", chosen.summary());
     let mut err = io::stderr().lock();
     // Whoever reads stderr may have gone; the server serves all the same.
     let _ = err.write_all(line.as_bytes());
@@ -311,7 +311,7 @@ fn announce(url: &str, chosen: &Chosen, note: Option<&str>, json: bool) -> Resul
 }
 
 /// Waits until somebody ends the program: Ctrl-C, or whoever supervises it.
-async fn ended() {
+async fn shutdown_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -6,96 +6,96 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot, ToolSpec};
 
-use crate::approve::{Stdin, Terminal};
-use crate::args::Tools;
-use crate::attach::{self, Servers, Stay};
-use crate::config::Surroundings;
-use crate::failure::Failure;
-use crate::{call, check, print};
+use crate::approval::{StdinReader, TerminalApprover};
+use crate::args::ToolsCommand;
+use crate::remote_servers::{self, RemoteServers, CommandLifetime};
+use crate::config::ProjectConfig;
+use crate::cli_error::CliError;
+use crate::{tool_call, check, output};
 
 pub(crate) fn execute(
-    command: Tools,
+    command: ToolsCommand,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CliError> {
     let needed = match &command {
-        Tools::List => true,
-        Tools::Show { name } | Tools::Schema { name, .. } | Tools::Call { name, .. } => {
+        ToolsCommand::List => true,
+        ToolsCommand::Show { name } | ToolsCommand::Schema { name, .. } | ToolsCommand::Call { name, .. } => {
             registry.get(name).is_none()
         }
     };
-    let work = |runtime: &Runtime, servers: &Servers| {
-        servers.warn();
-        let mut builder = setup(surroundings.apply(Invoker::builder(registry)));
-        if let Tools::Call { yes, .. } = &command {
-            let lines = Arc::new(Stdin);
-            builder = builder.approver(Terminal { yes: *yes, lines });
+    let work = |runtime: &Runtime, servers: &RemoteServers| {
+        servers.print_warnings();
+        let mut builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
+        if let ToolsCommand::Call { yes, .. } = &command {
+            let lines = Arc::new(StdinReader);
+            builder = builder.approver(TerminalApprover { approve_all: *yes, reader: lines });
         }
-        let invoker = servers.build(builder, surroundings.config())?;
+        let invoker = servers.build_invoker(builder, surroundings.config())?;
         let snapshot = invoker
             .snapshot()
-            .map_err(|error| Failure::finding(&error))?;
-        let find = |name| find(&snapshot, name, &servers.missing());
+            .map_err(|error| CliError::from_error(&error))?;
+        let find = |name| find_tool(&snapshot, name, &servers.unavailable());
         match &command {
-            Tools::List => list(&snapshot, json)?,
-            Tools::Show { name } => show(find(name)?, json)?,
-            Tools::Schema { name, dialect } => {
-                return schema(find(name)?.spec(), dialect.as_deref());
+            ToolsCommand::List => list_tools(&snapshot, json)?,
+            ToolsCommand::Show { name } => show_tool(find(name)?, json)?,
+            ToolsCommand::Schema { name, dialect } => {
+                return print_schema(find(name)?.spec(), dialect.as_deref());
             }
-            Tools::Call {
+            ToolsCommand::Call {
                 name,
                 arguments,
                 yes,
             } => {
                 let entry = find(name)?;
                 if *yes {
-                    servers.approve(entry.spec());
+                    servers.preapprove(entry.spec());
                 }
-                return call::call(runtime, &invoker, entry.spec(), arguments, json);
+                return tool_call::call_tool(runtime, &invoker, entry.spec(), arguments, json);
             }
         }
         Ok(ExitCode::SUCCESS)
     };
-    attach::with(surroundings, registry, Stay::Short, needed, work)
+    remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, needed, work)
 }
 
-fn schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, Failure> {
-    let Some(dialect) = dialect.map(check::dialect).transpose()? else {
-        print::json(&spec.input)?;
+fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliError> {
+    let Some(dialect) = dialect.map(check::parse_dialect).transpose()? else {
+        output::print_json(&spec.input)?;
         return Ok(ExitCode::SUCCESS);
     };
     let lowered = spec
         .input
         .lower(dialect)
-        .map_err(|error| Failure::finding(error))?;
-    print::json(lowered.schema())?;
+        .map_err(|error| CliError::from_error(error))?;
+    output::print_json(lowered.schema())?;
     for loss in lowered.losses() {
-        print::aside(&format!("{loss}\n"));
+        output::print_stderr(&format!("{loss}\n"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Finds a tool by its exact name, or says which name is nearest.
-fn find<'a>(
+fn find_tool<'a>(
     snapshot: &'a Snapshot,
     name: &str,
     missing: &[String],
-) -> Result<&'a RegisteredTool, Failure> {
+) -> Result<&'a RegisteredTool, CliError> {
     snapshot.get(name).ok_or_else(|| {
         let hint = match snapshot.nearest(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tools list` shows all there are".to_owned(),
         };
-        attach::unknown(format!("there is no tool `{name}`; {hint}"), missing)
+        remote_servers::unknown_name_error(format!("there is no tool `{name}`; {hint}"), missing)
     })
 }
 
-fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
+fn list_tools(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {
     if json {
         let specs: Vec<&ToolSpec> = snapshot.iter().map(RegisteredTool::spec).collect();
-        return print::json(&specs);
+        return output::print_json(&specs);
     }
     if snapshot.is_empty() {
         eprintln!(
@@ -103,11 +103,11 @@ fn list(snapshot: &Snapshot, json: bool) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    print::text(&listing(snapshot.iter().map(RegisteredTool::spec)))
+    output::print_text(&format_list(snapshot.iter().map(RegisteredTool::spec)))
 }
 
 /// Writes a line for each name, under the bundle it belongs to.
-pub(crate) fn listing<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> String {
+pub(crate) fn format_list<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> String {
     let width = specs.clone().map(|spec| spec.name.as_str().len()).max();
     let width = width.unwrap_or_default();
     let mut text = String::new();
@@ -123,10 +123,10 @@ pub(crate) fn listing<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> 
     text
 }
 
-fn show(entry: &RegisteredTool, json: bool) -> Result<(), Failure> {
+fn show_tool(entry: &RegisteredTool, json: bool) -> Result<(), CliError> {
     let spec = entry.spec();
     if json {
-        return print::json(spec);
+        return output::print_json(spec);
     }
     let mut text = format!("{}", spec.name);
     if let Some(title) = &spec.title {
@@ -162,11 +162,11 @@ fn show(entry: &RegisteredTool, json: bool) -> Result<(), Failure> {
         "text"
     };
     text.push_str(&format!("result    {output}\n\n"));
-    text.push_str(&parameters(spec));
-    print::text(&text)
+    text.push_str(&format_parameters(spec));
+    output::print_text(&text)
 }
 
-fn parameters(spec: &ToolSpec) -> String {
+fn format_parameters(spec: &ToolSpec) -> String {
     let params = spec.params();
     if params.is_empty() {
         return format!("no parameters\n\ntools call {}\n", spec.name);

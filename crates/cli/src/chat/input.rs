@@ -9,42 +9,42 @@ use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Cmd, Config, Editor, ExternalPrinter as _, KeyCode, KeyEvent, Modifiers};
 
-use super::interrupt::Interrupts;
-use super::typing::{Typing, read_from, unfolded};
-use crate::approve::{Lines, Stdin};
-use crate::clean::clean;
-use crate::{data, print};
+use super::interrupt::InterruptHandler;
+use super::line_helper::{LineHelper, read_multiline, strip_continuations};
+use crate::approval::{LineReader, StdinReader};
+use crate::sanitize::sanitize;
+use crate::{data_dir, output};
 
-const PROMPT: &str = "> ";
+const PROMPT_MARKER: &str = "> ";
 
 /// What came instead of, or as, a line.
-pub(crate) enum Line {
-    Said(String),
+pub(crate) enum InputEvent {
+    Text(String),
     /// Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the end of the input.
-    Over,
+    EndOfInput,
 }
 
 /// Where lines come from.
-pub(crate) struct Input {
-    editor: Option<Mutex<Editor<Typing, DefaultHistory>>>,
-    history: Option<PathBuf>,
-    interrupts: Interrupts,
-    printer: Option<Mutex<Box<Printer>>>,
+pub(crate) struct LineInput {
+    editor: Option<Mutex<Editor<LineHelper, DefaultHistory>>>,
+    history_file: Option<PathBuf>,
+    interrupts: InterruptHandler,
+    external_printer: Option<Mutex<Box<ExternalPrint>>>,
 }
 
 /// Shows a text above the line that is edited.
-type Printer = dyn FnMut(String) + Send;
+type ExternalPrint = dyn FnMut(String) + Send;
 
-impl Input {
+impl LineInput {
     /// Opens the terminal if there is one, with the history of earlier sessions.
-    pub(crate) fn open(typing: Typing, interrupts: Interrupts) -> Self {
+    pub(crate) fn open(typing: LineHelper, interrupts: InterruptHandler) -> Self {
         let mut input = Self {
             editor: None,
-            history: None,
+            history_file: None,
             interrupts,
-            printer: None,
+            external_printer: None,
         };
         if !super::is_terminal() {
             return input;
@@ -56,14 +56,14 @@ impl Input {
         editor.set_helper(Some(typing));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         // A history that cannot be kept is no reason not to talk.
-        input.history = data::place("history").filter(|place| make_private(place).is_ok());
-        if let Some(history) = &input.history {
+        input.history_file = data_dir::data_file("history").filter(|place| create_private_file(place).is_ok());
+        if let Some(history) = &input.history_file {
             let _ = editor.load_history(history);
         }
         if let Ok(mut printer) = editor.create_external_printer() {
             // A terminal that is gone misses nothing.
             let print = move |text| drop(printer.print(text));
-            input.printer = Some(Mutex::new(Box::new(print)));
+            input.external_printer = Some(Mutex::new(Box::new(print)));
         }
         input.editor = Some(Mutex::new(editor));
         input
@@ -75,47 +75,47 @@ impl Input {
     }
 
     /// Shows a line, above the one that is edited if one is.
-    pub(crate) fn show(&self, line: &str) {
-        match &self.printer {
-            Some(printer) => locked(printer)(format!("{}\n", clean(line))),
-            None => print::aside(&format!("{line}\n")),
+    pub(crate) fn print_above_input(&self, line: &str) {
+        match &self.external_printer {
+            Some(printer) => lock(printer)(format!("{}\n", sanitize(line))),
+            None => output::print_stderr(&format!("{line}\n")),
         }
     }
 
     /// Reads what is said next.
-    pub(crate) fn next(&self) -> io::Result<Line> {
+    pub(crate) fn read_event(&self) -> io::Result<InputEvent> {
         let Some(editor) = &self.editor else {
-            let line = read_from(&mut io::stdin().lock())?;
-            return Ok(line.map_or(Line::Over, |line| Line::Said(unfolded(&line))));
+            let line = read_multiline(&mut io::stdin().lock())?;
+            return Ok(line.map_or(InputEvent::EndOfInput, |line| InputEvent::Text(strip_continuations(&line))));
         };
-        let mut editor = locked(editor);
-        match editor.readline(PROMPT) {
+        let mut editor = lock(editor);
+        match editor.readline(PROMPT_MARKER) {
             Ok(line) => {
                 // Told at once: whoever leaves with Ctrl-C keeps it.
                 let _ = editor.add_history_entry(line.as_str());
-                if let Some(history) = &self.history {
+                if let Some(history) = &self.history_file {
                     let _ = editor.append_history(history);
                 }
-                Ok(Line::Said(unfolded(&line)))
+                Ok(InputEvent::Text(strip_continuations(&line)))
             }
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::Over),
+            Err(ReadlineError::Interrupted) => Ok(InputEvent::Interrupted),
+            Err(ReadlineError::Eof) => Ok(InputEvent::EndOfInput),
             Err(error) => Err(io::Error::other(error)),
         }
     }
 }
 
-impl Lines for Input {
-    fn line(&self, prompt: &str, initial: &str) -> io::Result<Option<String>> {
+impl LineReader for LineInput {
+    fn read_line(&self, prompt: &str, initial: &str) -> io::Result<Option<String>> {
         let Some(editor) = &self.editor else {
-            return Stdin.line(prompt, initial);
+            return StdinReader.read_line(prompt, initial);
         };
-        match locked(editor).readline_with_initial(prompt, (initial, "")) {
+        match lock(editor).readline_with_initial(prompt, (initial, "")) {
             Ok(line) => Ok(Some(line)),
             Err(ReadlineError::Eof) => Ok(None),
             // While a line is edited the terminal sends no signal: this is the Ctrl-C that ends the turn.
             Err(ReadlineError::Interrupted) => {
-                self.interrupts.cancel();
+                self.interrupts.cancel_turn();
                 Ok(None)
             }
             Err(error) => Err(io::Error::other(error)),
@@ -123,12 +123,12 @@ impl Lines for Input {
     }
 }
 
-fn locked<T>(editor: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(editor: &Mutex<T>) -> MutexGuard<'_, T> {
     editor.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes sure that the file is there, and that nobody but its owner reads it.
-fn make_private(file: &Path) -> io::Result<()> {
+fn create_private_file(file: &Path) -> io::Result<()> {
     let mut folder = DirBuilder::new();
     let mut open = OpenOptions::new();
     #[cfg(unix)]
@@ -161,11 +161,11 @@ mod tests {
         let name = format!("toolwright-history-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let file = folder.join("toolwright/history");
-        make_private(&file).unwrap();
+        create_private_file(&file).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-        make_private(&file).unwrap();
+        create_private_file(&file).unwrap();
         assert_eq!(mode(&file), 0o600);
         std::fs::remove_dir_all(folder).unwrap();
     }

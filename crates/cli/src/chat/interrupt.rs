@@ -6,23 +6,23 @@ use tokio::runtime::Runtime;
 use toolwright_core::CancellationToken;
 
 /// The exit code of a program that Ctrl-C ended.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
 /// What Ctrl-C ends next.
 #[derive(Clone)]
-pub(crate) struct Interrupts(Arc<Mutex<CancellationToken>>);
+pub(crate) struct InterruptHandler(Arc<Mutex<CancellationToken>>);
 
-impl Interrupts {
+impl InterruptHandler {
     /// Watches for Ctrl-C for as long as the runtime lives.
-    pub(crate) fn watch(runtime: &Runtime) -> Self {
+    pub(crate) fn install(runtime: &Runtime) -> Self {
         let interrupts = Self(Arc::default());
-        interrupts.current().cancel();
+        interrupts.current_token().cancel();
         let watched = interrupts.clone();
         runtime.spawn(async move {
             // Without a signal handler, Ctrl-C ends the process: that is fine too.
             while tokio::signal::ctrl_c().await.is_ok() {
-                if !watched.cancel() {
-                    std::process::exit(INTERRUPTED.into());
+                if !watched.cancel_turn() {
+                    std::process::exit(EXIT_INTERRUPTED.into());
                 }
             }
         });
@@ -30,26 +30,26 @@ impl Interrupts {
     }
 
     /// Begins a turn; the token is cancelled when Ctrl-C ends it.
-    pub(crate) fn begin(&self) -> CancellationToken {
+    pub(crate) fn begin_turn(&self) -> CancellationToken {
         let token = CancellationToken::new();
-        *self.current() = token.clone();
+        *self.current_token() = token.clone();
         token
     }
 
     /// Ends the turn; from then on Ctrl-C ends the program.
-    pub(crate) fn end(&self) {
-        self.cancel();
+    pub(crate) fn end_turn(&self) {
+        self.cancel_turn();
     }
 
     /// Cancels the turn, if one runs that is not cancelled yet.
-    pub(crate) fn cancel(&self) -> bool {
-        let current = self.current();
+    pub(crate) fn cancel_turn(&self) -> bool {
+        let current = self.current_token();
         let runs = !current.is_cancelled();
         current.cancel();
         runs
     }
 
-    fn current(&self) -> MutexGuard<'_, CancellationToken> {
+    fn current_token(&self) -> MutexGuard<'_, CancellationToken> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn the_first_ends_the_turn_and_the_next_the_program() {
-        let interrupts = Interrupts(Arc::default());
-        let turn = interrupts.begin();
-        assert!(interrupts.cancel() && turn.is_cancelled());
-        assert!(!interrupts.cancel());
-        assert!(!interrupts.begin().is_cancelled());
-        interrupts.end();
-        assert!(!interrupts.cancel(), "no turn runs any more");
+        let interrupts = InterruptHandler(Arc::default());
+        let turn = interrupts.begin_turn();
+        assert!(interrupts.cancel_turn() && turn.is_cancelled());
+        assert!(!interrupts.cancel_turn());
+        assert!(!interrupts.begin_turn().is_cancelled());
+        interrupts.end_turn();
+        assert!(!interrupts.cancel_turn(), "no turn runs any more");
     }
 }

@@ -7,12 +7,13 @@ use serde::Deserialize;
 use toolwright_chat::{Price, Prices};
 use toolwright_core::{Config, ConfigError};
 
-use crate::failure::Failure;
+use crate::cli_error::CliError;
 
 /// An entry of `[[prices]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+#[serde(rename = "row")]
+struct PriceRow {
     model: String,
     input: f64,
     output: f64,
@@ -21,12 +22,12 @@ struct Row {
 }
 
 /// Reads what models cost, per million tokens.
-pub(crate) fn prices(config: &Config) -> Result<Prices, Failure> {
+pub(crate) fn load_prices(config: &Config) -> Result<Prices, CliError> {
     let rows = match config.origin("prices") {
         Some(_) => config
             .get("prices")
-            .map_err(|error| Failure::finding(&error))?,
-        None => sections(config)?,
+            .map_err(|error| CliError::from_error(&error))?,
+        None => read_price_sections(config)?,
     };
     let prices = rows.into_iter().fold(Prices::default(), |prices, row| {
         let mut price = Price::new(row.input, row.output);
@@ -36,13 +37,13 @@ pub(crate) fn prices(config: &Config) -> Result<Prices, Failure> {
     Ok(prices)
 }
 
-fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
+fn read_price_sections(config: &Config) -> Result<Vec<PriceRow>, CliError> {
     let mut models: Vec<&str> = Vec::new();
     for key in config.keys_under("prices") {
         let below = key.strip_prefix("prices.").unwrap_or(key);
         let Some((model, "input" | "output" | "cached" | "cache_written")) = below.rsplit_once('.')
         else {
-            return Err(Failure::told(format!(
+            return Err(CliError::failure(format!(
                 "`{key}` is no price: a model has input, output, cached and cache_written, each of a million tokens"
             )));
         };
@@ -52,7 +53,7 @@ fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
     }
     let read = |model: &str| {
         let section = config.section(&format!("prices.{model}"));
-        Ok(Row {
+        Ok(PriceRow {
             model: model.to_owned(),
             input: section.get("input")?,
             output: section.get("output")?,
@@ -60,8 +61,8 @@ fn sections(config: &Config) -> Result<Vec<Row>, Failure> {
             cache_written: section.get_optional("cache_written")?,
         })
     };
-    let rows: Result<Vec<Row>, ConfigError> = models.into_iter().map(read).collect();
-    rows.map_err(|error| Failure::finding(&error))
+    let rows: Result<Vec<PriceRow>, ConfigError> = models.into_iter().map(read).collect();
+    rows.map_err(|error| CliError::from_error(&error))
 }
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ mod tests {
             ("prices.ollama:qwen3.input", "0"),
             ("prices.ollama:qwen3.output", "0"),
         ]);
-        let prices = prices(&config).unwrap();
+        let prices = load_prices(&config).unwrap();
         let model = ModelId::new("openai", "gpt-5.6-terra");
         let usage = Usage::new(1_000_000, 100_000);
         assert_eq!(prices.cost(&model, &usage), Some(2.25));
@@ -95,10 +96,10 @@ mod tests {
     #[test]
     fn a_price_that_is_none_names_its_key() {
         let misspelt = config(&[("prices.openai:gpt-5.inptu", "1")]);
-        let told = prices(&misspelt).err().unwrap().message();
+        let told = load_prices(&misspelt).err().unwrap().message();
         assert!(told.contains("`prices.openai:gpt-5.inptu`"), "{told}");
         let half = config(&[("prices.openai:gpt-5.input", "1")]);
-        let told = prices(&half).err().unwrap().message();
+        let told = load_prices(&half).err().unwrap().message();
         assert!(told.contains("prices.openai:gpt-5.output"), "{told}");
     }
 }

@@ -7,184 +7,184 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use toolwright_chat::{Chat, TurnEnd, TurnRequest};
 
-use super::command::{self, Command};
-use super::input::{Input, Line};
-use super::interrupt::Interrupts;
-use super::resume::{self, Standing};
-use super::screen::Screen;
-use super::setup::Setup;
-use super::tally::Tally;
-use super::trouble;
-use super::turn::{Over, play};
-use super::typing::Typing;
-use crate::attach::Person;
-use crate::failure::{Failure, chain};
-use crate::model::{self, Chosen};
+use super::slash_command::{self, SlashCommand};
+use super::input::{LineInput, InputEvent};
+use super::interrupt::InterruptHandler;
+use super::resume::{self, ConversationState};
+use super::event_printer::EventPrinter;
+use super::chat_factory::ChatFactory;
+use super::usage::UsageTotals;
+use super::error_advice;
+use super::turn::{TurnOutcome, run_turn};
+use super::line_helper::LineHelper;
+use crate::remote_servers::TerminalElicitor;
+use crate::cli_error::{CliError, error_chain};
+use crate::model_selection::{self, SelectedModel};
 
-mod act;
+mod command_handlers;
 
 /// A conversation under way, and what its commands change.
 struct Session<'a> {
-    setup: &'a Setup,
+    setup: &'a ChatFactory,
     runtime: &'a Runtime,
-    interrupts: &'a Interrupts,
-    input: Arc<Input>,
-    screen: Screen,
-    chosen: Chosen,
+    interrupts: &'a InterruptHandler,
+    input: Arc<LineInput>,
+    printer: EventPrinter,
+    selected_model: SelectedModel,
     chat: Chat,
-    conversation: String,
+    conversation_id: String,
     /// Words to put into the model's mouth before the next question.
-    inserted: Vec<String>,
-    tally: Tally,
+    pending_assistant_texts: Vec<String>,
+    usage: UsageTotals,
 }
 
 /// Talks until somebody leaves.
 pub(crate) fn execute(
-    setup: &Setup,
-    chosen: Chosen,
-    person: &Person,
-    interrupts: &Interrupts,
+    setup: &ChatFactory,
+    chosen: SelectedModel,
+    person: &TerminalElicitor,
+    interrupts: &InterruptHandler,
     runtime: &Runtime,
-) -> Result<ExitCode, Failure> {
-    let input = Arc::new(Input::open(typing(setup)?, interrupts.clone()));
-    person.through(Arc::clone(&input) as _);
+) -> Result<ExitCode, CliError> {
+    let input = Arc::new(LineInput::open(build_line_helper(setup)?, interrupts.clone()));
+    person.set_reader(Arc::clone(&input) as _);
     let shown = Arc::clone(&input);
     setup
         .servers
-        .report_with(move |warning| shown.show(&format!("warning: {warning}")));
-    let chat = setup.chat(&chosen.model, Arc::clone(&input) as _);
+        .set_warning_handler(move |warning| shown.print_above_input(&format!("warning: {warning}")));
+    let chat = setup.build_chat(&chosen.model, Arc::clone(&input) as _);
     let mut session = Session {
         setup,
         runtime,
         interrupts,
         input,
-        screen: Screen::new(),
-        chosen,
+        printer: EventPrinter::new(),
+        selected_model: chosen,
         chat,
-        conversation: setup.conversation.clone(),
-        inserted: Vec::new(),
-        tally: Tally::default(),
+        conversation_id: setup.conversation_id.clone(),
+        pending_assistant_texts: Vec::new(),
+        usage: UsageTotals::default(),
     };
-    match session.talk() {
+    match session.run_loop() {
         // Whoever read has gone, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(Failure::finding(&error)),
+        Err(error) => Err(CliError::from_error(&error)),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
 }
 
-fn typing(setup: &Setup) -> Result<Typing, Failure> {
+fn build_line_helper(setup: &ChatFactory) -> Result<LineHelper, CliError> {
     let snapshot = setup.invoker.snapshot();
-    let snapshot = snapshot.map_err(|error| Failure::finding(&error))?;
+    let snapshot = snapshot.map_err(|error| CliError::from_error(&error))?;
     let tools = snapshot.iter().map(|tool| tool.spec().name.to_string());
     let prompts = snapshot.prompts().map(|prompt| prompt.name().to_string());
-    let vendors = model::vendors().map(str::to_owned);
-    Ok(Typing {
-        commands: command::names(),
+    let vendors = model_selection::vendor_names().map(str::to_owned);
+    Ok(LineHelper {
+        commands: slash_command::command_names(),
         names: tools.chain(prompts).chain(vendors).collect(),
     })
 }
 
 impl Session<'_> {
-    fn talk(&mut self) -> io::Result<()> {
-        self.screen.begin(&self.chosen, self.setup, &self.chat);
+    fn run_loop(&mut self) -> io::Result<()> {
+        self.printer.print_header(&self.selected_model, self.setup, &self.chat);
         if self.input.is_terminal() {
-            self.screen.note("/help says what to type; Ctrl-D leaves");
+            self.printer.print_note("/help says what to type; Ctrl-D leaves");
         }
-        self.go_on()?;
+        self.open_conversation()?;
         let mut interrupted = false;
         loop {
-            let line = match self.input.next()? {
-                Line::Over => return Ok(()),
-                Line::Interrupted if interrupted => return Ok(()),
-                Line::Interrupted => {
+            let line = match self.input.read_event()? {
+                InputEvent::EndOfInput => return Ok(()),
+                InputEvent::Interrupted if interrupted => return Ok(()),
+                InputEvent::Interrupted => {
                     interrupted = true;
-                    self.screen.note("Ctrl-C again, or Ctrl-D, leaves");
+                    self.printer.print_note("Ctrl-C again, or Ctrl-D, leaves");
                     continue;
                 }
-                Line::Said(line) => line,
+                InputEvent::Text(line) => line,
             };
             interrupted = false;
             if line.trim().is_empty() {
                 continue;
             }
             let Some(command) = line.strip_prefix('/') else {
-                self.ask(&line)?;
+                self.send_message(&line)?;
                 continue;
             };
-            match Command::read(command) {
-                Ok(Command::Quit) => return Ok(()),
-                Ok(command) => self.act(command)?,
-                Err(wrong) => self.screen.error(&wrong),
+            match SlashCommand::parse(command) {
+                Ok(SlashCommand::Quit) => return Ok(()),
+                Ok(command) => self.run_command(command)?,
+                Err(wrong) => self.printer.print_error(&wrong),
             }
         }
     }
 
     /// Says which conversation this is, and finishes its last turn if that was interrupted.
-    fn go_on(&mut self) -> io::Result<()> {
-        let conversation = self.conversation.clone();
-        let screen = &mut self.screen;
-        let mut busy = || screen.note("another process has this conversation: waiting for it");
-        let taking = resume::take(self.setup, &conversation, &mut busy);
+    fn open_conversation(&mut self) -> io::Result<()> {
+        let conversation = self.conversation_id.clone();
+        let screen = &mut self.printer;
+        let mut busy = || screen.print_note("another process has this conversation: waiting for it");
+        let taking = resume::acquire_conversation(self.setup, &conversation, &mut busy);
         let standing = match self.runtime.block_on(taking) {
             Ok(standing) => standing,
             Err(error) => {
-                self.screen.error(&chain(&error));
+                self.printer.print_error(&error_chain(&error));
                 return Ok(());
             }
         };
         let kept = &self.setup.store;
         match standing {
-            Standing::New if kept.keeps() => {
-                let place = kept.place();
-                self.screen
-                    .note(&format!("conversation {conversation}, kept in {place}"));
+            ConversationState::Empty if kept.is_persistent() => {
+                let place = kept.location();
+                self.printer
+                    .print_note(&format!("conversation {conversation}, kept in {place}"));
             }
-            Standing::New => self.screen.note("this conversation is not kept"),
-            Standing::Over => self
-                .screen
-                .note(&format!("going on with conversation {conversation}")),
-            Standing::Interrupted => {
-                self.screen.note(resume::FINISHING);
+            ConversationState::Empty => self.printer.print_note("this conversation is not kept"),
+            ConversationState::Idle => self
+                .printer
+                .print_note(&format!("going on with conversation {conversation}")),
+            ConversationState::Interrupted => {
+                self.printer.print_note(resume::RESUMING_NOTE);
                 let ask = self.chat.resume(&conversation);
-                return self.play(ask);
+                return self.run_turn(ask);
             }
         }
-        let given_back = resume::give_back(self.setup, &conversation);
+        let given_back = resume::release_conversation(self.setup, &conversation);
         if let Err(error) = self.runtime.block_on(given_back) {
-            self.screen.error(&chain(&error));
+            self.printer.print_error(&error_chain(&error));
         }
         Ok(())
     }
 
     /// Asks a question; whatever comes of it, the session goes on.
-    fn ask(&mut self, question: &str) -> io::Result<()> {
-        let mut ask = self.chat.message().conversation(&self.conversation);
-        for words in self.inserted.drain(..) {
+    fn send_message(&mut self, question: &str) -> io::Result<()> {
+        let mut ask = self.chat.message().conversation(&self.conversation_id);
+        for words in self.pending_assistant_texts.drain(..) {
             ask = ask.assistant(words);
         }
-        self.play(ask.user(question.trim()))
+        self.run_turn(ask.user(question.trim()))
     }
 
-    fn play(&mut self, ask: TurnRequest) -> io::Result<()> {
-        let ask = ask.cancel_on(self.interrupts.begin());
-        let (screen, tally) = (&mut self.screen, &mut self.tally);
+    fn run_turn(&mut self, ask: TurnRequest) -> io::Result<()> {
+        let ask = ask.cancel_on(self.interrupts.begin_turn());
+        let (screen, tally) = (&mut self.printer, &mut self.usage);
         let mut show = |event: &_| {
-            tally.count(event);
-            screen.show(event)
+            tally.record_event(event);
+            screen.print_event(event)
         };
-        let over = self.runtime.block_on(play(ask, &mut show));
-        self.interrupts.end();
-        self.screen.close()?;
+        let over = self.runtime.block_on(run_turn(ask, &mut show));
+        self.interrupts.end_turn();
+        self.printer.end_open_line()?;
         match over {
-            Over::Ended(TurnEnd::Cancelled) => self.screen.note("cancelled"),
-            Over::Ended(TurnEnd::Length) => {
+            TurnOutcome::Ended(TurnEnd::Cancelled) => self.printer.print_note("cancelled"),
+            TurnOutcome::Ended(TurnEnd::Length) => {
                 let cut = "the answer is cut off: the model reached the most tokens of an answer";
-                self.screen.error(cut);
+                self.printer.print_error(cut);
             }
-            Over::Ended(_) => {}
-            Over::Failed(error) => self.screen.error(&trouble::told(&error)),
-            Over::Unread(error) => return Err(error),
+            TurnOutcome::Ended(_) => {}
+            TurnOutcome::Failed(error) => self.printer.print_error(&error_advice::describe_error(&error)),
+            TurnOutcome::OutputFailed(error) => return Err(error),
         }
         Ok(())
     }

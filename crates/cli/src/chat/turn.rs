@@ -6,18 +6,18 @@ use futures::stream::StreamExt as _;
 use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest};
 
 /// How a turn came to an end.
-pub(crate) enum Over {
+pub(crate) enum TurnOutcome {
     Ended(TurnEnd),
     Failed(ChatError),
     /// What happens cannot be shown any more, so nothing more happens.
-    Unread(io::Error),
+    OutputFailed(io::Error),
 }
 
 /// Asks, and shows what happens.
-pub(crate) async fn play(
+pub(crate) async fn run_turn(
     ask: TurnRequest,
     show: &mut dyn FnMut(&ChatEvent) -> io::Result<()>,
-) -> Over {
+) -> TurnOutcome {
     let mut events = ask.stream();
     let mut ended = None;
     while let Some(event) = events.next().await {
@@ -27,15 +27,15 @@ pub(crate) async fn play(
                     ended = Some(end.clone());
                 }
                 if let Err(error) = show(&event) {
-                    return Over::Unread(error);
+                    return TurnOutcome::OutputFailed(error);
                 }
             }
-            Err(error) => return Over::Failed(error),
+            Err(error) => return TurnOutcome::Failed(error),
         }
     }
     match ended {
-        Some(end) => Over::Ended(end),
-        None => Over::Failed(ChatError::TurnPaused {
+        Some(end) => TurnOutcome::Ended(end),
+        None => TurnOutcome::Failed(ChatError::TurnPaused {
             waiting: "for a decision that nobody here can make".to_owned(),
         }),
     }

@@ -3,35 +3,35 @@
 use std::io::{IsTerminal as _, Write as _, stderr};
 
 /// Fewer tools are checked before anybody looks.
-const MANY: usize = 200;
+const MIN_TOOLS_TO_SHOW: usize = 200;
 
 pub(super) struct Progress {
-    done: usize,
-    all: usize,
-    shown: bool,
+    checked: usize,
+    total: usize,
+    is_enabled: bool,
 }
 
 impl Progress {
     pub(super) fn new(all: usize) -> Self {
         Self {
-            done: 0,
-            all,
-            shown: all > MANY && stderr().is_terminal(),
+            checked: 0,
+            total: all,
+            is_enabled: all > MIN_TOOLS_TO_SHOW && stderr().is_terminal(),
         }
     }
 
-    pub(super) fn step(&mut self) {
-        self.done += 1;
-        if self.shown && self.done.is_multiple_of(50) {
+    pub(super) fn increment(&mut self) {
+        self.checked += 1;
+        if self.is_enabled && self.checked.is_multiple_of(50) {
             let mut out = stderr().lock();
             // A terminal that is gone misses nothing.
-            let _ = write!(out, "\rchecked {} of {} tools", self.done, self.all)
+            let _ = write!(out, "\rchecked {} of {} tools", self.checked, self.total)
                 .and_then(|()| out.flush());
         }
     }
 
-    pub(super) fn end(self) {
-        if self.shown {
+    pub(super) fn clear_line(self) {
+        if self.is_enabled {
             eprint!("\r\x1b[K");
         }
     }

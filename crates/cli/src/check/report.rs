@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{Dialect, Loss};
 
-use super::found::Found;
-use super::verdict::{Checked, Outcome, Verdict};
+use super::tool_sources::ToolsToCheck;
+use super::dialect_result::{CheckedTool, LoweringVerdict, DialectResult};
 
 /// What `--json` prints.
-pub(super) fn json(checked: &[Checked<'_>], found: &Found) -> Value {
+pub(super) fn to_json(checked: &[CheckedTool<'_>], found: &ToolsToCheck) -> Value {
     let tools: Vec<Value> = checked
         .iter()
         .map(|checked| {
             let dialects: Map<String, Value> = checked
-                .verdicts
+                .dialect_results
                 .iter()
                 .map(|verdict| (verdict.dialect.name().to_owned(), json!(verdict)))
                 .collect();
@@ -22,34 +22,34 @@ pub(super) fn json(checked: &[Checked<'_>], found: &Found) -> Value {
                 "name": checked.tool.candidate.name,
                 "source": checked.tool.source,
                 "notes": checked.tool.notes,
-                "undescribed": undescribed(checked),
+                "undescribed": undescribed_parameters(checked),
                 "dialects": dialects,
             })
         })
         .collect();
-    json!({"tools": tools, "refused": found.refused})
+    json!({"tools": tools, "refused": found.rejected})
 }
 
 /// What a person reads.
-pub(super) fn text(checked: &[Checked<'_>], dialects: &[Dialect], found: &Found) -> String {
-    let mut out = table(checked, dialects);
+pub(super) fn to_text(checked: &[CheckedTool<'_>], dialects: &[Dialect], found: &ToolsToCheck) -> String {
+    let mut out = format_table(checked, dialects);
     for checked in checked {
-        out.push_str(&details(checked));
+        out.push_str(&format_details(checked));
     }
-    for refused in &found.refused {
-        let word = if refused.is_finding() {
+    for refused in &found.rejected {
+        let word = if refused.is_error() {
             "refused"
         } else {
             "skipped"
         };
         let _ = writeln!(out, "\n{word}: {refused}");
     }
-    out.push_str(&summary(checked, dialects.len(), found));
+    out.push_str(&format_summary(checked, dialects.len(), found));
     out
 }
 
 /// A line per tool, a column per dialect; the parts of a dialect's name stand above each other.
-fn table(checked: &[Checked<'_>], dialects: &[Dialect]) -> String {
+fn format_table(checked: &[CheckedTool<'_>], dialects: &[Dialect]) -> String {
     let mut columns: Vec<Vec<String>> = vec![
         ["", "tool"]
             .into_iter()
@@ -64,8 +64,8 @@ fn table(checked: &[Checked<'_>], dialects: &[Dialect]) -> String {
             .unwrap_or(("", dialect.name()));
         let cells = checked
             .iter()
-            .filter_map(|checked| checked.verdicts.get(at))
-            .map(Verdict::short);
+            .filter_map(|checked| checked.dialect_results.get(at))
+            .map(DialectResult::label);
         columns.push(
             [above.to_owned(), below.to_owned()]
                 .into_iter()
@@ -99,14 +99,14 @@ fn table(checked: &[Checked<'_>], dialects: &[Dialect]) -> String {
 }
 
 /// What each dialect gave up, those that gave up the same told once.
-fn details(checked: &Checked<'_>) -> String {
+fn format_details(checked: &CheckedTool<'_>) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for verdict in &checked.verdicts {
+    for verdict in &checked.dialect_results {
         let mut told = String::new();
         if let Some(reason) = &verdict.reason {
             let _ = writeln!(told, "    impossible: {reason}");
         }
-        told.push_str(&losses(verdict));
+        told.push_str(&format_losses(verdict));
         for refusal in &verdict.refused {
             let _ = writeln!(told, "    would still be refused: {refusal}");
         }
@@ -118,7 +118,7 @@ fn details(checked: &Checked<'_>) -> String {
             None => groups.push((told, vec![verdict.dialect.name()])),
         }
     }
-    let undescribed = undescribed(checked);
+    let undescribed = undescribed_parameters(checked);
     if groups.is_empty() && checked.tool.notes.is_empty() && undescribed.is_empty() {
         return String::new();
     }
@@ -139,13 +139,13 @@ fn details(checked: &Checked<'_>) -> String {
 }
 
 /// More places at which the same is lost are counted.
-const PLACES: usize = 3;
+const MAX_LOCATIONS: usize = 3;
 
 /// Each loss with the places it happens at.
-fn losses(verdict: &Verdict<'_>) -> String {
+fn format_losses(verdict: &DialectResult<'_>) -> String {
     let mut out = String::new();
     let mut groups: Vec<(&Loss, usize)> = Vec::new();
-    for loss in verdict.real_losses() {
+    for loss in verdict.significant_losses() {
         let same = |other: &Loss| {
             (&other.keyword, other.severity, &other.described_as)
                 == (&loss.keyword, loss.severity, &loss.described_as)
@@ -160,12 +160,12 @@ fn losses(verdict: &Verdict<'_>) -> String {
                 1
             }
         };
-        if times <= PLACES {
+        if times <= MAX_LOCATIONS {
             let _ = writeln!(out, "    {loss}");
         }
     }
-    for (loss, times) in groups.iter().filter(|(_, times)| *times > PLACES) {
-        let more = times - PLACES;
+    for (loss, times) in groups.iter().filter(|(_, times)| *times > MAX_LOCATIONS) {
+        let more = times - MAX_LOCATIONS;
         let _ = writeln!(
             out,
             "    … {} ({}) at {more} more places",
@@ -176,7 +176,7 @@ fn losses(verdict: &Verdict<'_>) -> String {
 }
 
 /// The parameters that nobody has described.
-fn undescribed<'f>(checked: &Checked<'f>) -> Vec<&'f str> {
+fn undescribed_parameters<'f>(checked: &CheckedTool<'f>) -> Vec<&'f str> {
     let properties = checked.tool.candidate.input.as_value().get("properties");
     let told = |part: &Value| {
         // What a reference leads to may have a description of its own.
@@ -193,24 +193,24 @@ fn undescribed<'f>(checked: &Checked<'f>) -> Vec<&'f str> {
         .collect()
 }
 
-fn summary(checked: &[Checked<'_>], dialects: usize, found: &Found) -> String {
+fn format_summary(checked: &[CheckedTool<'_>], dialects: usize, found: &ToolsToCheck) -> String {
     let (mut lossless, mut lossy, mut impossible) = (0, 0, 0);
-    for verdict in checked.iter().flat_map(|checked| &checked.verdicts) {
+    for verdict in checked.iter().flat_map(|checked| &checked.dialect_results) {
         match verdict.verdict {
-            Outcome::Lossless => lossless += 1,
-            Outcome::Lossy => lossy += 1,
-            Outcome::Impossible => impossible += 1,
+            LoweringVerdict::Lossless => lossless += 1,
+            LoweringVerdict::Lossy => lossy += 1,
+            LoweringVerdict::Impossible => impossible += 1,
         }
     }
     let mut out = format!(
         "\n{} × {}: {lossless} lossless, {lossy} lossy, {impossible} impossible",
-        counted(checked.len(), "tool"),
-        counted(dialects, "dialect"),
+        pluralize(checked.len(), "tool"),
+        pluralize(dialects, "dialect"),
     );
-    let refused = found.refused.iter().filter(|refused| refused.is_finding());
+    let refused = found.rejected.iter().filter(|refused| refused.is_error());
     match refused.count() {
         0 => {}
-        count => out.push_str(&format!("; {} refused", counted(count, "definition"))),
+        count => out.push_str(&format!("; {} refused", pluralize(count, "definition"))),
     }
     if lossy > 0 {
         out.push_str("\nwider: a model may send more than is valid, and such a call is refused; narrower: it cannot send all that is valid");
@@ -219,7 +219,7 @@ fn summary(checked: &[Checked<'_>], dialects: usize, found: &Found) -> String {
     out
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn pluralize(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

@@ -5,44 +5,44 @@ use std::path::Path;
 
 use toolwright_chat::{Store, import_journal};
 
-use super::{failed, holding, journal};
-use crate::clean::clean;
-use crate::failure::Failure;
+use super::{store_error, with_lease, journal_file};
+use crate::sanitize::sanitize;
+use crate::cli_error::CliError;
 
 /// Reads a conversation from a file, or from stdin, under its own name or another.
-pub(super) async fn import(
+pub(super) async fn import_file(
     store: &dyn Store,
     file: &Path,
     id: Option<String>,
-) -> Result<(), Failure> {
-    let (name, text) = text(file)?;
-    let journal = journal::read(&text).map_err(|(line, what)| {
-        Failure::told(clean(&format!("{name}:{line}: {what}")).into_owned())
+) -> Result<(), CliError> {
+    let (name, text) = read_input(file)?;
+    let journal = journal_file::parse_journal(&text).map_err(|(line, what)| {
+        CliError::failure(sanitize(&format!("{name}:{line}: {what}")).into_owned())
     })?;
     let (entries, repaired) = import_journal(journal.entries);
     let id = id.unwrap_or(journal.conversation);
     if id.trim().is_empty() {
-        return Err(Failure::usage("it has no name: pass --as ID"));
+        return Err(CliError::usage("it has no name: pass --as ID"));
     }
-    holding(store, &id, async |lease| {
-        let there = store.tail(&id, None, 1).await.map_err(failed)?;
+    with_lease(store, &id, async |lease| {
+        let there = store.tail(&id, None, 1).await.map_err(store_error)?;
         if !there.is_empty() {
-            return Err(Failure::told(format!(
+            return Err(CliError::failure(format!(
                 "there is a conversation `{}` already: pass --as ID, or delete it first",
-                clean(&id)
+                sanitize(&id)
             )));
         }
-        store.append(lease, &entries).await.map_err(failed)
+        store.append(lease, &entries).await.map_err(store_error)
     })
     .await?;
     for remark in repaired {
-        eprintln!("repaired: {}", clean(&remark));
+        eprintln!("repaired: {}", sanitize(&remark));
     }
-    eprintln!("{}: {} entries", clean(&id), entries.len());
+    eprintln!("{}: {} entries", sanitize(&id), entries.len());
     Ok(())
 }
 
-fn text(file: &Path) -> Result<(String, String), Failure> {
+fn read_input(file: &Path) -> Result<(String, String), CliError> {
     let mut text = String::new();
     let (name, read) = match file.as_os_str() == "-" {
         true => (
@@ -56,6 +56,6 @@ fn text(file: &Path) -> Result<(String, String), Failure> {
     };
     match read {
         Ok(()) => Ok((name, text)),
-        Err(error) => Err(Failure::told(format!("{name}: {error}"))),
+        Err(error) => Err(CliError::failure(format!("{name}: {error}"))),
     }
 }

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 /// What opens an address, by the system.
-const OPENERS: &[&str] = if cfg!(target_os = "macos") {
+const OPEN_COMMANDS: &[&str] = if cfg!(target_os = "macos") {
     &["open"]
 } else if cfg!(windows) {
     &["explorer"]
@@ -12,8 +12,8 @@ const OPENERS: &[&str] = if cfg!(target_os = "macos") {
 };
 
 /// Opens an address, or says that it could not.
-pub(crate) fn open(url: &str) {
-    let started = OPENERS.iter().any(|opener| {
+pub(crate) fn open_url(url: &str) {
+    let started = OPEN_COMMANDS.iter().any(|opener| {
         let mut command = Command::new(opener);
         command.arg(url).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::null()).spawn().is_ok()

@@ -11,11 +11,11 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::set_global_default;
 use tracing::{Event, Level, Metadata, Subscriber, level_filters::LevelFilter};
 
-use crate::clean::label;
+use crate::sanitize::sanitize_label;
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(crate) enum Amount {
+pub(crate) enum LogLevel {
     /// Nothing.
     Off,
     /// What went wrong.
@@ -30,31 +30,31 @@ pub(crate) enum Amount {
 }
 
 /// Begins to tell; nothing is told here where spans go to a collector, which has the place already.
-pub(crate) fn begin(amount: Amount, json: bool) {
+pub(crate) fn init_logging(amount: LogLevel, json: bool) {
     let most = match amount {
-        Amount::Off => LevelFilter::OFF,
-        Amount::Error => LevelFilter::ERROR,
-        Amount::Warn => LevelFilter::WARN,
-        Amount::Info => LevelFilter::INFO,
-        Amount::Debug => LevelFilter::DEBUG,
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
     };
-    let _ = set_global_default(Lines { most, json });
+    let _ = set_global_default(StderrSubscriber { max_level: most, json });
 }
 
 /// Writes events, and knows no spans.
-struct Lines {
-    most: LevelFilter,
+struct StderrSubscriber {
+    max_level: LevelFilter,
     json: bool,
 }
 
-impl Subscriber for Lines {
+impl Subscriber for StderrSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let ours = metadata.target().starts_with("toolwright");
-        metadata.is_event() && ours && *metadata.level() <= self.most
+        metadata.is_event() && ours && *metadata.level() <= self.max_level
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.most)
+        Some(self.max_level)
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -66,11 +66,11 @@ impl Subscriber for Lines {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields(Map::new());
+        let mut fields = EventFields(Map::new());
         event.record(&mut fields);
         let line = match self.json {
-            true => as_json(*event.metadata().level(), fields.0),
-            false => as_text(*event.metadata().level(), fields.0),
+            true => format_json(*event.metadata().level(), fields.0),
+            false => format_text(*event.metadata().level(), fields.0),
         };
         // Whoever reads stderr may have gone; the server serves all the same.
         let _ = io::stderr().lock().write_all(line.as_bytes());
@@ -82,42 +82,42 @@ impl Subscriber for Lines {
 }
 
 /// What an event brings, each text without secrets.
-struct Fields(Map<String, Value>);
+struct EventFields(Map<String, Value>);
 
-impl Fields {
-    fn put(&mut self, field: &Field, value: impl Into<Value>) {
+impl EventFields {
+    fn insert(&mut self, field: &Field, value: impl Into<Value>) {
         self.0.insert(field.name().to_owned(), value.into());
     }
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field, redact(value).into_owned());
+        self.insert(field, redact(value).into_owned());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field, value);
+        self.insert(field, value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field, value);
+        self.insert(field, value);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.put(field, value);
+        self.insert(field, value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.put(field, value);
+        self.insert(field, value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let text = format!("{value:?}");
-        self.put(field, redact(&text).into_owned());
+        self.insert(field, redact(&text).into_owned());
     }
 }
 
-fn as_json(level: Level, fields: Map<String, Value>) -> String {
+fn format_json(level: Level, fields: Map<String, Value>) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let at = since.map_or(0, |since| since.as_millis());
     let mut line = Map::new();
@@ -130,7 +130,7 @@ fn as_json(level: Level, fields: Map<String, Value>) -> String {
     format!("{}\n", Value::from(line))
 }
 
-fn as_text(level: Level, mut fields: Map<String, Value>) -> String {
+fn format_text(level: Level, mut fields: Map<String, Value>) -> String {
     let message = fields.shift_remove("message");
     let message = message.as_ref().and_then(Value::as_str).unwrap_or_default();
     let mut line = format!("{}: {message}", level.to_string().to_lowercase());
@@ -139,5 +139,5 @@ fn as_text(level: Level, mut fields: Map<String, Value>) -> String {
         let _ = write!(line, " {name}={value}");
     }
     // What a client sent must not pass for a line of our own.
-    format!("{}\n", label(&line))
+    format!("{}\n", sanitize_label(&line))
 }

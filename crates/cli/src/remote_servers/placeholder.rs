@@ -1,0 +1,59 @@
+//! Stand-ins for tools whose server is away, while settings are checked for names that nobody has.
+//!
+//! `[tools.shop_add]` is a mistake where there is no such tool, but not where the server `shop` cannot be reached just now.
+//! An invoker checks names when it is built, and only then; so long a stand-in has the name.
+
+use std::collections::BTreeSet;
+
+use toolwright_core::{Config, Registry, Tool, ToolName};
+
+/// Adds a stand-in for each tool and bundle that settings name and the registry does not have; returns their names.
+///
+/// `absent` are the only names that may be missing, of tools and of bundles; where it is unknown which they are, any may.
+pub(super) fn add_placeholders(
+    registry: &Registry,
+    config: &Config,
+    absent: Option<&[String]>,
+) -> Vec<ToolName> {
+    let mut added = Vec::new();
+    let mut add = |name: &str, bundle: &str| {
+        let tool = Tool::builder(name, "Stands in for a tool whose server is away.")
+            .imported(true)
+            .bundle(bundle)
+            .read_only(true)
+            .run(|_, _| "its server is away");
+        // A name that no tool can have is refused with the settings.
+        if let Ok(tool) = tool {
+            let name = tool.spec().name.clone();
+            if registry.add(tool).is_ok() {
+                added.push(name);
+            }
+        }
+    };
+    let may_be_missing = |name: &String| absent.is_none_or(|absent| absent.contains(name));
+    for name in configured_names(config, "tools")
+        .iter()
+        .filter(|name| may_be_missing(name))
+    {
+        if registry.get(name).is_none() {
+            add(name, "away");
+        }
+    }
+    let bundles = registry.bundles();
+    let named = configured_names(config, "bundles").into_iter();
+    let unknown = named.filter(|name| !bundles.iter().any(|bundle| **bundle == **name));
+    for (number, bundle) in unknown.filter(may_be_missing).enumerate() {
+        add(&format!("stand_in_{number}"), &bundle);
+    }
+    added
+}
+
+/// The names of `[GROUP.NAME]`.
+fn configured_names(config: &Config, group: &str) -> BTreeSet<String> {
+    let keys = config.keys_under(group).into_iter();
+    let names = keys.filter_map(|key| {
+        let rest = key.strip_prefix(group)?.strip_prefix('.')?;
+        Some(rest.rsplit_once('.')?.0.to_owned())
+    });
+    names.collect()
+}
