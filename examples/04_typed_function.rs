@@ -32,7 +32,7 @@ struct Books {
     titles: Vec<&'static str>,
 }
 
-const SHELF: [(&str, &str, u16); 3] = [
+const CATALOG: [(&str, &str, u16); 3] = [
     ("Woolf", "Mrs Dalloway", 1925),
     ("Woolf", "Orlando", 1928),
     ("Mann", "Der Zauberberg", 1924),
@@ -40,7 +40,7 @@ const SHELF: [(&str, &str, u16); 3] = [
 
 fn books_by(author: Author, _: HandlerContext) -> Json<Books> {
     let (author, since) = (author.name, author.since.unwrap_or_default());
-    let all = SHELF.iter();
+    let all = CATALOG.iter();
     let found = all.filter(|(by, _, year)| *by == author && *year >= since);
     let titles = found.map(|(_, title, _)| *title).collect();
     Json(Books { author, titles })

@@ -35,9 +35,9 @@ fn order_price(order: String) -> String {
 }
 
 /// Decides by itself; a terminal or a page would ask a person here.
-struct Clerk;
+struct RefundApprover;
 
-impl Approver for Clerk {
+impl Approver for RefundApprover {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let (title, arguments) = (request.tool.title.as_deref(), request.arguments);
         println!("{}? {arguments}", title.unwrap_or_default());
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // A destructive tool is asked about anyway; this view asks about every tool.
     let view = registry.all();
     let view = view.map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
-    let invoker = Invoker::builder(view).approver(Clerk).build()?;
+    let invoker = Invoker::builder(view).approver(RefundApprover).build()?;
     for (name, arguments) in [
         ("order_price", json!({"order": "A-7"})),
         ("issue_refund", json!({"order": "A-7", "euros": 20})),

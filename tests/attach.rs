@@ -30,16 +30,16 @@ mod vendor;
 const TOOLWRIGHT: &str = env!("CARGO_BIN_EXE_toolwright");
 
 /// A project with its own settings, and a home without keys.
-struct Project(tempfile::TempDir);
+struct TestProject(tempfile::TempDir);
 
 #[derive(Debug)]
-struct Told {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-impl Project {
+impl TestProject {
     fn with(settings: &str) -> Self {
         let project = Self(tempfile::tempdir().unwrap());
         project.write("toolwright.toml", settings);
@@ -63,15 +63,15 @@ impl Project {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Told {
-        told(self.command(TOOLWRIGHT).args(arguments))
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
+        run_command(self.command(TOOLWRIGHT).args(arguments))
     }
 }
 
-fn told(command: &mut Command) -> Told {
+fn run_command(command: &mut Command) -> CommandOutput {
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Told {
+    CommandOutput {
         code: output.status.code(),
         out: text(&output.stdout),
         err: text(&output.stderr),

@@ -29,10 +29,10 @@ const HEADINGS: [&str; 3] = ["## Set up", "## A program", "## What comes across"
 const MOST_LINES: usize = 200;
 
 /// What is more than a bridge, and counts for itself: a model for our chat, a foreign agent's events for our page.
-const MORE: [&str; 3] = ["src/events.rs", "src/model.rs", "src/model/"];
+const EXTRA_FILES: [&str; 3] = ["src/events.rs", "src/model.rs", "src/model/"];
 
 /// So many lines in two bridges belong to what all bridges share.
-const BLOCK: usize = 6;
+const DUPLICATE_BLOCK_LINES: usize = 6;
 
 struct Bridge {
     name: String,
@@ -149,7 +149,7 @@ fn a_bridge_is_small() {
         let is_more = |path: &Path| {
             let path = path.strip_prefix(&bridge.folder).unwrap_or(path);
             let path = path.to_string_lossy();
-            MORE.iter().any(|more| path.starts_with(more))
+            EXTRA_FILES.iter().any(|more| path.starts_with(more))
         };
         let mut code = bridge.code("src");
         code.retain(|(path, _)| !is_more(path));
@@ -171,7 +171,7 @@ fn nothing_is_written_in_two_bridges() {
     for bridge in bridges() {
         let folders = ["src", "tests", "examples"];
         for (path, lines) in folders.iter().flat_map(|folder| bridge.code(folder)) {
-            for block in lines.windows(BLOCK) {
+            for block in lines.windows(DUPLICATE_BLOCK_LINES) {
                 let first = seen
                     .entry(block.to_vec())
                     .or_insert_with(|| (bridge.name.clone(), path.clone()));

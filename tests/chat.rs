@@ -21,9 +21,9 @@ mod vendor;
 use vendor::Vendor;
 
 /// A home without settings, keys or history.
-struct Home(tempfile::TempDir);
+struct TestHome(tempfile::TempDir);
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -31,12 +31,12 @@ impl Home {
     /// The program, in an environment of its own.
     fn chat(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-        self.furnish(&mut command);
+        self.set_environment(&mut command);
         command.arg("chat").args(arguments);
         command
     }
 
-    fn furnish(&self, command: &mut Command) {
+    fn set_environment(&self, command: &mut Command) {
         command.env_clear().current_dir(self.0.path());
         command.env("HOME", self.0.path()).env("TERM", "xterm");
         // Nobody listens there.
@@ -44,34 +44,34 @@ impl Home {
         command.stdin(Stdio::null());
     }
 
-    fn run(&self, arguments: &[&str]) -> Told {
-        told(&self.chat(arguments).output().unwrap())
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
+        command_output(&self.chat(arguments).output().unwrap())
     }
 
     /// Asks a vendor on this machine.
     fn ask(&self, vendor: &Vendor, arguments: &[&str]) -> Command {
         let mut command = self.chat(arguments);
-        at(&mut command, vendor);
+        use_vendor(&mut command, vendor);
         command
     }
 }
 
-fn at(command: &mut Command, vendor: &Vendor) {
+fn use_vendor(command: &mut Command, vendor: &Vendor) {
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
     command.env("OPENAI_BASE_URL", &vendor.base);
     command.env("OPENAI_API_KEY", "a key");
 }
 
 #[derive(Debug)]
-struct Told {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-fn told(output: &Output) -> Told {
+fn command_output(output: &Output) -> CommandOutput {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Told {
+    CommandOutput {
         code: output.status.code(),
         out: text(&output.stdout),
         err: text(&output.stderr),
@@ -79,14 +79,14 @@ fn told(output: &Output) -> Told {
 }
 
 /// Types these lines into a pipe.
-fn piped(mut command: Command, lines: &str) -> Told {
+fn run_with_stdin(mut command: Command, lines: &str) -> CommandOutput {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(lines.as_bytes()).unwrap();
     drop(stdin);
-    told(&child.wait_with_output().unwrap())
+    command_output(&child.wait_with_output().unwrap())
 }
 
 fn events(out: &str) -> Vec<Value> {

@@ -14,7 +14,7 @@ fn toolwright(arguments: &[&str]) -> Command {
 }
 
 /// Exit code, stdout, stderr.
-fn told(output: &Output) -> (Option<i32>, String, String) {
+fn output_parts(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (
         output.status.code(),
@@ -24,7 +24,7 @@ fn told(output: &Output) -> (Option<i32>, String, String) {
 }
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    told(&toolwright(arguments).output().unwrap())
+    output_parts(&toolwright(arguments).output().unwrap())
 }
 
 fn run_with_stdin(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {
@@ -40,7 +40,7 @@ fn run_with_stdin(arguments: &[&str], stdin: &str) -> (Option<i32>, String, Stri
         .unwrap()
         .write_all(stdin.as_bytes())
         .unwrap();
-    told(&child.wait_with_output().unwrap())
+    output_parts(&child.wait_with_output().unwrap())
 }
 
 fn json(arguments: &[&str]) -> Value {
@@ -238,7 +238,7 @@ fn a_closed_pipe_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let (_, _, err) = told(&child.wait_with_output().unwrap());
+    let (_, _, err) = output_parts(&child.wait_with_output().unwrap());
     assert_eq!(err, "");
 }
 
@@ -326,7 +326,7 @@ fn project(file: &str, text: &str) -> tempfile::TempDir {
 
 fn run_in(folder: &tempfile::TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = toolwright(arguments);
-    told(
+    output_parts(
         &command
             .arg("--project-dir")
             .arg(folder.path())
@@ -531,7 +531,7 @@ fn no_secret_is_ever_written() {
                 .env("TOOLWRIGHT_SMTP_PASSWORD", variable)
                 .env("RUST_BACKTRACE", "full");
             command.arg("--project-dir").arg(folder.path());
-            let (_, out, err) = told(&command.output().unwrap());
+            let (_, out, err) = output_parts(&command.output().unwrap());
             written.push_str(&out);
             written.push_str(&err);
         }

@@ -26,7 +26,7 @@ mod real;
 use aimock::Aimock;
 
 /// What is asked, the tool that helps, what it returns, and what the answer says.
-const TALK: [(&str, &str, &str, &str); 4] = [
+const CONVERSATION: [(&str, &str, &str, &str); 4] = [
     (
         "What time is it in Tokyo?",
         "get_city_time",
@@ -63,9 +63,9 @@ const PROTOCOLS: [(&str, &str); 5] = [
 ];
 
 /// Somebody who gives no money back.
-struct Miser;
+struct DenyingApprover;
 
-impl Approver for Miser {
+impl Approver for DenyingApprover {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move { request.deny("not today") })
     }
@@ -74,7 +74,7 @@ impl Approver for Miser {
 fn chat(model: impl Model) -> Chat {
     let registry = Registry::discover().unwrap();
     let tools = Invoker::new(&registry).unwrap();
-    Chat::builder(model, &tools).approver(Miser).build()
+    Chat::builder(model, &tools).approver(DenyingApprover).build()
 }
 
 fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
@@ -85,9 +85,9 @@ fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
     model.base_url(base).timeouts(patience).build().unwrap()
 }
 
-async fn talk(who: &str, model: impl Model) {
+async fn run_conversation(who: &str, model: impl Model) {
     let chat = chat(model);
-    for (question, tool, result, answer) in TALK {
+    for (question, tool, result, answer) in CONVERSATION {
         let mut events = chat.message().conversation("one").user(question).stream();
         let (mut text, mut called) = (String::new(), Vec::new());
         while let Some(event) = events.next().await {
@@ -114,7 +114,7 @@ async fn talk(who: &str, model: impl Model) {
 
 #[tokio::test]
 async fn the_demo_model_answers_all_four() {
-    talk("demo", toolwright::demo::DemoModel::new()).await;
+    run_conversation("demo", toolwright::demo::DemoModel::new()).await;
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_script_answers_all_four() {
         .replies("That is 71.6F.")
         .calls("issue_refund", r#"{"order": "A-1042", "amount": 20}"#)
         .replies("It was denied.");
-    talk("script", script.clone()).await;
+    run_conversation("script", script.clone()).await;
     assert_eq!(script.remaining(), 0);
 }
 
@@ -136,7 +136,7 @@ async fn a_script_answers_all_four() {
 async fn every_protocol_answers_all_four_against_a_mock_of_its_vendor() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
-        talk(name, vendor(name, &mock, path)).await;
+        run_conversation(name, vendor(name, &mock, path)).await;
     }
     // Two requests a question.
     assert_eq!(mock.received().len(), PROTOCOLS.len() * 8);

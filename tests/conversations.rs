@@ -27,9 +27,9 @@ mod look;
 mod vendor;
 
 /// A home without settings, keys or history.
-struct Home(tempfile::TempDir);
+struct TestHome(tempfile::TempDir);
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -40,12 +40,12 @@ impl Home {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-        self.furnish(&mut command);
+        self.set_environment(&mut command);
         command.args(arguments);
         command
     }
 
-    fn furnish(&self, command: &mut Command) {
+    fn set_environment(&self, command: &mut Command) {
         command.env_clear().current_dir(self.0.path());
         command.env("HOME", self.0.path()).env("TERM", "xterm");
         // Nobody listens there.
@@ -54,24 +54,24 @@ impl Home {
         command.stdin(Stdio::null());
     }
 
-    fn run(&self, arguments: &[&str]) -> Told {
-        told(&self.command(arguments).output().unwrap())
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
+        command_output(&self.command(arguments).output().unwrap())
     }
 
     /// Asks in a conversation that is kept.
-    fn ask(&self, conversation: &str, question: &str) -> Told {
+    fn ask(&self, conversation: &str, question: &str) -> CommandOutput {
         let arguments = ["chat", "--once", question, "--conversation", conversation];
-        self.run(&arguments).done()
+        self.run(&arguments).assert_success()
     }
 
     fn export(&self, conversation: &str) -> String {
         self.run(&["conversations", "export", conversation])
-            .done()
+            .assert_success()
             .out
     }
 
     /// Keeps the entries of an export under a name as they are, as if this home's own process had been interrupted there.
-    fn keep(&self, exported: &[&str], conversation: &str) {
+    fn import_entries(&self, exported: &[&str], conversation: &str) {
         let file = self.path(keep::FILE);
         let url = format!("sqlite:{}", file.display());
         let entries = exported.iter().skip(1);
@@ -91,7 +91,7 @@ impl Home {
     }
 
     /// Writes lines to a file and imports it under another name.
-    fn import(&self, lines: &[&str], conversation: &str) -> Told {
+    fn import(&self, lines: &[&str], conversation: &str) -> CommandOutput {
         let file = self.path(&format!("{conversation}.jsonl"));
         std::fs::write(&file, lines.join("\n")).unwrap();
         let file = file.to_str().unwrap();
@@ -100,29 +100,29 @@ impl Home {
 }
 
 #[derive(Debug)]
-struct Told {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-impl Told {
+impl CommandOutput {
     /// Makes sure that it went well.
-    fn done(self) -> Self {
+    fn assert_success(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
     /// Makes sure that it went wrong, in these words and with nothing on stdout.
-    fn refused(&self, code: i32, words: &str) {
+    fn assert_failure(&self, code: i32, words: &str) {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
         assert!(self.err.contains(words), "`{words}` is not in {self:?}");
     }
 }
 
-fn told(output: &Output) -> Told {
+fn command_output(output: &Output) -> CommandOutput {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Told {
+    CommandOutput {
         code: output.status.code(),
         out: text(&output.stdout),
         err: text(&output.stderr),
@@ -130,7 +130,7 @@ fn told(output: &Output) -> Told {
 }
 
 /// The kind of each entry of an export, in order.
-fn kinds(exported: &str) -> Vec<String> {
+fn entry_kinds(exported: &str) -> Vec<String> {
     let entries = exported.lines().skip(1);
     let kind = |line: &str| {
         let entry: Value = serde_json::from_str(line).unwrap();

@@ -31,16 +31,16 @@ mod process;
 #[path = "../crates/memory/tests/main/server.rs"]
 mod server;
 
-use chance::Chance;
-use honest::Findings;
-use journal::Journal;
-use process::{Fate, Life, Process};
+use chance::Rng;
+use honest::CheckTotals;
+use journal::JournalReader;
+use process::{KillPlan, ProcessOutcome, Process};
 
 /// Orders of one conversation.
 const ORDERS: usize = 2;
 
 /// Kills of one conversation, at most: then it may finish.
-const MOST: usize = 8;
+const MAX_KILLS: usize = 8;
 
 const STAGES: [&str; 5] = [
     "before start",
@@ -74,11 +74,11 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn run(name: &str, url: &str, folder: &TempDir) {
     let wanted = usize::try_from(setting("TOOLWRIGHT_CRASH_KILLS", 20)).unwrap();
     let seed = setting("TOOLWRIGHT_CRASH_SEED", 7);
-    let mut chance = Chance::new(seed);
+    let mut chance = Rng::new(seed);
     let runtime = Runtime::new().unwrap();
-    let journal = Journal::open(&runtime, url);
+    let journal = JournalReader::open(&runtime, url);
     let mut killed: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut starts, mut findings, mut conversations) = (0, Findings::default(), Vec::new());
+    let (mut starts, mut findings, mut conversations) = (0, CheckTotals::default(), Vec::new());
     while killed.values().sum::<usize>() < wanted
         || STAGES.iter().any(|it| !killed.contains_key(*it))
     {
@@ -88,18 +88,18 @@ fn run(name: &str, url: &str, folder: &TempDir) {
         let mut kills = 0;
         loop {
             let most = match killed.values().sum::<usize>() < wanted {
-                true => MOST,
+                true => MAX_KILLS,
                 // Only a stage that nobody has died in yet is left.
                 false => 1,
             };
             let fate = match kills < most {
-                true => choose(&mut chance, &killed),
-                false => Fate::Lives,
+                true => choose_kill_plan(&mut chance, &killed),
+                false => KillPlan::RunToEnd,
             };
             let process = Process::start(url, &conversation, &log, ORDERS, &fate);
             starts += 1;
-            let Life { told, died } = process.live(&fate, &mut chance);
-            kept = journal.grown(&conversation, &kept, &told);
+            let ProcessOutcome { lines: told, killed_at_stage: died } = process.run(&fate, &mut chance);
+            kept = journal.assert_only_appended(&conversation, &kept, &told);
             match died {
                 None => break,
                 Some(stage) => {
@@ -112,8 +112,8 @@ fn run(name: &str, url: &str, folder: &TempDir) {
         findings += honest::check(&entries, &log, ORDERS);
         conversations.push(conversation);
     }
-    listed(url, &conversations);
-    exported(url, &journal, &conversations);
+    assert_listed(url, &conversations);
+    assert_exported(url, &journal, &conversations);
     let mut told = format!(
         "crash test in {name}: {} kills in {starts} starts, {} conversations, seed {seed}\n",
         killed.values().sum::<usize>(),
@@ -128,17 +128,17 @@ fn run(name: &str, url: &str, folder: &TempDir) {
 }
 
 /// Every other time the stage with the fewest kills so far, else whatever it has come to.
-fn choose(chance: &mut Chance, killed: &BTreeMap<String, usize>) -> Fate {
-    if chance.below(2) == 0 {
-        return Fate::AfterLines(1 + chance.below(50));
+fn choose_kill_plan(chance: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan {
+    if chance.next_below(2) == 0 {
+        return KillPlan::KillAfterLines(1 + chance.next_below(50));
     }
     let fewest = |stage: &&&str| killed.get(**stage).copied().unwrap_or_default();
     let stage = STAGES.iter().min_by_key(fewest).unwrap();
-    Fate::Held((*stage).to_owned(), 1 + chance.below(6))
+    KillPlan::KillAtStage((*stage).to_owned(), 1 + chance.next_below(6))
 }
 
 /// The command line knows all of them.
-fn listed(url: &str, conversations: &[String]) {
+fn assert_listed(url: &str, conversations: &[String]) {
     let list: serde_json::Value =
         serde_json::from_str(&toolwright(url, &["list", "--json"])).unwrap();
     let mut listed: Vec<&str> = list
@@ -154,7 +154,7 @@ fn listed(url: &str, conversations: &[String]) {
 }
 
 /// The command line writes what was kept.
-fn exported(url: &str, journal: &Journal, conversations: &[String]) {
+fn assert_exported(url: &str, journal: &JournalReader, conversations: &[String]) {
     let last = conversations.last().unwrap();
     let exported = toolwright(url, &["export", last]);
     let lines: Vec<&str> = exported.lines().skip(1).collect();

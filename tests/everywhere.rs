@@ -80,13 +80,13 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
             ("lines", modern_lines.ask(&body)),
             ("lines, a session", lines.ask(&call)),
         ] {
-            agree(name, way, &direct, &said["result"]);
+            assert_same_result(name, way, &direct, &said["result"]);
         }
     }
 }
 
 /// Compares what MCP says with what the tool returned.
-fn agree(name: &str, way: &str, direct: &ToolResult, said: &Value) {
+fn assert_same_result(name: &str, way: &str, direct: &ToolResult, said: &Value) {
     let content = serde_json::to_value(&direct.content).unwrap();
     assert_eq!(said["content"], content, "{name} over {way}: {said}");
     let failed = said.get("isError") == Some(&Value::Bool(true));
@@ -107,7 +107,7 @@ async fn the_command_line_agrees_with_a_direct_call() {
     let home = tempfile::tempdir().unwrap();
     for (name, arguments) in calls() {
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
-        let (code, said) = called(home.path(), name, &arguments);
+        let (code, said) = call_on_command_line(home.path(), name, &arguments);
         assert_eq!(code, Some(i32::from(direct.is_error())), "{name}: {said}");
         let mut expected = serde_json::to_value(&direct).unwrap();
         // Each call has its own.
@@ -196,7 +196,7 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
 }
 
 /// Exit code and result of a call on the command line.
-fn called(home: &Path, name: &str, arguments: &Value) -> (Option<i32>, Value) {
+fn call_on_command_line(home: &Path, name: &str, arguments: &Value) -> (Option<i32>, Value) {
     let (code, out, err) = run(
         home,
         &["tools", "call", name, &arguments.to_string(), "--json"],

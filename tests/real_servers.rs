@@ -13,12 +13,12 @@ use serde::Deserialize;
 #[path = "support/real.rs"]
 mod real;
 
-const FEWEST: usize = 12;
+const MIN_SERVERS: usize = 12;
 const REPORT: &str = "tests/real/losses.md";
 
 /// What `check --json` tells, as far as it is read here.
 #[derive(Deserialize)]
-struct Told {
+struct CheckReport {
     tools: Vec<Tool>,
     refused: Vec<serde_json::Value>,
 }
@@ -55,7 +55,7 @@ struct Loss {
 }
 
 /// The verdicts on every tool of every server, asked for once.
-static TOLD: LazyLock<Option<Told>> = LazyLock::new(|| {
+static CHECK_REPORT: LazyLock<Option<CheckReport>> = LazyLock::new(|| {
     let lists = real::lists()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
     command
@@ -69,24 +69,24 @@ static TOLD: LazyLock<Option<Told>> = LazyLock::new(|| {
 
 #[test]
 fn enough_servers_list_tools() {
-    let Some(told) = TOLD.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else { return };
     let servers: BTreeSet<&Path> = told
         .tools
         .iter()
         .map(|tool| tool.source.as_path())
         .collect();
-    assert!(servers.len() >= FEWEST, "{servers:?}");
+    assert!(servers.len() >= MIN_SERVERS, "{servers:?}");
 }
 
 #[test]
 fn no_real_tool_is_refused_when_read() {
-    let Some(told) = TOLD.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else { return };
     assert!(told.refused.is_empty(), "{:#?}", told.refused);
 }
 
 #[test]
 fn every_dialect_accepts_every_real_tool() {
-    let Some(told) = TOLD.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else { return };
     let mut complaints = String::new();
     for tool in &told.tools {
         for (dialect, verdict) in &tool.dialects {
@@ -113,7 +113,7 @@ fn every_dialect_accepts_every_real_tool() {
 
 #[test]
 fn the_report_of_losses_is_as_committed() {
-    let Some(told) = TOLD.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else { return };
     let (file, fresh) = (real::root().join(REPORT), report(told));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(file, fresh).unwrap();
@@ -132,7 +132,7 @@ fn the_report_of_losses_is_as_committed() {
 }
 
 /// Counts only: nothing of what the servers say is kept.
-fn report(told: &Told) -> String {
+fn report(told: &CheckReport) -> String {
     let dialects: Vec<&str> = told
         .tools
         .first()

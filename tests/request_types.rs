@@ -26,7 +26,7 @@ mod scenarios;
 #[path = "request_types/tools.rs"]
 mod tools;
 
-use line::Line;
+use line::RecordingTransport;
 
 /// The models of vendors whose requests depend on the model; of all others it is one without a name that means anything.
 const MODELS: &[(&str, &[&str])] = &[
@@ -74,10 +74,10 @@ async fn the_official_sdks_admit_the_requests_to_every_vendor() {
     let past = past::steps().await;
     for vendor in VENDORS {
         for name in models(vendor.name) {
-            let line = Line::default();
+            let line = RecordingTransport::default();
             let model = line.model(vendor.name, name);
             for (scenario, request) in scenarios::all(vendor.name, &*model, &past) {
-                let sent = line.sent(&*model, request).await;
+                let sent = line.capture_request(&*model, request).await;
                 // What is in beta has types of its own.
                 let beta = sent.header("anthropic-beta").map_or("", |_| "-beta");
                 let folder = folder.path().join(format!("{}{beta}", vendor.name));

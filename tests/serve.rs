@@ -10,7 +10,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
 /// A server as a process of its own; ended when it is dropped.
-struct Serving {
+struct ServerProcess {
     child: Child,
     err: BufReader<ChildStderr>,
     /// The line it begins with.
@@ -19,11 +19,11 @@ struct Serving {
     address: String,
 }
 
-fn serve(arguments: &[&str]) -> Serving {
+fn serve(arguments: &[&str]) -> ServerProcess {
     serve_from(arguments, "memory:")
 }
 
-fn serve_from(arguments: &[&str], store: &str) -> Serving {
+fn serve_from(arguments: &[&str], store: &str) -> ServerProcess {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
     command
         .args(arguments)
@@ -35,7 +35,7 @@ fn serve_from(arguments: &[&str], store: &str) -> Serving {
     err.read_line(&mut line).unwrap();
     let rest = line.split_once("http://").map_or("", |(_, rest)| rest);
     let address = rest.split('/').next().unwrap_or_default().to_owned();
-    Serving {
+    ServerProcess {
         child,
         err,
         line,
@@ -43,9 +43,9 @@ fn serve_from(arguments: &[&str], store: &str) -> Serving {
     }
 }
 
-impl Serving {
+impl ServerProcess {
     /// Sends a request, and returns the answer, head and body.
-    fn ask(&self, method: &str, path: &str, body: &str) -> String {
+    fn send_request(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         write!(
@@ -75,7 +75,7 @@ impl Serving {
     }
 
     /// Asks it to end, and returns its exit code and what it said since.
-    fn end(mut self) -> (Option<i32>, String) {
+    fn stop(mut self) -> (Option<i32>, String) {
         let killed = Command::new("kill")
             .arg(self.child.id().to_string())
             .status();
@@ -86,7 +86,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -101,10 +101,10 @@ fn one_line_says_where_it_is_and_who_answers() {
         "{}",
         server.line
     );
-    assert!(server.ask("GET", "/", "").starts_with("HTTP/1.1 200"));
-    let health = server.ask("GET", "/healthz", "");
+    assert!(server.send_request("GET", "/", "").starts_with("HTTP/1.1 200"));
+    let health = server.send_request("GET", "/healthz", "");
     assert!(health.ends_with("ok\n"), "{health}");
-    let (code, said) = server.end();
+    let (code, said) = server.stop();
     assert_eq!((code, said.as_str()), (Some(0), ""));
 }
 
@@ -112,10 +112,10 @@ fn one_line_says_where_it_is_and_who_answers() {
 fn a_question_is_answered_by_the_sample_assistant() {
     let server = serve(&["serve", "--addr", "127.0.0.1:0", "--log", "info"]);
     let asked = r#"{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"Convert 100 C to Fahrenheit"}]}]}"#;
-    let answer = server.ask("POST", "/api/chat", asked);
+    let answer = server.send_request("POST", "/api/chat", asked);
     assert!(answer.contains("100.0C = 212.0F"), "{answer}");
     assert!(answer.contains("[DONE]"), "{answer}");
-    let (_, said) = server.end();
+    let (_, said) = server.stop();
     assert!(said.contains("info: a turn is over"), "{said}");
 }
 
@@ -129,13 +129,13 @@ fn the_default_port_may_be_taken_and_then_the_next_one_is_said() {
         "{}",
         server.line
     );
-    assert!(server.ask("GET", "/healthz", "").ends_with("ok\n"));
+    assert!(server.send_request("GET", "/healthz", "").ends_with("ok\n"));
 }
 
 #[test]
 fn without_a_command_it_serves() {
     let server = serve(&[]);
-    assert!(server.ask("GET", "/readyz", "").ends_with("ready\n"));
+    assert!(server.send_request("GET", "/readyz", "").ends_with("ready\n"));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn an_address_that_others_reach_needs_a_token() {
     ]);
     assert!(
         server
-            .ask("GET", "/api/info", "")
+            .send_request("GET", "/api/info", "")
             .starts_with("HTTP/1.1 401")
     );
 }
@@ -283,7 +283,7 @@ fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one()
         format!(r#"{{"id":"c","messages":[{{"role":"user","parts":[{part}]}}]}}"#)
     };
     let mut first = serve_from(&arguments, &store);
-    let asked = first.ask("POST", "/api/chat", &ask("Refund 19.99 for order A-1042"));
+    let asked = first.send_request("POST", "/api/chat", &ask("Refund 19.99 for order A-1042"));
     assert!(asked.contains("tool-approval-request"), "{asked}");
     first.child.kill().unwrap();
     drop(first);
@@ -291,7 +291,7 @@ fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one()
     let second = serve_from(&arguments, &store);
     let waiting = loop {
         // It goes on as soon as somebody looks, and waits again.
-        let shown = json(&second.ask("GET", "/api/conversations/c", ""));
+        let shown = json(&second.send_request("GET", "/api/conversations/c", ""));
         if let Some(waiting) = shown["pending"].get(0) {
             break waiting.clone();
         }
@@ -301,16 +301,16 @@ fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one()
         "verdict": "edit", "arguments": { "order": "A-1042", "amount": 5.0 },
     });
     let path = "/api/conversations/c/decide";
-    let decided = second.ask("POST", path, &decision.to_string());
+    let decided = second.send_request("POST", path, &decision.to_string());
     assert!(decided.starts_with("HTTP/1.1 202"), "{decided}");
     let shown = loop {
-        let shown = second.ask("GET", "/api/conversations/c", "");
+        let shown = second.send_request("GET", "/api/conversations/c", "");
         if json(&shown)["running"] == false {
             break shown;
         }
     };
     assert_eq!(shown.matches(r#""finished""#).count(), 1, "{shown}");
     assert!(shown.contains(r#""end":"answered""#), "{shown}");
-    let again = second.ask("POST", path, &decision.to_string());
+    let again = second.send_request("POST", path, &decision.to_string());
     assert!(again.starts_with("HTTP/1.1 409"), "{again}");
 }

@@ -14,13 +14,13 @@ use toolwright::{
     wire::{self, ToolDefinition, ToolPlanner},
 };
 use toolwright_bench::{
-    Race,
-    catalogue::{self, Sample},
-    race,
+    Comparison,
+    catalogue::{self, ToolSample},
+    comparison,
 };
 
 fn main() {
-    let runtime = race::runtime();
+    let runtime = comparison::single_threaded_runtime();
     let samples = catalogue::tools();
     let definitions = definitions(&samples);
     let values: Vec<Value> = samples.iter().map(|tool| tool.input.clone()).collect();
@@ -43,11 +43,11 @@ fn main() {
         "impossible",
         "accepted"
     );
-    let mut floor = Floor::default();
+    let mut floor = BaselineTimes::default();
     for dialect in Dialect::ALL {
-        let times = Times::of(dialect, &values, &definitions, &runtime);
-        let verdicts = Verdicts::of(dialect, &values);
-        floor.lower(&times);
+        let times = LoweringTimes::measure(dialect, &values, &definitions, &runtime);
+        let verdicts = LoweringCounts::count(dialect, &values);
+        floor.keep_minimum(&times);
         println!(
             "{:16} {:>8.2} {:>8.2} {:>9.3} {:>9.2} {:>11.2} {:>9} {:>6} {:>11} {:>9}",
             dialect.name(),
@@ -69,7 +69,7 @@ fn main() {
 }
 
 /// What it takes to handle all tools, in milliseconds.
-struct Times {
+struct LoweringTimes {
     clone: f64,
     write: f64,
     cold: f64,
@@ -78,8 +78,8 @@ struct Times {
     plan_cached: f64,
 }
 
-impl Times {
-    fn of(
+impl LoweringTimes {
+    fn measure(
         dialect: Dialect,
         values: &[Value],
         definitions: &[ToolDefinition],
@@ -87,8 +87,8 @@ impl Times {
     ) -> Self {
         let warm = schemas(values);
         let planner = ToolPlanner::new(dialect);
-        let table = Race::new(dialect.name(), runtime)
-            .fresh(
+        let table = Comparison::new(dialect.name(), runtime)
+            .add_with_fresh_input(
                 "clone",
                 || Vec::with_capacity(values.len()),
                 |copies| {
@@ -96,7 +96,7 @@ impl Times {
                     copies.len().to_string()
                 },
             )
-            .fresh(
+            .add_with_fresh_input(
                 "write",
                 || Vec::with_capacity(values.len()),
                 |texts| {
@@ -104,18 +104,18 @@ impl Times {
                     texts.len().to_string()
                 },
             )
-            .fresh(
+            .add_with_fresh_input(
                 "cold",
                 || schemas(values),
                 |schemas| lower(schemas, dialect),
             )
-            .call("cached", || lower(&warm, dialect))
-            .fresh(
+            .add_function("cached", || lower(&warm, dialect))
+            .add_with_fresh_input(
                 "plan, cold",
-                || fresh(definitions),
+                || uncached_definitions(definitions),
                 |definitions| plan(&planner, definitions),
             )
-            .call("plan, cached", || plan(&planner, definitions))
+            .add_function("plan, cached", || plan(&planner, definitions))
             .run();
         let mut times = table.times().map(|ns| ns / 1e6);
         let mut next = || times.next().unwrap();
@@ -131,12 +131,12 @@ impl Times {
 }
 
 /// The best times of what nobody can go below.
-struct Floor {
+struct BaselineTimes {
     clone: f64,
     write: f64,
 }
 
-impl Default for Floor {
+impl Default for BaselineTimes {
     fn default() -> Self {
         Self {
             clone: f64::INFINITY,
@@ -145,8 +145,8 @@ impl Default for Floor {
     }
 }
 
-impl Floor {
-    fn lower(&mut self, times: &Times) {
+impl BaselineTimes {
+    fn keep_minimum(&mut self, times: &LoweringTimes) {
         self.clone = self.clone.min(times.clone);
         self.write = self.write.min(times.write);
     }
@@ -154,7 +154,7 @@ impl Floor {
 
 /// What became of the tools.
 #[derive(Default)]
-struct Verdicts {
+struct LoweringCounts {
     lossless: usize,
     lossy: usize,
     impossible: usize,
@@ -162,8 +162,8 @@ struct Verdicts {
     accepted: usize,
 }
 
-impl Verdicts {
-    fn of(dialect: Dialect, values: &[Value]) -> Self {
+impl LoweringCounts {
+    fn count(dialect: Dialect, values: &[Value]) -> Self {
         let mut verdicts = Self::default();
         for schema in schemas(values) {
             let Ok(lowered) = schema.lower(dialect) else {
@@ -187,15 +187,15 @@ fn schemas(values: &[Value]) -> Vec<Schema> {
     values.iter().cloned().map(Schema::trusted).collect()
 }
 
-fn definitions(samples: &[Sample]) -> Vec<ToolDefinition> {
-    let tool = |sample: &Sample| json!({"name": sample.name, "description": sample.description, "inputSchema": sample.input});
+fn definitions(samples: &[ToolSample]) -> Vec<ToolDefinition> {
+    let tool = |sample: &ToolSample| json!({"name": sample.name, "description": sample.description, "inputSchema": sample.input});
     let listed: Vec<Value> = samples.iter().map(tool).collect();
     let read = wire::import_definitions(&Value::Array(listed).to_string()).unwrap();
     read.into_iter().map(Result::unwrap).collect()
 }
 
 /// The same definitions with schemas that have not been lowered yet.
-fn fresh(definitions: &[ToolDefinition]) -> Vec<ToolDefinition> {
+fn uncached_definitions(definitions: &[ToolDefinition]) -> Vec<ToolDefinition> {
     let mut definitions = definitions.to_vec();
     for definition in &mut definitions {
         definition.input = Schema::trusted(definition.input.as_value().clone());

@@ -1,13 +1,13 @@
 //! A thousand tool definitions as people and generators write them, the same in every run.
 
 mod generated;
-mod written;
+mod handwritten;
 
 use serde_json::Value;
 
 /// One tool as a host would register it.
 #[derive(Clone)]
-pub struct Sample {
+pub struct ToolSample {
     /// Unique in the catalogue.
     pub name: String,
     /// What it does.
@@ -17,25 +17,25 @@ pub struct Sample {
 }
 
 /// What one definition is about.
-struct Topic {
+struct SchemaTopic {
     number: usize,
     area: &'static str,
     noun: &'static str,
 }
 
-type Family = (&'static str, fn(&Topic) -> Value);
+type SchemaFamily = (&'static str, fn(&SchemaTopic) -> Value);
 
-const FAMILIES: [Family; 13] = [
-    ("get", written::lookup),
-    ("create", written::crud),
-    ("search", written::search),
-    ("upload", written::files),
-    ("schedule", written::calendar),
-    ("pay", written::payment),
-    ("configure", written::config),
-    ("label", written::maps),
-    ("route", written::tuples),
-    ("filter", written::recursive),
+const SCHEMA_FAMILIES: [SchemaFamily; 13] = [
+    ("get", handwritten::lookup),
+    ("create", handwritten::crud),
+    ("search", handwritten::search),
+    ("upload", handwritten::files),
+    ("schedule", handwritten::calendar),
+    ("pay", handwritten::payment),
+    ("configure", handwritten::config),
+    ("label", handwritten::maps),
+    ("route", handwritten::tuples),
+    ("filter", handwritten::recursive),
     ("import", generated::schemars),
     ("analyse", generated::pydantic),
     ("notify", generated::zod),
@@ -67,32 +67,32 @@ const NOUNS: [&str; 21] = [
     "ticket",
 ];
 
-const TOOLS: usize = 1_000;
+const TOOL_COUNT: usize = 1_000;
 
 /// Makes all thousand, the families in turn.
-pub fn tools() -> Vec<Sample> {
+pub fn tools() -> Vec<ToolSample> {
     let topics = NOUNS
         .into_iter()
         .flat_map(|noun| AREAS.map(|area| (area, noun)));
-    let pairs = topics.flat_map(|topic| FAMILIES.map(|family| (topic, family)));
+    let pairs = topics.flat_map(|topic| SCHEMA_FAMILIES.map(|family| (topic, family)));
     let samples = pairs
         .enumerate()
         .map(|(number, ((area, noun), (verb, make)))| {
-            let topic = Topic { number, area, noun };
+            let topic = SchemaTopic { number, area, noun };
             let mut input = make(&topic);
-            topic.thin(&mut input);
-            Sample {
+            topic.drop_optional_properties(&mut input);
+            ToolSample {
                 name: format!("{area}_{verb}_{noun}"),
                 description: format!("Lets {area} {verb} a {noun}, and says what became of it."),
                 input,
             }
         });
-    samples.take(TOOLS).collect()
+    samples.take(TOOL_COUNT).collect()
 }
 
-impl Topic {
+impl SchemaTopic {
     /// Leaves out some of the optional arguments, so that no two tools of a family are alike.
-    fn thin(&self, schema: &mut Value) {
+    fn drop_optional_properties(&self, schema: &mut Value) {
         let required = schema["required"].clone();
         let required: Vec<&str> = required
             .as_array()
@@ -111,20 +111,20 @@ impl Topic {
             let may_go = left > 4
                 && !required.contains(&name.as_str())
                 && !part.to_string().contains("$ref");
-            let goes = may_go && self.spread(place).is_multiple_of(4);
+            let goes = may_go && self.pseudo_random(place).is_multiple_of(4);
             left -= usize::from(goes);
             !goes
         });
     }
 
     /// The first few of a list: at least two.
-    fn some<'a>(&self, all: &'a [&'a str]) -> &'a [&'a str] {
-        let count = 2 + self.spread(all.len()) % (all.len() - 1);
+    fn take_prefix<'a>(&self, all: &'a [&'a str]) -> &'a [&'a str] {
+        let count = 2 + self.pseudo_random(all.len()) % (all.len() - 1);
         all.get(..count).unwrap_or(all)
     }
 
     /// A number that looks random and is not.
-    fn spread(&self, salt: usize) -> usize {
+    fn pseudo_random(&self, salt: usize) -> usize {
         let mixed = (self.number * 31 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed >> 40
     }

@@ -6,12 +6,12 @@
 )]
 
 pub mod catalogue;
-pub mod floor;
+pub mod baseline;
 pub mod order;
-pub mod race;
+pub mod comparison;
 pub mod stream;
 pub mod sum;
 pub mod table;
 
-pub use race::Race;
+pub use comparison::Comparison;
 pub use table::Table;

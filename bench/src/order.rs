@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The arguments of one call, as a model would send them.
-pub const TEXT: &str = concat!(
+pub const ARGUMENTS_JSON: &str = concat!(
     r#"{"order":{"customer":{"name":"Ada Lovelace","email":"ada@example.org","#,
     r#""address":{"street":"12 St James's Square","city":"London","zip":"10115","country":"GB"}},"#,
     r#""lines":[{"sku":"A-1042","quantity":3,"price":19.99,"tags":["gift","fragile"]},"#,

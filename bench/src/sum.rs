@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The arguments of one call, as a model would send them.
-pub const TEXT: &str = r#"{"a":2,"b":3}"#;
+pub const ARGUMENTS_JSON: &str = r#"{"a":2,"b":3}"#;
 
 /// The arguments of one call.
 #[derive(Deserialize, JsonSchema, Serialize)]

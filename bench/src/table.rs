@@ -35,7 +35,7 @@ impl Table {
 
     /// The same for each of the parts that every row is made of.
     #[must_use]
-    pub fn per(mut self, parts: usize) -> Self {
+    pub fn divide_by(mut self, parts: usize) -> Self {
         for (_, ns) in &mut self.rows {
             *ns /= parts as f64;
         }
@@ -44,7 +44,7 @@ impl Table {
 
     /// The same under another title.
     #[must_use]
-    pub fn titled(mut self, title: impl Into<String>) -> Self {
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Table {
         writeln!(f, "{}", self.title)?;
         for (at, (name, ns)) in self.rows.iter().enumerate() {
             let ratio = ns / first;
-            write!(f, "  {name:width$}  {:>10}  {ratio:>6.2} ×", readable(*ns))?;
+            write!(f, "  {name:width$}  {:>10}  {ratio:>6.2} ×", format_ns(*ns))?;
             match self.remarks.get(at) {
                 Some(remark) => writeln!(f, "  {remark}")?,
                 None => writeln!(f)?,
@@ -73,7 +73,7 @@ impl fmt::Display for Table {
     }
 }
 
-fn readable(ns: f64) -> String {
+fn format_ns(ns: f64) -> String {
     match ns {
         ..100.0 => format!("{ns:.1} ns"),
         ..10_000.0 => format!("{ns:.0} ns"),

@@ -7,9 +7,9 @@ use serde_json::json;
 use toolwright::{Config, ConfigSources};
 use toolwright_mcp::RemoteServer;
 
-use super::lines::Peer;
+use super::lines::StdioServer;
 use super::terminal::project as rude;
-use super::{Project, TOOLWRIGHT};
+use super::{TestProject, TOOLWRIGHT};
 
 /// A listener on this machine, and its address.
 fn listener() -> (TcpListener, String) {
@@ -40,7 +40,7 @@ fn answering(status: &'static str) -> String {
 }
 
 /// An address where nobody listens.
-fn nobody() -> String {
+fn unused_address() -> String {
     listener().1
 }
 
@@ -49,9 +49,9 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
     let settings = format!(
         "[mcp.servers.dead]\nurl = {:?}\n[mcp.servers.gone]\ncommand = \"no-such-program\"\n\
          [tools.dead_thing]\napproval = \"never\"\n[bundles.dead]\ntimeout = \"5s\"\n",
-        nobody()
+        unused_address()
     );
-    let project = Project::with(&settings);
+    let project = TestProject::with(&settings);
     for command in [
         &["tools", "list"][..],
         &["prompts", "list"],
@@ -94,7 +94,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
 fn a_server_that_never_answers_is_waited_for_so_long_and_no_longer() {
     let (_silent, url) = listener();
     let settings = format!("[mcp.servers.slow]\nurl = {url:?}\nconnect_s = 1\n");
-    let told = Project::with(&settings).run(&["tools", "list"]);
+    let told = TestProject::with(&settings).run(&["tools", "list"]);
     assert_eq!(told.code, Some(0), "{told:?}");
     assert!(
         told.err.contains("server `slow` did not answer within 1 s"),
@@ -108,7 +108,7 @@ fn who_needs_no_attached_tool_does_not_connect() {
     silent.set_nonblocking(true).unwrap();
     let settings =
         format!("[mcp.servers.slow]\nurl = {url:?}\n[tools.slow_thing]\ntimeout = \"5s\"\n");
-    let project = Project::with(&settings);
+    let project = TestProject::with(&settings);
     for command in [
         &["tools", "call", "get_weather", "city=Paris"][..],
         &["tools", "show", "get_weather"],
@@ -134,9 +134,9 @@ fn who_needs_no_attached_tool_does_not_connect() {
 
 #[test]
 fn a_check_of_a_live_server_says_why_it_cannot_be() {
-    let project = Project::with("");
+    let project = TestProject::with("");
     let (dead, missing, locked) = (
-        nobody(),
+        unused_address(),
         answering("404 Not Found"),
         answering("401 Unauthorized"),
     );
@@ -174,7 +174,7 @@ fn the_settings_that_the_guide_shows_are_settings() {
     let guide = include_str!("../../docs/attaching-servers.md");
     let (_, rest) = guide.split_once("```toml\n").unwrap();
     let (settings, _) = rest.split_once("```").unwrap();
-    let project = Project::with(settings);
+    let project = TestProject::with(settings);
     let sources = ConfigSources::new().directory(project.path());
     let config = Config::load(sources).unwrap().config;
     let servers = RemoteServer::from_config(&config).unwrap();
@@ -188,20 +188,20 @@ fn a_server_that_comes_later_is_attached_then() {
     let script = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
     let closed = "import os, sys\nif not os.path.exists('open'): sys.exit(1)\n";
     project.write("rude.py", &format!("{closed}{script}"));
-    let mut peer = Peer::start(TOOLWRIGHT.as_ref(), project.path());
+    let mut peer = StdioServer::start(TOOLWRIGHT.as_ref(), project.path());
     let info = json!({ "name": "test", "version": "1" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
-    peer.ask(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
-    peer.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    peer.send_request(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
+    peer.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
-    let listed = peer.ask(&list).to_string();
+    let listed = peer.send_request(&list).to_string();
     assert!(
         listed.contains("get_weather") && !listed.contains("rude_say"),
         "{listed}"
     );
     project.write("open", "");
-    while peer.next()["method"] != "notifications/tools/list_changed" {}
-    assert!(peer.ask(&list).to_string().contains("rude_say"));
+    while peer.read_message()["method"] != "notifications/tools/list_changed" {}
+    assert!(peer.send_request(&list).to_string().contains("rude_say"));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
             "two MCP servers are named `a`",
         ),
     ] {
-        let result = Project::with(settings).run(&["tools", "list"]);
+        let result = TestProject::with(settings).run(&["tools", "list"]);
         assert_eq!(result.code, Some(1), "{result:?}");
         assert!(result.err.contains(told), "{result:?}");
     }

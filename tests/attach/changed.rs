@@ -6,14 +6,14 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::terminal::{driven, project as rude};
-use super::{Project, TOOLWRIGHT};
+use super::terminal::{drive_terminal, project as rude};
+use super::{TestProject, TOOLWRIGHT};
 
 /// What is said of the tool that has changed.
 const HIDDEN: &str = "`rude_say` is hidden: its description changed since it was pinned";
 
 /// A project whose server changes its tool once that is called.
-fn changing() -> Option<Project> {
+fn changing_server_project() -> Option<TestProject> {
     let project = rude()?;
     let server = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
     let server = server.replace(
@@ -31,14 +31,14 @@ fn changing() -> Option<Project> {
 }
 
 /// A program under way; ended when it is dropped.
-struct Running {
+struct RunningProcess {
     child: Child,
     out: BufReader<ChildStdout>,
     err: BufReader<ChildStderr>,
 }
 
-impl Running {
-    fn start(project: &Project, arguments: &[&str]) -> Self {
+impl RunningProcess {
+    fn start(project: &TestProject, arguments: &[&str]) -> Self {
         let mut command = project.command(TOOLWRIGHT);
         command.args(arguments).stdin(Stdio::piped());
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -50,13 +50,13 @@ impl Running {
         }
     }
 
-    fn say(&mut self, message: &Value) {
+    fn send_message(&mut self, message: &Value) {
         let mut input = self.child.stdin.as_ref().unwrap();
         writeln!(input, "{message}").unwrap();
     }
 
     /// Reads messages up to one of this method.
-    fn hears(&mut self, method: &str) {
+    fn wait_for_method(&mut self, method: &str) {
         let mut line = String::new();
         while self.out.read_line(&mut line).unwrap() > 0 {
             let message: Value = serde_json::from_str(&line).unwrap();
@@ -80,7 +80,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -89,24 +89,24 @@ impl Drop for Running {
 
 #[test]
 fn mcp_says_on_stderr_that_a_tool_changed_while_it_serves() {
-    let Some(project) = changing() else { return };
-    let mut running = Running::start(&project, &["mcp"]);
+    let Some(project) = changing_server_project() else { return };
+    let mut running = RunningProcess::start(&project, &["mcp"]);
     let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    running.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
-    running.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    running.send_message(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
+    running.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let call = json!({ "name": "rude_say", "arguments": {} });
-    running.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
-    running.hears("notifications/tools/list_changed");
+    running.send_message(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
+    running.wait_for_method("notifications/tools/list_changed");
     let said = running.end();
     assert!(said.contains(HIDDEN), "{said}");
 }
 
 #[test]
 fn serve_logs_a_tool_that_changed_and_tells_the_console() {
-    let Some(project) = changing() else { return };
+    let Some(project) = changing_server_project() else { return };
     let arguments = ["serve", "--addr", "127.0.0.1:0", "--json"];
     let more = ["--model", "demo", "--store", "memory:"];
-    let mut running = Running::start(&project, &[&arguments[..], &more].concat());
+    let mut running = RunningProcess::start(&project, &[&arguments[..], &more].concat());
     let mut line = String::new();
     running.out.read_line(&mut line).unwrap();
     let about: Value = serde_json::from_str(&line).unwrap();
@@ -140,15 +140,15 @@ fn ask(url: &str, method: &str, path: &str, body: &str) -> String {
 
 #[test]
 fn a_session_says_at_once_that_a_tool_changed() {
-    use super::vendor::{Answer, Vendor};
+    use super::vendor::{MockAnswer, MockVendor};
 
-    let Some(project) = changing() else { return };
-    let vendor = Vendor::answering([
-        Answer::Calls("rude_say", json!({})),
-        Answer::Says(&["Said."]),
+    let Some(project) = changing_server_project() else { return };
+    let vendor = MockVendor::answering([
+        MockAnswer::Calls("rude_say", json!({})),
+        MockAnswer::Says(&["Said."]),
     ]);
     let steps = json!([["> ", "one\r"], [HIDDEN, ""], ["> ", "/quit\r"]]);
-    let shown = driven(
+    let shown = drive_terminal(
         &project,
         &steps,
         &["chat", "--store", "memory:"],
@@ -163,14 +163,14 @@ fn a_session_says_at_once_that_a_tool_changed() {
 
 #[test]
 fn mcp_list_shows_a_tool_that_a_running_program_has_seen_change() {
-    let Some(project) = changing() else { return };
-    let mut running = Running::start(&project, &["mcp"]);
+    let Some(project) = changing_server_project() else { return };
+    let mut running = RunningProcess::start(&project, &["mcp"]);
     let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    running.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
-    running.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    running.send_message(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
+    running.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let call = json!({ "name": "rude_say", "arguments": {} });
-    running.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
-    running.hears("notifications/tools/list_changed");
+    running.send_message(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
+    running.wait_for_method("notifications/tools/list_changed");
     // The program that `mcp list` starts has not changed yet.
     let said = "a running program has seen its description change";
     let listed = project.run(&["mcp", "list"]);

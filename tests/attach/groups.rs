@@ -8,8 +8,8 @@ use tokio::runtime::Runtime;
 use toolwright::{Invoker, Registry, tool};
 use toolwright_mcp::McpServer;
 
-use super::vendor::{Answer, Vendor};
-use super::{Project, TOOLWRIGHT, told};
+use super::vendor::{MockAnswer, MockVendor};
+use super::{TestProject, TOOLWRIGHT, run_command};
 
 /// Tells what a wiki says of a word.
 #[tool(read_only)]
@@ -35,8 +35,8 @@ fn wiki() -> (Runtime, SocketAddr) {
     (runtime, addr)
 }
 
-fn project(addr: SocketAddr, mode: &str) -> Project {
-    Project::with(&format!(
+fn project(addr: SocketAddr, mode: &str) -> TestProject {
+    TestProject::with(&format!(
         "[MCP_1]\nname = \"My wiki\"\nurl = \"http://{addr}/mcp\"\nmode = \"{mode}\"\n"
     ))
 }
@@ -114,14 +114,14 @@ fn a_group_becomes_ours_with_a_model_whose_vendor_does_not_host() {
 fn a_vendor_that_hosts_is_given_the_group_unless_it_is_ours() {
     let (_runtime, addr) = wiki();
     for (mode, hosted) in [("auto", true), ("hosted", true), ("client", false)] {
-        let vendor = Vendor::answering([Answer::Refuses(400, "not today")]);
+        let vendor = MockVendor::answering([MockAnswer::Refuses(400, "not today")]);
         let project = project(addr, mode);
         let mut command = project.command(TOOLWRIGHT);
         command
             .env("OPENAI_BASE_URL", &vendor.base)
             .env("OPENAI_API_KEY", "a key");
         command.args(["chat", "--model", "openai:test", "--once", "Hi"]);
-        let asked = told(&mut command);
+        let asked = run_command(&mut command);
         assert_eq!(asked.code, Some(1), "{asked:?}");
         let request = vendor.asked();
         let tools = request["tools"].as_array().unwrap();

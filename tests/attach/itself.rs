@@ -1,13 +1,13 @@
 //! Settings that attach the very program that reads them, at once or by way of another.
 
-use super::{Project, TOOLWRIGHT};
+use super::{TestProject, TOOLWRIGHT};
 
 #[test]
 fn a_program_whose_settings_attach_it_leaves_itself_out_and_says_so() {
     let settings = format!(
         "[mcp.servers.me]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\"]\ntrust = \"calls\"\n"
     );
-    let project = Project::with(&settings);
+    let project = TestProject::with(&settings);
     let listed = project.run(&["tools", "list"]);
     assert_eq!(listed.code, Some(0), "{listed:?}");
     assert!(listed.out.contains("get_weather"), "{listed:?}");
@@ -25,7 +25,7 @@ fn a_program_that_another_attaches_in_turn_is_left_out_there() {
             "[mcp.servers.{name}]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\", \"--config\", \"{file}\"]\n"
         )
     };
-    let project = Project::with(&attaching("there", "other.toml"));
+    let project = TestProject::with(&attaching("there", "other.toml"));
     project.write("other.toml", &attaching("back", "toolwright.toml"));
     let listed = project.run(&["tools", "list"]);
     assert_eq!(listed.code, Some(0), "{listed:?}");
@@ -38,7 +38,7 @@ fn the_same_program_with_other_settings_is_attached() {
     let settings = format!(
         "[mcp.servers.other]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\", \"--config\", \"other.toml\"]\n"
     );
-    let project = Project::with(&settings);
+    let project = TestProject::with(&settings);
     project.write("other.toml", "");
     let listed = project.run(&["tools", "list"]);
     assert_eq!((listed.code, listed.err.as_str()), (Some(0), ""));
@@ -50,7 +50,7 @@ fn yes_on_the_command_line_also_answers_the_question_of_the_server_that_has_the_
     let settings = format!(
         "[mcp.servers.far]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\", \"--config\", \"far.toml\"]\n"
     );
-    let project = Project::with(&settings);
+    let project = TestProject::with(&settings);
     project.write("far.toml", "");
     let call = [
         "tools",

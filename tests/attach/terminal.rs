@@ -5,10 +5,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Project, TOOLWRIGHT, Told, told};
+use super::{TestProject, TOOLWRIGHT, CommandOutput, run_command};
 
 /// A server whose only tool answers with what a terminal would obey.
-const RUDE: &str = r#"
+const HOSTILE_SERVER: &str = r#"
 import json, sys
 for line in sys.stdin:
     asked = json.loads(line)
@@ -27,10 +27,10 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
 "#;
 
-const SAID: &str = "\u{1b}]0;owned\u{7} \u{9b}2J red\rfake";
+const HOSTILE_TEXT: &str = "\u{1b}]0;owned\u{7} \u{9b}2J red\rfake";
 
 /// A project that attaches it; nothing where there is no Python to run it.
-pub(crate) fn project() -> Option<Project> {
+pub(crate) fn project() -> Option<TestProject> {
     let python = Command::new("python3").arg("--version").output();
     if !python.is_ok_and(|it| it.status.success()) {
         let needs = "needs python3";
@@ -41,39 +41,39 @@ pub(crate) fn project() -> Option<Project> {
         println!("skipped: {needs}");
         return None;
     }
-    let project = Project::with(
+    let project = TestProject::with(
         "[mcp.servers.rude]\ncommand = \"python3\"\nargs = [\"rude.py\"]\ntrust = \"calls\"\n",
     );
-    project.write("rude.py", RUDE);
+    project.write("rude.py", HOSTILE_SERVER);
     Some(project)
 }
 
-fn in_terminal(project: &Project, arguments: &[&str]) -> Told {
-    typed(project, &[], arguments)
+fn in_terminal(project: &TestProject, arguments: &[&str]) -> CommandOutput {
+    type_in_terminal(project, &[], arguments)
 }
 
 /// Types what each step says once the terminal shows what it waits for.
-fn typed(project: &Project, steps: &[(&str, &str)], arguments: &[&str]) -> Told {
-    driven(project, &json!(steps), arguments, |_| {})
+fn type_in_terminal(project: &TestProject, steps: &[(&str, &str)], arguments: &[&str]) -> CommandOutput {
+    drive_terminal(project, &json!(steps), arguments, |_| {})
 }
 
 /// The same with steps as `terminal.py` reads them, in an environment that is changed.
-pub(crate) fn driven(
-    project: &Project,
+pub(crate) fn drive_terminal(
+    project: &TestProject,
     steps: &Value,
     arguments: &[&str],
     change: impl FnOnce(&mut Command),
-) -> Told {
+) -> CommandOutput {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     let mut command = project.command("python3");
     change(&mut command);
     command.arg(driver).arg(steps.to_string());
     command.arg(TOOLWRIGHT).args(arguments);
-    told(&mut command)
+    run_command(&mut command)
 }
 
 /// A project whose server asks who is there in the middle of a call, and answers with what it was told.
-pub(crate) fn asking() -> Option<Project> {
+pub(crate) fn asking() -> Option<TestProject> {
     let project = project()?;
     let asking = r#"
         form = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
@@ -82,7 +82,7 @@ pub(crate) fn asking() -> Option<Project> {
         said = {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
 "#;
     let call = "    elif method == \"tools/call\":";
-    let (before, after) = RUDE.split_once(call).unwrap();
+    let (before, after) = HOSTILE_SERVER.split_once(call).unwrap();
     let (_, after) = after.split_once("    else:").unwrap();
     project.write(
         "rude.py",
@@ -95,7 +95,7 @@ pub(crate) fn asking() -> Option<Project> {
 fn a_yes_typed_before_a_server_asks_answers_nothing() {
     let Some(project) = asking() else { return };
     let steps = [("", "yes\r"), ("Answer it?", "n\r")];
-    let answered = typed(&project, &steps, &["tools", "call", "rude_say"]);
+    let answered = type_in_terminal(&project, &steps, &["tools", "call", "rude_say"]);
     assert_eq!(answered.code, Some(0), "{answered:?}");
     let declined = r#"{"action": "decline"}"#;
     assert!(answered.out.contains(declined), "{answered:?}");
@@ -110,7 +110,7 @@ fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
         ("name (string)", "Ada\r"),
         ("age (integer; may be left out)", "36\r"),
     ];
-    let answered = typed(&project, &steps, &["tools", "call", "rude_say"]);
+    let answered = type_in_terminal(&project, &steps, &["tools", "call", "rude_say"]);
     assert_eq!(answered.code, Some(0), "{answered:?}");
     let content = r#""content": {"name": "Ada", "age": 36}"#;
     assert!(answered.out.contains(content), "{answered:?}");
@@ -149,7 +149,7 @@ fn what_an_mcp_server_waits_for_is_said_at_a_terminal() {
             ("waits for an MCP client", ""),
             ("Ctrl-C ends this", leaving),
         ];
-        let shown = typed(&project, &steps, &["mcp"]);
+        let shown = type_in_terminal(&project, &steps, &["mcp"]);
         assert_ne!(shown.code, Some(99), "{leaving:?}: {shown:?}");
         assert!(code.is_none() || code == shown.code, "{shown:?}");
     }
@@ -192,8 +192,8 @@ fn whoever_waits_at_a_terminal_sees_for_whom() {
 fn a_pipe_gets_every_byte_as_it_is() {
     let Some(project) = project() else { return };
     let piped = project.run(&["tools", "call", "rude_say"]);
-    assert_eq!((piped.code, piped.out), (Some(0), format!("{SAID}\n")));
+    assert_eq!((piped.code, piped.out), (Some(0), format!("{HOSTILE_TEXT}\n")));
     let json = project.run(&["tools", "call", "rude_say", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!(result["content"][0]["text"], SAID);
+    assert_eq!(result["content"][0]["text"], HOSTILE_TEXT);
 }

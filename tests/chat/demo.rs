@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Home, events};
+use super::{TestHome, events};
 
 #[test]
 fn the_time_in_a_city_is_asked_of_its_tool() {
-    let home = Home::new();
+    let home = TestHome::new();
     let told = home.run(&["--model", "demo", "--once", "What time is it in Tokyo?"]);
     assert_eq!(told.code, Some(0), "{told:?}");
     assert!(
@@ -18,7 +18,7 @@ fn the_time_in_a_city_is_asked_of_its_tool() {
 
 #[test]
 fn a_temperature_is_converted() {
-    let home = Home::new();
+    let home = TestHome::new();
     let told = home.run(&["--model", "demo", "--once", "Convert 100 C to Fahrenheit"]);
     assert_eq!(told.code, Some(0), "{told:?}");
     assert!(told.out.contains("212"), "{told:?}");
@@ -26,7 +26,7 @@ fn a_temperature_is_converted() {
 
 #[test]
 fn json_lines_show_the_call_its_result_and_the_end() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ask = [
         "--model",
         "demo",
@@ -51,7 +51,7 @@ fn json_lines_show_the_call_its_result_and_the_end() {
 
 #[test]
 fn without_a_key_the_demo_answers_and_says_why() {
-    let told = Home::new().run(&["--once", "What time is it in Tokyo?"]);
+    let told = TestHome::new().run(&["--once", "What time is it in Tokyo?"]);
     assert_eq!(told.code, Some(0), "{told:?}");
     let first = told.err.lines().next().unwrap();
     assert_eq!(

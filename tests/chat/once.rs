@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::vendor::{Answer, Vendor};
-use super::{Home, events, piped, told};
+use super::{TestHome, events, run_with_stdin, command_output};
 
 #[test]
 fn the_answer_is_alone_on_stdout_and_the_first_line_of_stderr_says_who_answers() {
@@ -14,8 +14,8 @@ fn the_answer_is_alone_on_stdout_and_the_first_line_of_stderr_says_who_answers()
         Answer::Calls("get_weather", json!({ "city": "Tokyo" })),
         Answer::Says(&["It ", "rains."]),
     ]);
-    let home = Home::new();
-    let told = told(
+    let home = TestHome::new();
+    let told = command_output(
         &home
             .ask(&vendor, &["--once", "Rain in Tokyo?"])
             .output()
@@ -47,11 +47,11 @@ fn json_lines_have_every_event_and_the_wire_only_when_asked_for() {
             Answer::Says(&["It rains."]),
         ]
     };
-    let home = Home::new();
+    let home = TestHome::new();
     for (flag, sent) in [(&["--json"][..], 0), (&["--json", "--wire"], 2)] {
         let vendor = Vendor::answering(answers());
         let mut command = home.ask(&vendor, &["--once", "Rain?"]);
-        let told = told(&command.args(flag).output().unwrap());
+        let told = command_output(&command.args(flag).output().unwrap());
         assert_eq!(told.code, Some(0), "{told:?}");
         let events = events(&told.out);
         let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
@@ -73,9 +73,9 @@ fn nothing_from_a_model_or_a_tool_is_obeyed_by_a_terminal() {
             Answer::Calls("get_weather", json!({ "city": evil })),
             Answer::Says(&["\u{1b}", "[31mred\u{9b}", "\rfake\u{7f}"]),
         ]);
-        let home = Home::new();
+        let home = TestHome::new();
         let mut command = home.ask(&vendor, &["--once", "Rain?"]);
-        let told = told(&command.args(format).output().unwrap());
+        let told = command_output(&command.args(format).output().unwrap());
         let obeyed = |c: char| c.is_control() && c != '\n';
         assert!(!told.out.contains(obeyed), "{told:?}");
         assert!(!told.err.contains(obeyed), "{told:?}");
@@ -85,14 +85,14 @@ fn nothing_from_a_model_or_a_tool_is_obeyed_by_a_terminal() {
 
 #[test]
 fn a_model_that_fails_is_a_finding_that_says_what_to_do() {
-    let home = Home::new();
+    let home = TestHome::new();
     let refusal = || Vendor::answering([Answer::Refuses(401, "wrong key")]);
-    let text = told(&home.ask(&refusal(), &["--once", "Hi"]).output().unwrap());
+    let text = command_output(&home.ask(&refusal(), &["--once", "Hi"]).output().unwrap());
     assert_eq!((text.code, text.out.as_str()), (Some(1), ""));
     assert!(text.err.contains("wrong key"), "{text:?}");
     assert!(text.err.contains("check the key"), "{text:?}");
     let mut json = home.ask(&refusal(), &["--once", "Hi", "--json"]);
-    let json = told(&json.output().unwrap());
+    let json = command_output(&json.output().unwrap());
     assert_eq!(json.code, Some(1));
     let last = events(&json.out).pop().unwrap();
     assert_eq!(
@@ -104,7 +104,7 @@ fn a_model_that_fails_is_a_finding_that_says_what_to_do() {
 #[test]
 fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
     let refund = json!({ "order": "A-1042", "amount": 5 });
-    let home = Home::new();
+    let home = TestHome::new();
     for (flags, shown) in [
         (&[][..], "← denied: "),
         (&["--yes"], "← Refunded 5.00 EUR for order A-1042"),
@@ -115,7 +115,7 @@ fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
         ];
         let vendor = Vendor::answering(answers);
         let mut command = home.ask(&vendor, &["--once", "Refund A-1042"]);
-        let told = told(&command.args(flags).output().unwrap());
+        let told = command_output(&command.args(flags).output().unwrap());
         // The model has read it and answered.
         assert_eq!((told.code, told.out.as_str()), (Some(0), "Done.\n"));
         assert!(told.err.contains(shown), "{told:?}");
@@ -126,7 +126,7 @@ fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
     ];
     let vendor = Vendor::answering(answers);
     let mut command = home.ask(&vendor, &["--once", "Rain?", "--ask"]);
-    let told = told(&command.output().unwrap());
+    let told = command_output(&command.output().unwrap());
     assert!(told.err.contains("pass --yes"), "{told:?}");
 }
 
@@ -134,9 +134,9 @@ fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
 fn a_limit_ends_the_turn_and_is_a_finding() {
     let call = || Answer::Calls("get_weather", json!({ "city": "Oslo" }));
     let vendor = Vendor::answering([call(), call(), call(), call()]);
-    let home = Home::new();
+    let home = TestHome::new();
     let mut command = home.ask(&vendor, &["--once", "Rain?", "--max-calls", "1"]);
-    let told = told(&command.arg("--json").output().unwrap());
+    let told = command_output(&command.arg("--json").output().unwrap());
     assert_eq!(told.code, Some(1), "{told:?}");
     let last = events(&told.out).pop().unwrap();
     assert_eq!(
@@ -148,7 +148,7 @@ fn a_limit_ends_the_turn_and_is_a_finding() {
 
 #[test]
 fn what_cannot_be_asked_is_a_usage_error() {
-    let home = Home::new();
+    let home = TestHome::new();
     for (arguments, shown) in [
         (
             &["--once", "x", "--model", "opnai:gpt"][..],
@@ -176,9 +176,9 @@ fn what_cannot_be_asked_is_a_usage_error() {
 #[test]
 fn the_question_may_come_from_stdin() {
     let vendor = Vendor::answering([Answer::Says(&["Read."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let ask = ["--once", "-", "--system", "Review it."];
-    let told = piped(home.ask(&vendor, &ask), "a diff\nof two lines\n");
+    let told = run_with_stdin(home.ask(&vendor, &ask), "a diff\nof two lines\n");
     assert_eq!((told.code, told.out.as_str()), (Some(0), "Read.\n"));
     let messages = vendor.asked()["messages"].clone();
     assert_eq!(messages[0]["content"], "Review it.");
@@ -188,7 +188,7 @@ fn the_question_may_come_from_stdin() {
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let vendor = Vendor::answering([Answer::Says(&["one\n", "two\n"])]);
-    let home = Home::new();
+    let home = TestHome::new();
     for format in [&[][..], &["--json"]] {
         let mut command = home.ask(&vendor, &["--once", "Hi"]);
         command
@@ -197,7 +197,7 @@ fn a_closed_pipe_ends_it_quietly() {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
-        let told = told(&child.wait_with_output().unwrap());
+        let told = command_output(&child.wait_with_output().unwrap());
         assert_eq!(told.code, Some(0), "{told:?}");
         assert_eq!(told.err.lines().count(), 1, "{told:?}");
     }
@@ -207,7 +207,7 @@ fn a_closed_pipe_ends_it_quietly() {
 #[test]
 fn ctrl_c_cancels_the_question() {
     let vendor = Vendor::answering([Answer::Begins("Well")]);
-    let home = Home::new();
+    let home = TestHome::new();
     let mut command = home.ask(&vendor, &["--once", "Hi"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -221,7 +221,7 @@ fn ctrl_c_cancels_the_question() {
     let pid = child.id().to_string();
     let interrupt = Command::new("kill").args(["-INT", &pid]).status();
     assert!(interrupt.unwrap().success());
-    let told = told(&child.wait_with_output().unwrap());
+    let told = command_output(&child.wait_with_output().unwrap());
     assert_eq!((&said, told.code), (b"Well", Some(130)), "{told:?}");
     assert!(told.err.ends_with("cancelled\n"), "{told:?}");
 }

@@ -1,7 +1,7 @@
 //! A session through a pipe: no terminal, so no prompt and nobody to ask.
 
 use super::vendor::{Answer, Vendor};
-use super::{Home, events, piped};
+use super::{TestHome, events, run_with_stdin};
 
 #[test]
 fn a_session_through_a_pipe_goes_on_after_an_error_and_keeps_the_conversation() {
@@ -10,8 +10,8 @@ fn a_session_through_a_pipe_goes_on_after_an_error_and_keeps_the_conversation() 
         Answer::Refuses(400, "no"),
         Answer::Says(&["Again."]),
     ]);
-    let home = Home::new();
-    let told = piped(home.ask(&vendor, &[]), "Hi\\\nthere\n\nfail\nonce more\n");
+    let home = TestHome::new();
+    let told = run_with_stdin(home.ask(&vendor, &[]), "Hi\\\nthere\n\nfail\nonce more\n");
     assert_eq!(
         (told.code, told.out.as_str()),
         (Some(0), "Hello.\nAgain.\n")
@@ -31,10 +31,10 @@ fn a_session_through_a_pipe_goes_on_after_an_error_and_keeps_the_conversation() 
 #[test]
 fn commands_work_through_a_pipe() {
     let vendor = Vendor::answering([Answer::Says(&["Hello."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let lines =
         "/help\n/tools\nHi\n/usage\n/model\n/tolls\n/model groq\n/save\n/quit\nnever asked\n";
-    let told = piped(home.ask(&vendor, &[]), lines);
+    let told = run_with_stdin(home.ask(&vendor, &[]), lines);
     assert_eq!(told.code, Some(0));
     for shown in [
         "/prompt NAME key=value",
@@ -57,9 +57,9 @@ fn commands_work_through_a_pipe() {
 #[test]
 fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
     let vendor = Vendor::answering([Answer::Says(&["Hello."]), Answer::Says(&["Bye."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let lines = "Hi\n/save a.jsonl\n/clear\nHo\n/save a.jsonl\n/save b.jsonl\n";
-    let told = piped(home.ask(&vendor, &[]), lines);
+    let told = run_with_stdin(home.ask(&vendor, &[]), lines);
     assert!(told.err.contains("a.jsonl is there already"), "{told:?}");
     let read = |name: &str| std::fs::read_to_string(home.0.path().join(name)).unwrap();
     for (file, said) in [("a.jsonl", "Hi"), ("b.jsonl", "Ho")] {
@@ -77,10 +77,10 @@ fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
 #[test]
 fn a_prompt_is_inserted_in_its_role_before_the_next_question() {
     let vendor = Vendor::answering([Answer::Says(&["Buzz."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let lines = "/prompt summarise_instructions topic=x\n\
                  /prompt summarize_instructions topic=\"wild bees\" max_words=50\nGo on\n";
-    let told = piped(home.ask(&vendor, &[]), lines);
+    let told = run_with_stdin(home.ask(&vendor, &[]), lines);
     assert!(
         told.err.contains("did you mean `summarize_instructions`?"),
         "{told:?}"
@@ -98,14 +98,14 @@ fn a_prompt_is_inserted_in_its_role_before_the_next_question() {
 #[test]
 fn settings_give_the_model_the_system_prompt_and_prices() {
     let vendor = Vendor::answering([Answer::Says(&["Hello."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let settings = "model = \"openai-chat:test\"\nsystem = \"Be brief.\"\n\
         [[prices]]\nmodel = \"openai-chat:test\"\ninput = 1.25\noutput = 10\n\
         [WebSearchTool]\ntype = \"default\"\n";
     std::fs::write(home.0.path().join("toolwright.toml"), settings).unwrap();
     let mut command = home.ask(&vendor, &[]);
     command.env_remove("TOOLWRIGHT_MODEL");
-    let told = piped(command, "Hi\n/usage\n");
+    let told = run_with_stdin(command, "Hi\n/usage\n");
     assert!(
         told.err
             .starts_with("openai-chat:test: chosen by toolwright.toml:1\n"),

@@ -6,18 +6,18 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::vendor::{Answer, Vendor};
-use super::{Home, Told, at, told};
+use super::{TestHome, CommandOutput, use_vendor, command_output};
 
 const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 
 /// Types what each step says once the terminal shows what it waits for; nothing where there is no Python to drive it.
-fn typed(home: &Home, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<Told> {
-    driven(home, vendor, &["chat"], &json!(steps))
+fn run_in_terminal(home: &TestHome, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<CommandOutput> {
+    drive_terminal(home, vendor, &["chat"], &json!(steps))
 }
 
 /// The same with any command; steps are as `terminal.py` reads them.
-fn driven(home: &Home, vendor: &Vendor, arguments: &[&str], steps: &Value) -> Option<Told> {
+fn drive_terminal(home: &TestHome, vendor: &Vendor, arguments: &[&str], steps: &Value) -> Option<CommandOutput> {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     if !Command::new("python3")
         .arg("--version")
@@ -29,14 +29,14 @@ fn driven(home: &Home, vendor: &Vendor, arguments: &[&str], steps: &Value) -> Op
     }
     let mut command = Command::new("python3");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    home.furnish(&mut command);
+    home.set_environment(&mut command);
     command.env("PATH", path);
-    at(&mut command, vendor);
+    use_vendor(&mut command, vendor);
     command.arg(driver).arg(steps.to_string());
     command
         .arg(env!("CARGO_BIN_EXE_toolwright"))
         .args(arguments);
-    let shown = told(&command.output().unwrap());
+    let shown = command_output(&command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
 }
@@ -47,7 +47,7 @@ fn a_session_is_typed_remembered_and_left() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let vendor = Vendor::answering([Answer::Says(&["Hel", "lo."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let steps = [
         ("> ", "Hi the\t\r"),
         ("Hello.", ""),
@@ -55,7 +55,7 @@ fn a_session_is_typed_remembered_and_left() {
         ("price unknown", ""),
         ("> ", CTRL_D),
     ];
-    let Some(shown) = typed(&home, &vendor, &steps) else {
+    let Some(shown) = run_in_terminal(&home, &vendor, &steps) else {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
@@ -77,7 +77,7 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
         refund(),
         Answer::Says(&["Answered."]),
     ]);
-    let home = Home::new();
+    let home = TestHome::new();
     let steps = [
         ("> ", "one\r"),
         ("Refunds an order to the customer's card.", ""),
@@ -99,7 +99,7 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
         ("Answered.", ""),
         ("> ", CTRL_D),
     ];
-    let Some(shown) = typed(&home, &vendor, &steps) else {
+    let Some(shown) = run_in_terminal(&home, &vendor, &steps) else {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
@@ -136,7 +136,7 @@ fn a_yes_typed_while_the_model_answers_approves_nothing() {
         ["Refused.", ""],
         ["> ", CTRL_D],
     ]);
-    let Some(shown) = driven(&Home::new(), &vendor, &["chat"], &steps) else {
+    let Some(shown) = drive_terminal(&TestHome::new(), &vendor, &["chat"], &steps) else {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
@@ -156,7 +156,7 @@ fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
     for command in [&once[..], &call] {
         let vendor = Vendor::answering([refund(), Answer::Says(&["Refused."])]);
         let steps = json!([["", "yes\r"], ["Run it?", "n\r"], ["Why not?", "\r"]]);
-        let Some(shown) = driven(&Home::new(), &vendor, command, &steps) else {
+        let Some(shown) = drive_terminal(&TestHome::new(), &vendor, command, &steps) else {
             return;
         };
         assert!(shown.out.contains("not approved"), "{command:?}: {shown:?}");
@@ -168,7 +168,7 @@ fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
 fn ctrl_c_ends_the_turn_then_at_an_empty_prompt_the_session() {
     let refund = Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 5 }));
     let vendor = Vendor::answering([Answer::Begins("Well"), refund]);
-    let home = Home::new();
+    let home = TestHome::new();
     let steps = [
         ("> ", "one\r"),
         ("Well", CTRL_C),
@@ -180,7 +180,7 @@ fn ctrl_c_ends_the_turn_then_at_an_empty_prompt_the_session() {
         ("Ctrl-C again", ""),
         ("> ", CTRL_C),
     ];
-    let Some(shown) = typed(&home, &vendor, &steps) else {
+    let Some(shown) = run_in_terminal(&home, &vendor, &steps) else {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
@@ -192,7 +192,7 @@ fn the_progress_of_a_long_tool_is_shown_before_its_result() {
     let arguments = json!({ "topic": "rain", "pace_ms": 0 });
     let report = Answer::Calls("write_report", arguments);
     let vendor = Vendor::answering([report, Answer::Says(&["Done."])]);
-    let home = Home::new();
+    let home = TestHome::new();
     let steps = [
         ("> ", "one\r"),
         ("[ 25%] checking them", ""),
@@ -201,7 +201,7 @@ fn the_progress_of_a_long_tool_is_shown_before_its_result() {
         ("Done.", ""),
         ("> ", "/quit\r"),
     ];
-    let Some(shown) = typed(&home, &vendor, &steps) else {
+    let Some(shown) = run_in_terminal(&home, &vendor, &steps) else {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");

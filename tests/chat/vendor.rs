@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use serde_json::{Value, json};
 
 /// One answer.
-pub(crate) enum Answer {
+pub(crate) enum MockAnswer {
     /// A text, in pieces.
     Says(&'static [&'static str]),
     /// A call.
@@ -17,21 +17,21 @@ pub(crate) enum Answer {
     /// A text whose end never comes.
     Begins(&'static str),
     /// Another answer, once somebody has connected here.
-    After(TcpListener, Box<Answer>),
+    After(TcpListener, Box<MockAnswer>),
 }
 
 /// A vendor that speaks Chat Completions.
-pub(crate) struct Vendor {
+pub(crate) struct MockVendor {
     pub(crate) base: String,
-    asked: Receiver<Value>,
+    next_request: Receiver<Value>,
 }
 
-impl Vendor {
+impl MockVendor {
     /// Answers these, then nobody any more.
-    pub(crate) fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) fn answering(answers: impl IntoIterator<Item = MockAnswer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let answers: Vec<Answer> = answers.into_iter().collect();
+        let answers: Vec<MockAnswer> = answers.into_iter().collect();
         let (tell, asked) = channel();
         std::thread::spawn(move || {
             let mut open = Vec::new();
@@ -40,19 +40,19 @@ impl Vendor {
                 let _ = tell.send(request(&stream));
                 // Whoever cancelled does not read on.
                 let _ = write(&mut stream, &answer);
-                if let Answer::Begins(_) = answer {
+                if let MockAnswer::Begins(_) = answer {
                     open.push(stream);
                 }
             }
             // What never ends stays open until somebody asks once more.
             let _ = listener.accept();
         });
-        Self { base, asked }
+        Self { base, next_request: asked }
     }
 
     /// The next request that was made.
     pub(crate) fn asked(&self) -> Value {
-        self.asked.recv().unwrap()
+        self.next_request.recv().unwrap()
     }
 }
 
@@ -72,7 +72,7 @@ fn request(stream: &TcpStream) -> Value {
     serde_json::from_slice(&body).unwrap()
 }
 
-fn write(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
+fn write(stream: &mut TcpStream, answer: &MockAnswer) -> std::io::Result<()> {
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": &reason });
         let usage = json!({ "prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11 });
@@ -83,23 +83,23 @@ fn write(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
     let text = |text: &str| chunk(json!({ "content": text }), Value::Null);
     let end = |reason: &str| chunk(json!({}), reason.into()) + "data: [DONE]\n\n";
     let (status, kind, body) = match answer {
-        Answer::Says(pieces) => {
+        MockAnswer::Says(pieces) => {
             let pieces: String = pieces.iter().map(|piece| text(piece)).collect();
             (200, "text/event-stream", pieces + &end("stop"))
         }
-        Answer::Calls(name, arguments) => {
+        MockAnswer::Calls(name, arguments) => {
             let function = json!({ "name": name, "arguments": arguments.to_string() });
             let call =
                 json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
             let call = chunk(json!({ "tool_calls": [call] }), Value::Null);
             (200, "text/event-stream", call + &end("tool_calls"))
         }
-        Answer::Refuses(status, message) => {
+        MockAnswer::Refuses(status, message) => {
             let body = json!({ "error": { "message": message } }).to_string();
             (*status, "application/json", body)
         }
-        Answer::Begins(beginning) => (200, "text/event-stream", text(beginning)),
-        Answer::After(gate, answer) => {
+        MockAnswer::Begins(beginning) => (200, "text/event-stream", text(beginning)),
+        MockAnswer::After(gate, answer) => {
             gate.accept()?;
             return write(stream, answer);
         }

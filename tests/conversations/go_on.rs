@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::look::typed;
 use super::vendor::{Answer, Vendor};
-use super::{Home, kinds, told};
+use super::{TestHome, entry_kinds, command_output};
 
-fn asking(home: &Home, vendor: &Vendor, question: &str) -> Command {
+fn asking(home: &TestHome, vendor: &Vendor, question: &str) -> Command {
     let arguments = ["chat", "--once", question, "--conversation", "a"];
     let mut command = home.command(&arguments);
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
@@ -20,19 +20,19 @@ fn asking(home: &Home, vendor: &Vendor, question: &str) -> Command {
 
 #[test]
 fn another_process_goes_on_where_one_has_left_off() {
-    let home = Home::new();
+    let home = TestHome::new();
     let vendor = Vendor::answering([
         Answer::Calls("get_weather", json!({ "city": "Tokyo" })),
         Answer::Says(&["It rains."]),
         Answer::Says(&["72F."]),
     ]);
-    told(&asking(&home, &vendor, "Rain?").output().unwrap()).done();
-    let second = told(
+    command_output(&asking(&home, &vendor, "Rain?").output().unwrap()).assert_success();
+    let second = command_output(
         &asking(&home, &vendor, "How warm is that?")
             .output()
             .unwrap(),
     )
-    .done();
+    .assert_success();
     assert_eq!(second.out, "72F.\n");
     assert_eq!(second.err.lines().count(), 1, "{second:?}");
     let heard: Vec<Value> = (0..3).map(|_| vendor.asked()).collect();
@@ -44,7 +44,7 @@ fn another_process_goes_on_where_one_has_left_off() {
 
 #[test]
 fn a_turn_that_a_kill_interrupted_is_finished_first() {
-    let home = Home::new();
+    let home = TestHome::new();
     let vendor = Vendor::answering([
         Answer::Begins("Well"),
         Answer::Says(&["It rains."]),
@@ -58,33 +58,33 @@ fn a_turn_that_a_kill_interrupted_is_finished_first() {
     out.read_exact(&mut said).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(kinds(&home.export("a")), ["user"]);
-    let second = told(&asking(&home, &vendor, "How warm?").output().unwrap()).done();
+    assert_eq!(entry_kinds(&home.export("a")), ["user"]);
+    let second = command_output(&asking(&home, &vendor, "How warm?").output().unwrap()).assert_success();
     assert_eq!(second.out, "72F.\n", "{second:?}");
     let told = "the last turn was interrupted: finishing it first\nIt rains.\n";
     assert!(second.err.ends_with(told), "{second:?}");
-    let kinds = kinds(&home.export("a"));
+    let kinds = entry_kinds(&home.export("a"));
     assert_eq!(kinds, ["user", "step", "ended", "user", "step", "ended"]);
 }
 
 /// A conversation whose process died while it waited for a decision about a refund.
-fn undecided(home: &Home) {
+fn undecided(home: &TestHome) {
     let refund = json!({ "order": "A-1042", "amount": 5 });
     let vendor = Vendor::answering([
         Answer::Calls("issue_refund", refund),
         Answer::Says(&["No."]),
     ]);
-    told(&asking(home, &vendor, "Refund A-1042").output().unwrap()).done();
+    command_output(&asking(home, &vendor, "Refund A-1042").output().unwrap()).assert_success();
     let exported = home.export("a");
-    let asked = kinds(&exported).iter().position(|kind| kind == "asked");
+    let asked = entry_kinds(&exported).iter().position(|kind| kind == "asked");
     // The header and all until somebody was asked.
     let lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
-    home.keep(&lines, "b");
+    home.import_entries(&lines, "b");
 }
 
 #[test]
 fn somebody_is_asked_again_about_a_call_that_waited_when_the_process_died() {
-    let home = Home::new();
+    let home = TestHome::new();
     undecided(&home);
     let steps = [
         ("the last turn was interrupted: finishing it first", ""),
@@ -98,14 +98,14 @@ fn somebody_is_asked_again_about_a_call_that_waited_when_the_process_died() {
         return;
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
-    let kinds = kinds(&home.export("b"));
+    let kinds = entry_kinds(&home.export("b"));
     let after: Vec<&str> = kinds.iter().skip(3).map(String::as_str).collect();
     assert_eq!(after, ["decided", "started", "finished", "step", "ended"]);
 }
 
 #[test]
 fn without_a_terminal_the_call_that_waited_is_denied_and_the_question_is_asked() {
-    let home = Home::new();
+    let home = TestHome::new();
     undecided(&home);
     let told = home.ask("b", "Convert 100 C to Fahrenheit");
     assert_eq!(told.out, "100.0C = 212.0F\n");
@@ -118,20 +118,20 @@ fn without_a_terminal_the_call_that_waited_is_denied_and_the_question_is_asked()
         "b",
         "--json",
     ];
-    let events = home.run(&json).done().out;
+    let events = home.run(&json).assert_success().out;
     assert_eq!(events.matches(r#""type":"began""#).count(), 1, "{events}");
 }
 
 #[test]
 fn a_call_that_had_started_when_the_process_died_is_told_to_have_an_unknown_outcome() {
-    let home = Home::new();
+    let home = TestHome::new();
     undecided(&home);
     let exported = home.export("b");
     let decided =
         r#"{"id":"d","at":1,"what":{"decided":{"call":"call_1","verdict":{"verdict":"approve"}}}}"#;
     let started = r#"{"id":"s","at":2,"what":{"started":{"call":"call_1"}}}"#;
     let lines: Vec<&str> = exported.lines().chain([decided, started]).collect();
-    home.keep(&lines, "c");
+    home.import_entries(&lines, "c");
     let told = home.ask("c", "Convert 100 C to Fahrenheit");
     assert!(told.err.contains("outcome is unknown"), "{told:?}");
     assert!(!told.err.contains("Refunded"), "{told:?}");
@@ -139,7 +139,7 @@ fn a_call_that_had_started_when_the_process_died_is_told_to_have_an_unknown_outc
 
 #[test]
 fn processes_that_ask_in_one_conversation_at_once_take_turns() {
-    let home = Home::new();
+    let home = TestHome::new();
     let children: Vec<_> = (0..4)
         .map(|n| {
             let question = format!("Convert {n} C to Fahrenheit");
@@ -150,11 +150,11 @@ fn processes_that_ask_in_one_conversation_at_once_take_turns() {
         })
         .collect();
     for (n, child) in children.into_iter().enumerate() {
-        let told = told(&child.wait_with_output().unwrap()).done();
+        let told = command_output(&child.wait_with_output().unwrap()).assert_success();
         assert!(told.out.starts_with(&format!("{n}.0C = ")), "{told:?}");
         assert!(!told.err.contains("interrupted"), "{told:?}");
     }
-    let kinds = kinds(&home.export("a"));
+    let kinds = entry_kinds(&home.export("a"));
     let turn = ["user", "step", "started", "finished", "step", "ended"];
     assert_eq!(kinds, [turn, turn, turn, turn].concat());
 }

@@ -3,26 +3,26 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use super::{Home, mode, told};
+use super::{TestHome, mode, command_output};
 
 pub(super) const FILE: &str = ".local/share/toolwright/conversations.sqlite";
 
 #[test]
 fn one_question_is_kept_only_when_somebody_says_so() {
-    let home = Home::new();
-    home.run(&["chat", "--once", "Convert 100 C"]).done();
+    let home = TestHome::new();
+    home.run(&["chat", "--once", "Convert 100 C"]).assert_success();
     assert!(!home.path(FILE).exists());
     home.ask("a", "Convert 100 C");
     assert_eq!(mode(&home.path(FILE)), 0o600);
     assert_eq!(mode(home.path(FILE).parent().unwrap()), 0o700);
     let named = ["chat", "--once", "Convert 1 C", "--store", "sqlite:here.db"];
-    home.run(&named).done();
+    home.run(&named).assert_success();
     assert_eq!(mode(&home.path("here.db")), 0o600);
 }
 
 #[test]
 fn a_session_is_kept_among_the_users_data() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut command = home.command(&["chat"]);
     command.env("XDG_DATA_HOME", home.path("data"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -31,7 +31,7 @@ fn a_session_is_kept_among_the_users_data() {
     let lines =
         b"Convert 100 C to Fahrenheit\n/conversations\n/conversations chet\n/clear\nConvert 1 C\n";
     child.stdin.take().unwrap().write_all(lines).unwrap();
-    let session = told(&child.wait_with_output().unwrap()).done();
+    let session = command_output(&child.wait_with_output().unwrap()).assert_success();
     assert!(session.err.contains("kept in"), "{session:?}");
     assert!(
         session.err.contains("there is no conversation `chet`"),
@@ -46,51 +46,51 @@ fn a_session_is_kept_among_the_users_data() {
     let store = format!("sqlite:{}", file.display());
     let list = home
         .run(&["conversations", "list", "--store", &store])
-        .done();
+        .assert_success();
     assert_eq!(list.out.lines().count(), 2, "{list:?}");
 }
 
 #[test]
 fn memory_keeps_nothing_and_says_so() {
-    let home = Home::new();
+    let home = TestHome::new();
     let list = home
         .run(&["conversations", "list", "--store", "memory:"])
-        .done();
+        .assert_success();
     assert_eq!(list.out, "");
     assert!(list.err.contains("keeps nothing"), "{list:?}");
     let import = ["conversations", "import", "a.jsonl", "--store", "memory:"];
-    home.run(&import).refused(2, "keeps nothing");
+    home.run(&import).assert_failure(2, "keeps nothing");
     let mut session = home.command(&["chat", "--store", "memory:"]);
-    let session = told(&session.output().unwrap()).done();
+    let session = command_output(&session.output().unwrap()).assert_success();
     assert!(session.err.contains("not kept"), "{session:?}");
 }
 
 #[test]
 fn a_store_that_cannot_be_opened_is_named_with_what_to_do() {
-    let home = Home::new();
+    let home = TestHome::new();
     let list = ["conversations", "list", "--store"];
     let at = |url: &str| home.run(&[&list[..], &[url]].concat());
-    at("papyrus:x").refused(2, "--store: no store is called `papyrus:`");
-    at("sqlite:").refused(1, "write `sqlite:FILE`");
-    at("sqlite:.").refused(1, "is a directory");
+    at("papyrus:x").assert_failure(2, "--store: no store is called `papyrus:`");
+    at("sqlite:").assert_failure(1, "write `sqlite:FILE`");
+    at("sqlite:.").assert_failure(1, "is a directory");
     std::fs::write(home.path("text.db"), "no database at all, ".repeat(100)).unwrap();
-    at("sqlite:text.db").refused(1, "text.db");
+    at("sqlite:text.db").assert_failure(1, "text.db");
     for missing in ["sqlite:nope/x.db", "sqlite://nope.db"] {
-        at(missing).refused(1, "--store: there is no file `nope");
-        at(missing).refused(1, "check the path");
+        at(missing).assert_failure(1, "--store: there is no file `nope");
+        at(missing).assert_failure(1, "check the path");
         for command in ["show", "export", "delete"] {
             let told = home.run(&["conversations", command, "a", "--store", missing]);
-            told.refused(1, "--store: there is no file `nope");
+            told.assert_failure(1, "--store: there is no file `nope");
         }
     }
     assert!(!home.path("nope").exists() && !home.path("nope.db").exists());
     let nobody = at("postgres://me:hunter2@127.0.0.1:1/x");
-    nobody.refused(1, "--store: ");
+    nobody.assert_failure(1, "--store: ");
     assert!(!nobody.err.contains("hunter2"), "{nobody:?}");
     let mut command = home.command(&["conversations", "list"]);
     let named = command.env("TOOLWRIGHT_STORE", "papyrus:x").output();
-    told(&named.unwrap()).refused(1, "TOOLWRIGHT_STORE: no store");
+    command_output(&named.unwrap()).assert_failure(1, "TOOLWRIGHT_STORE: no store");
     let mut command = home.command(&["conversations", "list"]);
     let homeless = command.env_remove("HOME").output();
-    told(&homeless.unwrap()).refused(1, "set HOME");
+    command_output(&homeless.unwrap()).assert_failure(1, "set HOME");
 }

@@ -5,16 +5,16 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::vendor::{Answer, Vendor};
-use super::{Home, told};
+use super::{TestHome, command_output};
 
 #[test]
 fn a_list_has_the_latest_first_and_json_has_all_of_it() {
-    let home = Home::new();
-    let empty = home.run(&["conversations", "list"]).done();
+    let home = TestHome::new();
+    let empty = home.run(&["conversations", "list"]).assert_success();
     assert!(empty.err.contains("no conversations yet"), "{empty:?}");
     home.ask("first", "Convert 100 C to Fahrenheit");
     home.ask("second", "What is the weather in Paris?");
-    let list = home.run(&["conversations", "list"]).done();
+    let list = home.run(&["conversations", "list"]).assert_success();
     let lines: Vec<&str> = list.out.lines().collect();
     assert!(lines[0].starts_with("second  "), "{list:?}");
     assert!(
@@ -22,7 +22,7 @@ fn a_list_has_the_latest_first_and_json_has_all_of_it() {
         "{list:?}"
     );
     assert!(lines[1].starts_with("first   "), "{list:?}");
-    let list = home.run(&["conversations", "list", "--json"]).done();
+    let list = home.run(&["conversations", "list", "--json"]).assert_success();
     let list: Value = serde_json::from_str(&list.out).unwrap();
     assert_eq!(list[1]["title"], "Convert 100 C to Fahrenheit");
     assert_eq!(list[1]["entries"], 6);
@@ -30,7 +30,7 @@ fn a_list_has_the_latest_first_and_json_has_all_of_it() {
 
 #[test]
 fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
-    let home = Home::new();
+    let home = TestHome::new();
     let refund = json!({ "order": "A-1042", "amount": 5 });
     let vendor = Vendor::answering([
         Answer::Calls("issue_refund", refund),
@@ -41,8 +41,8 @@ fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
     command
         .env("OPENAI_BASE_URL", &vendor.base)
         .env("OPENAI_API_KEY", "a key");
-    told(&command.output().unwrap()).done();
-    let shown = home.run(&["conversations", "show", "a"]).done().out;
+    command_output(&command.output().unwrap()).assert_success();
+    let shown = home.run(&["conversations", "show", "a"]).assert_success().out;
     let arguments = r#"{"order":"A-1042","amount":5"#;
     for line in [
         "you: Refund\n    A-1042\n".to_owned(),
@@ -58,7 +58,7 @@ fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
     }
     let whole = home
         .run(&["conversations", "show", "a", "--json"])
-        .done()
+        .assert_success()
         .out;
     assert!(!whole.contains('\u{1b}'));
     let whole: Value = serde_json::from_str(&whole).unwrap();
@@ -70,28 +70,28 @@ fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
 
 #[test]
 fn an_unknown_id_is_told_the_nearest() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.ask("holiday", "Convert 1 C");
     for command in ["show", "export", "delete"] {
         let told = home.run(&["conversations", command, "holyday"]);
-        told.refused(
+        told.assert_failure(
             2,
             "there is no conversation `holyday`; did you mean `holiday`?",
         );
     }
     let told = home.run(&["conversations", "show", "xyz"]);
-    told.refused(2, "`conversations list` shows all there are");
+    told.assert_failure(2, "`conversations list` shows all there are");
 }
 
 #[test]
 fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.ask("a", "Convert 1 C");
     home.run(&["conversations", "delete", "a"])
-        .refused(2, "pass --yes");
-    home.run(&["conversations", "delete", "a", "--yes"]).done();
+        .assert_failure(2, "pass --yes");
+    home.run(&["conversations", "delete", "a", "--yes"]).assert_success();
     home.run(&["conversations", "show", "a"])
-        .refused(2, "there is no conversation `a`");
+        .assert_failure(2, "there is no conversation `a`");
     home.ask("a", "Convert 2 C");
     for (answer, code) in [("\r", 1), ("n\r", 1), ("y\r", 0)] {
         let Some(shown) = typed(
@@ -104,15 +104,15 @@ fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
         assert_eq!(shown.code, Some(code), "{shown:?}");
     }
     home.run(&["conversations", "show", "a"])
-        .refused(2, "there is no conversation `a`");
+        .assert_failure(2, "there is no conversation `a`");
 }
 
 /// Types what each step says once a terminal shows what it waits for; nothing where there is no Python to drive it.
 pub(super) fn typed(
-    home: &Home,
+    home: &TestHome,
     steps: &[(&str, &str)],
     arguments: &[&str],
-) -> Option<super::Told> {
+) -> Option<super::CommandOutput> {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("skipped: there is no python3");
@@ -120,13 +120,13 @@ pub(super) fn typed(
     }
     let mut command = Command::new("python3");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    home.furnish(&mut command);
+    home.set_environment(&mut command);
     command.env("PATH", path);
     command.arg(driver).arg(json!(steps).to_string());
     command
         .arg(env!("CARGO_BIN_EXE_toolwright"))
         .args(arguments);
-    let shown = told(&command.output().unwrap());
+    let shown = command_output(&command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
 }

@@ -19,10 +19,10 @@ mod tools;
 #[path = "child/watched.rs"]
 mod watched;
 
-use model::Clerk;
-use points::{Points, Stage};
-use tools::Shop;
-use watched::Watched;
+use model::OrderModel;
+use points::{KillPoints, Stage};
+use tools::SideEffects;
+use watched::ObservedStore;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -30,17 +30,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [url, conversation, log, orders, hold] = arguments.as_slice() else {
         return Err("crash_child STORE CONVERSATION LOG ORDERS HOLD".into());
     };
-    let points = Points::new(hold)?;
-    points.at(Stage::Before, "the store is opened");
+    let points = KillPoints::new(hold)?;
+    points.reach(Stage::Before, "the store is opened");
     let store = toolwright::memory::open(url).await?;
-    points.at(Stage::Before, "the store is open");
+    points.reach(Stage::Before, "the store is open");
 
     let registry = Registry::new();
     registry.add(tools::all())?;
-    let shop = Shop::new(log, points.clone());
+    let shop = SideEffects::new(log, points.clone());
     let invoker = Invoker::builder(&registry).state(shop).build()?;
-    let watched = Watched::new(Arc::clone(&store), points.clone());
-    let chat = Chat::builder(Clerk::new(points.clone()), &invoker)
+    let watched = ObservedStore::new(Arc::clone(&store), points.clone());
+    let chat = Chat::builder(OrderModel::new(points.clone()), &invoker)
         .store(watched)
         .node("the only one")
         .build();
@@ -77,15 +77,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// Has whoever writes to stdin decide.
 fn decide(
     asked: &[PendingApproval],
-    points: &Points,
+    points: &KillPoints,
 ) -> Result<Vec<ApprovalResponse>, Box<dyn Error>> {
     let mut decided = Vec::new();
     for asked in asked {
-        points.at(Stage::Waiting, "somebody is asked");
+        points.reach(Stage::Waiting, "somebody is asked");
         println!("decide");
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
-        points.at(Stage::Waiting, "somebody has answered");
+        points.reach(Stage::Waiting, "somebody has answered");
         decided.push(match answer.trim() {
             "yes" => asked.approve(),
             "no" => asked.deny("not today"),

@@ -10,7 +10,7 @@ use toolwright::{Outcome, ToolResult};
 
 /// What was found in conversations that came to their end.
 #[derive(Default)]
-pub(crate) struct Findings {
+pub(crate) struct CheckTotals {
     entries: usize,
     turns: usize,
     calls: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Findings {
     denied: usize,
 }
 
-impl AddAssign for Findings {
+impl AddAssign for CheckTotals {
     fn add_assign(&mut self, other: Self) {
         self.entries += other.entries;
         self.turns += other.turns;
@@ -32,7 +32,7 @@ impl AddAssign for Findings {
     }
 }
 
-impl fmt::Display for Findings {
+impl fmt::Display for CheckTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
@@ -49,17 +49,17 @@ impl fmt::Display for Findings {
 }
 
 /// Looks at one conversation.
-pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> Findings {
+pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> CheckTotals {
     no_call_without_its_result(entries);
-    let world = World::read(log);
+    let world = SideEffectLog::read(log);
     let turns: Vec<&[Entry]> = entries
         .split_inclusive(|entry| matches!(entry.body, EntryBody::TurnEnded { .. }))
         .collect();
     assert_eq!(turns.len(), orders, "{entries:#?}");
-    let mut findings = Findings {
+    let mut findings = CheckTotals {
         entries: entries.len(),
         turns: orders,
-        ..Findings::default()
+        ..CheckTotals::default()
     };
     for (order, turn) in (1..).zip(turns) {
         let answer = answer(turn);
@@ -143,9 +143,9 @@ fn answer(turn: &[Entry]) -> String {
 }
 
 /// What tools did: how often, and with how much.
-struct World(HashMap<(String, usize), Vec<u64>>);
+struct SideEffectLog(HashMap<(String, usize), Vec<u64>>);
 
-impl World {
+impl SideEffectLog {
     fn read(log: &Path) -> Self {
         let mut done: HashMap<_, Vec<u64>> = HashMap::new();
         for line in std::fs::read_to_string(log).unwrap().lines() {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use toolwright::chat::{Entry, Store};
 
-pub(crate) struct Journal<'a> {
+pub(crate) struct JournalReader<'a> {
     runtime: &'a Runtime,
     store: Arc<dyn Store>,
 }
 
-impl<'a> Journal<'a> {
+impl<'a> JournalReader<'a> {
     pub(crate) fn open(runtime: &'a Runtime, url: &str) -> Self {
         let store = runtime.block_on(toolwright::memory::open(url)).unwrap();
         Self { runtime, store }
@@ -30,7 +30,7 @@ impl<'a> Journal<'a> {
 
     /// What is kept now: all that was kept before, to the byte and in the same order, and all that the process said it had
     /// kept.
-    pub(crate) fn grown(
+    pub(crate) fn assert_only_appended(
         &self,
         conversation: &str,
         before: &[String],

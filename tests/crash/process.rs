@@ -7,27 +7,27 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::STAGES;
-use super::chance::Chance;
+use super::chance::Rng;
 
 /// After so long without a word, something is wrong that a test has to tell.
-const PATIENCE: Duration = Duration::from_secs(120);
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What becomes of a process.
-pub(crate) enum Fate {
+pub(crate) enum KillPlan {
     /// It is left alone.
-    Lives,
+    RunToEnd,
     /// It stays at the Nth point of a stage, and is killed there.
-    Held(String, usize),
+    KillAtStage(String, usize),
     /// It is killed once it has told so many lines, wherever it has come to by then.
-    AfterLines(usize),
+    KillAfterLines(usize),
 }
 
 /// What became of it.
-pub(crate) struct Life {
+pub(crate) struct ProcessOutcome {
     /// What it told, to the last word.
-    pub(crate) told: Vec<String>,
+    pub(crate) lines: Vec<String>,
     /// In which stage it died; nothing if it came to its end.
-    pub(crate) died: Option<String>,
+    pub(crate) killed_at_stage: Option<String>,
 }
 
 pub(crate) struct Process {
@@ -42,10 +42,10 @@ impl Process {
         conversation: &str,
         log: &Path,
         orders: usize,
-        fate: &Fate,
+        fate: &KillPlan,
     ) -> Self {
         let hold = match fate {
-            Fate::Held(stage, number) => format!("{stage}:{number}"),
+            KillPlan::KillAtStage(stage, number) => format!("{stage}:{number}"),
             _ => "-".to_owned(),
         };
         let mut command = Command::new(program());
@@ -70,10 +70,10 @@ impl Process {
     }
 
     /// Lets it live as long as it may, and decides for it what it asks.
-    pub(crate) fn live(mut self, fate: &Fate, chance: &mut Chance) -> Life {
+    pub(crate) fn run(mut self, fate: &KillPlan, chance: &mut Rng) -> ProcessOutcome {
         let mut told: Vec<String> = Vec::new();
         loop {
-            let line = match self.lines.recv_timeout(PATIENCE) {
+            let line = match self.lines.recv_timeout(OUTPUT_TIMEOUT) {
                 Ok(line) => line,
                 Err(why) => {
                     let _ = self.child.kill();
@@ -86,24 +86,24 @@ impl Process {
             if last == "done" {
                 let status = self.child.wait().unwrap();
                 assert!(status.success(), "{status}: {told:#?}");
-                return Life { told, died: None };
+                return ProcessOutcome { lines: told, killed_at_stage: None };
             }
             let dies = match fate {
-                Fate::Lives => false,
-                Fate::Held(..) => last == "held",
-                Fate::AfterLines(most) => told.len() >= *most,
+                KillPlan::RunToEnd => false,
+                KillPlan::KillAtStage(..) => last == "held",
+                KillPlan::KillAfterLines(most) => told.len() >= *most,
             };
             if dies {
-                return self.die(told);
+                return self.kill(told);
             }
             if last == "decide" {
-                let answer = ["yes\n", "yes\n", "no\n"][chance.below(3)];
+                let answer = ["yes\n", "yes\n", "no\n"][chance.next_below(3)];
                 self.stdin.write_all(answer.as_bytes()).unwrap();
             }
         }
     }
 
-    fn die(mut self, mut told: Vec<String>) -> Life {
+    fn kill(mut self, mut told: Vec<String>) -> ProcessOutcome {
         // SIGKILL: it has no chance to do anything any more.
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -117,7 +117,7 @@ impl Process {
             // Nothing told: it has just begun.
             false => Some(stage.unwrap_or(&STAGES[0]).to_string()),
         };
-        Life { told, died }
+        ProcessOutcome { lines: told, killed_at_stage: died }
     }
 }
 

@@ -7,13 +7,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::Value;
 
 /// `PROGRAM mcp`; it ends when this is dropped.
-pub(crate) struct Peer {
+pub(crate) struct StdioServer {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-impl Peer {
+impl StdioServer {
     /// Starts it in a folder.
     pub(crate) fn start(program: &Path, folder: &Path) -> Self {
         let mut command = Command::new(program);
@@ -28,15 +28,15 @@ impl Peer {
     }
 
     /// Sends a message.
-    pub(crate) fn say(&mut self, message: &Value) {
+    pub(crate) fn send_message(&mut self, message: &Value) {
         writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
     }
 
     /// Sends a request, and returns the answer to it.
-    pub(crate) fn ask(&mut self, request: &Value) -> Value {
-        self.say(request);
+    pub(crate) fn send_request(&mut self, request: &Value) -> Value {
+        self.send_message(request);
         loop {
-            let said = self.next();
+            let said = self.read_message();
             if said.get("id") == request.get("id") {
                 return said;
             }
@@ -44,14 +44,14 @@ impl Peer {
     }
 
     /// Returns what it says next.
-    pub(crate) fn next(&mut self) -> Value {
+    pub(crate) fn read_message(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"))
     }
 }
 
-impl Drop for Peer {
+impl Drop for StdioServer {
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.child.wait();

@@ -122,7 +122,7 @@ pub(crate) fn arguments() -> Vec<Message> {
 }
 
 /// Calls of tools that are not there, because there never was one of that name or because it is gone.
-pub(crate) fn gone() -> Vec<Message> {
+pub(crate) fn missing_tool_messages() -> Vec<Message> {
     let long = "longer_than_names_may_be_".repeat(6);
     let names = [
         "vanished",

@@ -10,20 +10,20 @@ use toolwright::models::{Transport, Vendor, WireRequest, WireResponse};
 
 /// Clones share everything.
 #[derive(Clone, Default)]
-pub(crate) struct Line(Arc<Kept>);
+pub(crate) struct RecordingTransport(Arc<RecordedExchange>);
 
 #[derive(Default)]
-struct Kept {
+struct RecordedExchange {
     sent: Mutex<Option<WireRequest>>,
     answer: Option<String>,
 }
 
-impl Line {
+impl RecordingTransport {
     /// A line that gives this answer to everything.
     pub(crate) fn answering(answer: String) -> Self {
         let sent = Mutex::default();
         let answer = Some(answer);
-        Self(Arc::new(Kept { sent, answer }))
+        Self(Arc::new(RecordedExchange { sent, answer }))
     }
 
     /// The model at its other end.
@@ -38,7 +38,7 @@ impl Line {
     }
 
     /// What goes over the line when a model is asked something.
-    pub(crate) async fn sent(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
+    pub(crate) async fn capture_request(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
         let events: Vec<_> = model.stream(request).collect().await;
         assert!(
             matches!(events[0], Ok(ModelEvent::RequestSent(_))),
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-impl Transport for Line {
+impl Transport for RecordingTransport {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         *self.0.sent.lock().unwrap() = Some(request);
         async {

@@ -12,7 +12,7 @@ use toolwright::chat::{
 };
 use toolwright::{Content, ErrorKind, Outcome, ToolCall, ToolResult};
 
-use crate::line::Line;
+use crate::line::RecordingTransport;
 use crate::real;
 use crate::tools;
 
@@ -49,7 +49,7 @@ async fn step(answer: &str, vendor: &str, model: &str) -> Step {
         "ollama" => format!("{frame}\n"),
         _ => format!("data: {frame}\n\n"),
     });
-    let model = Line::answering(frames.collect()).model(vendor, model);
+    let model = RecordingTransport::answering(frames.collect()).model(vendor, model);
     let mut request = ModelRequest::default();
     request.tools = tools::all();
     let mut items = Vec::new();

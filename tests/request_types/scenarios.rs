@@ -16,38 +16,38 @@ pub(crate) fn all(
     model: &dyn Model,
     past: &[(&str, Step)],
 ) -> Vec<(String, ModelRequest)> {
-    let mut hello = asked(vec![user("Hello!")]);
+    let mut hello = request_with_messages(vec![user("Hello!")]);
     hello.system = None;
     let plain = [
         ("hello", hello),
-        ("contents", asked(history::contents())),
-        ("results", asked(history::results())),
-        ("ids", asked(history::ids())),
-        ("arguments", asked(history::arguments())),
-        ("gone", asked(history::gone())),
-        ("edges", asked(history::edges())),
-        ("tools", offered(vec![user("Hello!")])),
-        ("turns", offered(history::results())),
+        ("contents", request_with_messages(history::contents())),
+        ("results", request_with_messages(history::results())),
+        ("ids", request_with_messages(history::ids())),
+        ("arguments", request_with_messages(history::arguments())),
+        ("gone", request_with_messages(history::missing_tool_messages())),
+        ("edges", request_with_messages(history::edges())),
+        ("tools", request_with_tools(vec![user("Hello!")])),
+        ("turns", request_with_tools(history::results())),
     ];
     let plain = plain.map(|(name, request)| (name.to_owned(), request));
     let mut all = Vec::from(plain);
     all.extend(replayed(vendor, past));
     all.extend(choices(vendor, model));
     all.extend(hosted(model));
-    all.extend(forms());
+    all.extend(response_formats());
     all.extend(options(vendor));
     all
 }
 
-fn asked(messages: Vec<Message>) -> ModelRequest {
+fn request_with_messages(messages: Vec<Message>) -> ModelRequest {
     let mut request = ModelRequest::default();
     request.system = Some("Be brief.".to_owned());
     request.messages = messages;
     request
 }
 
-fn offered(messages: Vec<Message>) -> ModelRequest {
-    let mut request = asked(messages);
+fn request_with_tools(messages: Vec<Message>) -> ModelRequest {
+    let mut request = request_with_messages(messages);
     request.tools = tools::all();
     request
 }
@@ -62,27 +62,27 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
         if step.model.vendor == vendor {
             scenarios.push((
                 format!("replayed-{answer}"),
-                offered(turn.clone().collect()),
+                request_with_tools(turn.clone().collect()),
             ));
             // The tools may be gone by then.
             let mut later: Vec<Message> = turn.collect();
             later.push(user("Thank you."));
-            scenarios.push((format!("replayed-{answer}-without-tools"), asked(later)));
+            scenarios.push((format!("replayed-{answer}-without-tools"), request_with_messages(later)));
             // A step may have been the last thing before the lights went out.
             let cut = vec![
                 user("Go."),
                 Message::Step(step.clone().into()),
                 user("Still there?"),
             ];
-            scenarios.push((format!("replayed-{answer}-without-results"), offered(cut)));
+            scenarios.push((format!("replayed-{answer}-without-results"), request_with_tools(cut)));
         }
     }
     // No results stand at the end: what was not thought through cannot be taken up.
-    let mut thoughtful = offered(moved.clone());
+    let mut thoughtful = request_with_tools(moved.clone());
     thoughtful.options.effort = Some("high".to_owned());
     scenarios.push(("moved-thinking".to_owned(), thoughtful));
     moved.push(user("Thank you."));
-    scenarios.push(("moved".to_owned(), offered(moved)));
+    scenarios.push(("moved".to_owned(), request_with_tools(moved)));
     scenarios
 }
 
@@ -96,14 +96,14 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let named = named.map(|name| (name, ToolChoice::Named(name.to_owned())));
     let mut scenarios = Vec::new();
     for (name, choice) in choices.into_iter().chain(named) {
-        let mut request = offered(vec![user("Hello!")]);
+        let mut request = request_with_tools(vec![user("Hello!")]);
         request.tool_choice = choice.clone();
         scenarios.push((format!("choice-{name}"), request.clone()));
         request.options.effort = Some("low".to_owned());
         scenarios.push((format!("choice-{name}-thinking"), request));
         // Nothing to choose from.
         if !matches!(choice, ToolChoice::Named(_)) {
-            let mut request = asked(vec![user("Hello!")]);
+            let mut request = request_with_messages(vec![user("Hello!")]);
             request.tool_choice = choice;
             scenarios.push((format!("choice-{name}-of-nothing"), request));
         }
@@ -115,7 +115,7 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
         .filter(|(_, it)| model.supports_hosted_tool(it))
         .enumerate()
     {
-        let mut request = asked(vec![user("Hello!")]);
+        let mut request = request_with_messages(vec![user("Hello!")]);
         request.hosted_tools = vec![hosted];
         request.tool_choice = ToolChoice::Required;
         scenarios.push((format!("choice-hosted-{place}-required"), request.clone()));
@@ -184,7 +184,7 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     }
     offers.retain(|(_, hosted)| !hosted.is_empty());
     // One after the other, because the same tools are planned only once in a row.
-    for (beside, ask) in [("", asked as fn(_) -> _), ("-beside-tools", offered)] {
+    for (beside, ask) in [("", request_with_messages as fn(_) -> _), ("-beside-tools", request_with_tools)] {
         for (name, hosted) in &offers {
             let mut request = ask(vec![user("Hello!")]);
             request.hosted_tools.clone_from(hosted);
@@ -195,7 +195,7 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
 }
 
 /// Forms of answers: one that loses nothing when it is strict, and others.
-fn forms() -> Vec<(String, ModelRequest)> {
+fn response_formats() -> Vec<(String, ModelRequest)> {
     let forms = [
         (
             "plain",
@@ -217,7 +217,7 @@ fn forms() -> Vec<(String, ModelRequest)> {
     let mut scenarios = Vec::new();
     for (scenario, name, schema) in forms {
         let form = ResponseFormat::new(name, Schema::check(schema).unwrap());
-        let mut request = asked(vec![user("Hello!")]);
+        let mut request = request_with_messages(vec![user("Hello!")]);
         request.response_format = Some(form);
         scenarios.push((format!("form-{scenario}"), request.clone()));
         request.system = None;
@@ -230,7 +230,7 @@ fn forms() -> Vec<(String, ModelRequest)> {
 
 fn options(vendor: &str) -> Vec<(String, ModelRequest)> {
     let set = |change: &dyn Fn(&mut ModelOptions)| {
-        let mut request = offered(vec![user("Hello!")]);
+        let mut request = request_with_tools(vec![user("Hello!")]);
         change(&mut request.options);
         request
     };

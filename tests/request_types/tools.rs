@@ -11,13 +11,13 @@ use assistant_tools as _;
 pub(crate) fn all() -> Arc<[RegisteredTool]> {
     static ALL: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         let registry = Registry::discover().unwrap();
-        registry.add(awful()).unwrap();
+        registry.add(awkward_tools()).unwrap();
         registry.snapshot().iter().cloned().collect()
     });
     Arc::clone(&ALL)
 }
 
-fn awful() -> Vec<Tool> {
+fn awkward_tools() -> Vec<Tool> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
     let tools = [
         ("nothing", StrictMode::Auto, json!({"type": "object"})),

@@ -5,20 +5,20 @@
 use std::fs;
 use std::path::Path;
 
-use crate::run::{Run, root};
+use crate::command_runner::{CommandRunner, workspace_root};
 
 /// Unfinished or panicking code: refused where users' programs run it.
-const IN_SHIPPED_CODE: [&str; 3] = [
+const FORBIDDEN_IN_SHIPPED_CODE: [&str; 3] = [
     concat!(".unw", "rap()"),
     concat!("to", "do!"),
     concat!("unimpl", "emented!"),
 ];
 /// A test that does not run is refused wherever it stands.
-const IN_ALL_RUST: &str = concat!("#[", "ignore");
+const FORBIDDEN_IN_ALL_RUST: &str = concat!("#[", "ignore");
 const FENCE: &str = "```";
 
 /// Folders at the root of a machine whose content no other machine has.
-const MACHINE_FOLDERS: [&str; 5] = ["home", "root", "tmp", "work", "Users"];
+const LOCAL_PATH_ROOTS: [&str; 5] = ["home", "root", "tmp", "work", "Users"];
 const REGISTRY_HOSTS: [&str; 6] = [
     concat!("index.crates", ".io"),
     concat!("static.crates", ".io"),
@@ -39,11 +39,11 @@ pub(crate) struct Finding {
 
 /// Scans every file that is, or could next be, committed; returns how many it read.
 pub(crate) fn check() -> Result<usize, String> {
-    let files = files()?;
+    let files = tracked_files()?;
     let (mut read, mut found) = (0, 0);
     for file in &files {
         // Bytes that are not text hold no sentence; a file deleted but not yet committed holds nothing.
-        let Ok(text) = fs::read_to_string(root().join(file)) else {
+        let Ok(text) = fs::read_to_string(workspace_root().join(file)) else {
             continue;
         };
         read += 1;
@@ -63,28 +63,28 @@ pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let rust = file.ends_with(".rs");
     let shipped = rust && !is_test_or_example(file);
-    let mut test_items = TestItems::default();
+    let mut test_items = TestItemTracker::default();
     for (index, line) in text.lines().enumerate() {
-        let in_test = test_items.covers(line);
+        let in_test = test_items.is_test_line(line);
         let mut faults = Vec::new();
         if shipped && !in_test && doc_text(line).is_none() {
-            let needles = IN_SHIPPED_CODE
+            let needles = FORBIDDEN_IN_SHIPPED_CODE
                 .iter()
                 .filter(|needle| line.contains(*needle));
             faults.extend(needles.map(|needle| format!("`{needle}` outside tests and examples")));
         }
-        if rust && line.contains(IN_ALL_RUST) {
-            faults.push(format!("`{IN_ALL_RUST}…`: every test runs"));
+        if rust && line.contains(FORBIDDEN_IN_ALL_RUST) {
+            faults.push(format!("`{FORBIDDEN_IN_ALL_RUST}…`: every test runs"));
         }
         if rust && is_ignored_doc_test(line) {
             faults.push("a doc test that does not run".to_owned());
         }
-        if let Some(folder) = machine_folder(line) {
+        if let Some(folder) = find_local_path(line) {
             faults.push(format!("a path under /{folder}, which is of one machine"));
         }
         let hosts = REGISTRY_HOSTS.iter().filter(|host| line.contains(*host));
         faults.extend(hosts.map(|host| format!("the registry host {host}")));
-        if file.ends_with("Cargo.lock") && is_foreign_source(line) {
+        if file.ends_with("Cargo.lock") && is_nonstandard_registry(line) {
             faults.push("a package from another registry".to_owned());
         }
         found.extend(faults.into_iter().map(|fault| Finding {
@@ -110,7 +110,7 @@ fn is_test_or_example(file: &str) -> bool {
 
 /// Follows `#[cfg(test)]` items, by the layout that rustfmt gives them.
 #[derive(Default)]
-enum TestItems {
+enum TestItemTracker {
     #[default]
     Outside,
     /// After the attribute, before the item's body; holds the indentation.
@@ -119,9 +119,9 @@ enum TestItems {
     Inside(usize),
 }
 
-impl TestItems {
+impl TestItemTracker {
     /// Whether this line, the next one of its file, belongs to a test item.
-    fn covers(&mut self, line: &str) -> bool {
+    fn is_test_line(&mut self, line: &str) -> bool {
         let text = line.trim();
         let indent = line.len() - line.trim_start().len();
         match *self {
@@ -164,8 +164,8 @@ fn is_ignored_doc_test(line: &str) -> bool {
 }
 
 /// The machine folder that an absolute path in this line leads to.
-fn machine_folder(line: &str) -> Option<&'static str> {
-    MACHINE_FOLDERS.into_iter().find(|folder| {
+fn find_local_path(line: &str) -> Option<&'static str> {
+    LOCAL_PATH_ROOTS.into_iter().find(|folder| {
         let needle = format!("/{folder}/");
         line.match_indices(&needle).any(|(at, _)| {
             let before = line.get(..at).unwrap_or_default();
@@ -178,7 +178,7 @@ fn machine_folder(line: &str) -> Option<&'static str> {
     })
 }
 
-fn is_foreign_source(line: &str) -> bool {
+fn is_nonstandard_registry(line: &str) -> bool {
     line.strip_prefix("source = \"").is_some_and(|source| {
         (source.starts_with("registry+") || source.starts_with("sparse+"))
             && source.trim_end_matches('"') != LOCK_SOURCE
@@ -186,7 +186,7 @@ fn is_foreign_source(line: &str) -> bool {
 }
 
 /// What git tracks or would offer to track; without git, every file that is not build output.
-fn files() -> Result<Vec<String>, String> {
+fn tracked_files() -> Result<Vec<String>, String> {
     let git = [
         "git",
         "ls-files",
@@ -195,13 +195,13 @@ fn files() -> Result<Vec<String>, String> {
         "--others",
         "--exclude-standard",
     ];
-    if let Ok(listing) = Run::words(&git).stdout() {
+    if let Ok(listing) = CommandRunner::from_words(&git).stdout() {
         let names = listing.split('\0').filter(|name| !name.is_empty());
         return Ok(names.map(str::to_owned).collect());
     }
     println!("not a git checkout: reading every file outside target folders");
     let mut files = Vec::new();
-    walk(&root(), "", &mut files).map_err(|error| format!("cannot list the files: {error}"))?;
+    walk(&workspace_root(), "", &mut files).map_err(|error| format!("cannot list the files: {error}"))?;
     Ok(files)
 }
 

@@ -1,17 +1,17 @@
 //! `cargo xtask test`: everything CI runs, set-up included.
 
-mod examples;
+mod readme_transcripts;
 mod forbidden;
 mod readme;
-mod run;
-mod setup;
+mod command_runner;
+mod required_programs;
 mod steps;
 mod transcript;
 
 use std::process::ExitCode;
 
 /// The exit code of a command line that makes no sense.
-const USAGE: u8 = 2;
+const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -26,11 +26,11 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test", names @ ..] => match steps::select(names) {
-            Ok(chosen) => steps::perform(&chosen),
-            Err(message) => refuse(&message),
+            Ok(chosen) => steps::run_steps(&chosen),
+            Err(message) => usage_error(&message),
         },
-        ["steps", extra, ..] => refuse(&format!("`steps` takes no argument, got `{extra}`")),
-        [other, ..] => refuse(&unknown_command(other)),
+        ["steps", extra, ..] => usage_error(&format!("`steps` takes no argument, got `{extra}`")),
+        [other, ..] => usage_error(&unknown_command(other)),
     }
 }
 
@@ -59,7 +59,7 @@ fn unknown_command(word: &str) -> String {
     format!("no command `{word}`; there are `test`, `steps` and `--help`")
 }
 
-fn refuse(message: &str) -> ExitCode {
+fn usage_error(message: &str) -> ExitCode {
     eprintln!("error: {message}");
-    ExitCode::from(USAGE)
+    ExitCode::from(EXIT_USAGE)
 }

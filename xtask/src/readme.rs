@@ -1,28 +1,28 @@
 //! README text in, what a newcomer would miss out.
 
 /// The first program begins before this line.
-const PROGRAM_BEFORE: usize = 15;
+const MAX_FIRST_PROGRAM_LINE: usize = 15;
 /// The README has fewer lines than this.
-const LINES_UNDER: usize = 150;
+const MAX_LINES: usize = 150;
 
 /// Every broken promise of the README, none when it is well.
-pub(crate) fn faults(text: &str) -> Vec<String> {
+pub(crate) fn find_problems(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let is_program = |line: &str| {
         line.strip_prefix("```rust")
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ' ']))
     };
     match text.lines().position(is_program) {
-        Some(index) if index + 1 < PROGRAM_BEFORE => {}
+        Some(index) if index + 1 < MAX_FIRST_PROGRAM_LINE => {}
         Some(index) => faults.push(format!(
-            "the first ```rust block starts at line {}, wanted before line {PROGRAM_BEFORE}",
+            "the first ```rust block starts at line {}, wanted before line {MAX_FIRST_PROGRAM_LINE}",
             index + 1
         )),
         None => faults.push("no ```rust block".to_owned()),
     }
     let lines = text.lines().count();
-    if lines >= LINES_UNDER {
-        faults.push(format!("{lines} lines, wanted under {LINES_UNDER}"));
+    if lines >= MAX_LINES {
+        faults.push(format!("{lines} lines, wanted under {MAX_LINES}"));
     }
     faults
 }
@@ -34,14 +34,14 @@ mod tests {
     #[test]
     fn an_early_program_in_a_short_text_is_well() {
         let text = format!("{}```rust\nfn main() {{}}\n```\n", "text\n".repeat(13));
-        assert!(faults(&text).is_empty());
+        assert!(find_problems(&text).is_empty());
     }
 
     #[test]
     fn a_late_program_is_a_fault() {
         let text = format!("{}```rust,no_run\n```\n", "text\n".repeat(14));
         assert_eq!(
-            faults(&text),
+            find_problems(&text),
             ["the first ```rust block starts at line 15, wanted before line 15"]
         );
     }
@@ -50,7 +50,7 @@ mod tests {
     fn a_long_text_without_a_program_has_two_faults() {
         let text = format!("```rustic\n{}", "text\n".repeat(149));
         assert_eq!(
-            faults(&text),
+            find_problems(&text),
             ["no ```rust block", "150 lines, wanted under 150"]
         );
     }

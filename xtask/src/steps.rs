@@ -4,8 +4,8 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::run::{cargo, root};
-use crate::{examples, forbidden, readme, setup};
+use crate::command_runner::{cargo_command, workspace_root};
+use crate::{readme_transcripts, forbidden, readme, required_programs};
 
 /// One thing CI checks.
 pub(crate) struct Step {
@@ -22,15 +22,15 @@ enum Outcome {
 }
 
 /// Workspaces of their own, which `--workspace` does not reach.
-const BRIDGES: &str = "bridges/Cargo.toml";
-const FUZZ: &str = "fuzz/Cargo.toml";
-const PEERS: &str = "bench/peers/Cargo.toml";
+const BRIDGES_MANIFEST: &str = "bridges/Cargo.toml";
+const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
+const PEERS_MANIFEST: &str = "bench/peers/Cargo.toml";
 
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "setup",
         what: "every program the other steps need; the missing ones are installed",
-        run: || setup::prepare().map(passed),
+        run: || required_programs::install_missing_programs().map(to_passed),
     },
     Step {
         name: "fmt",
@@ -45,7 +45,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "lean",
         what: "the facade alone: no warning without features, nor with the default ones",
-        run: lean,
+        run: check_minimal_features,
     },
     Step {
         name: "doc",
@@ -110,7 +110,7 @@ pub(crate) fn select(names: &[&str]) -> Result<Vec<&'static Step>, String> {
 }
 
 /// Runs the steps until one fails; the last line counts them.
-pub(crate) fn perform(steps: &[&Step]) -> ExitCode {
+pub(crate) fn run_steps(steps: &[&Step]) -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
     for step in steps {
         let name = step.name;
@@ -141,65 +141,65 @@ pub(crate) fn perform(steps: &[&Step]) -> ExitCode {
     }
 }
 
-fn passed(_: ()) -> Outcome {
+fn to_passed(_: ()) -> Outcome {
     Outcome::Passed
 }
 
 fn fmt() -> Result<Outcome, String> {
-    cargo("fmt", &["--all", "--check"]).stream()?;
-    for manifest in [BRIDGES, FUZZ, PEERS] {
-        cargo("fmt", &["--manifest-path", manifest, "--all", "--check"]).stream()?;
+    cargo_command("fmt", &["--all", "--check"]).run_inherited()?;
+    for manifest in [BRIDGES_MANIFEST, FUZZ_MANIFEST, PEERS_MANIFEST] {
+        cargo_command("fmt", &["--manifest-path", manifest, "--all", "--check"]).run_inherited()?;
     }
     Ok(Outcome::Passed)
 }
 
 fn clippy() -> Result<Outcome, String> {
     let everything = ["--workspace", "--all-targets", "--all-features"];
-    cargo("clippy", &everything)
+    cargo_command("clippy", &everything)
         .args(&["--", "-D", "warnings"])
-        .stream()
-        .map(passed)
+        .run_inherited()
+        .map(to_passed)
 }
 
-fn lean() -> Result<Outcome, String> {
+fn check_minimal_features() -> Result<Outcome, String> {
     // Clippy rather than `RUSTFLAGS=-Dwarnings cargo check`, which would compile every dependency once more.
     for features in [&["--no-default-features"][..], &[]] {
-        cargo("clippy", &["--package", "toolwright"])
+        cargo_command("clippy", &["--package", "toolwright"])
             .args(features)
             .args(&["--", "-D", "warnings"])
-            .stream()?;
+            .run_inherited()?;
     }
     Ok(Outcome::Passed)
 }
 
 fn doc() -> Result<Outcome, String> {
-    cargo("doc", &["--workspace", "--no-deps", "--all-features"])
+    cargo_command("doc", &["--workspace", "--no-deps", "--all-features"])
         .env("RUSTDOCFLAGS", "-D warnings")
-        .stream()
-        .map(passed)
+        .run_inherited()
+        .map(to_passed)
 }
 
 fn test() -> Result<Outcome, String> {
     // Not `--all-targets`: it would leave out the doc tests.
-    cargo("test", &["--workspace", "--all-features"])
-        .stream()
-        .map(passed)
+    cargo_command("test", &["--workspace", "--all-features"])
+        .run_inherited()
+        .map(to_passed)
 }
 
 fn bridges() -> Result<Outcome, String> {
-    let all = ["--manifest-path", BRIDGES, "--workspace"];
-    cargo("clippy", &all)
+    let all = ["--manifest-path", BRIDGES_MANIFEST, "--workspace"];
+    cargo_command("clippy", &all)
         .args(&["--all-targets", "--", "-D", "warnings"])
-        .stream()?;
-    cargo("doc", &all)
+        .run_inherited()?;
+    cargo_command("doc", &all)
         .args(&["--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings")
-        .stream()?;
-    cargo("test", &all).stream().map(passed)
+        .run_inherited()?;
+    cargo_command("test", &all).run_inherited().map(to_passed)
 }
 
 fn transcripts() -> Result<Outcome, String> {
-    match examples::check()? {
+    match readme_transcripts::check()? {
         0 => Ok(Outcome::Skipped("there is no transcript yet")),
         count => {
             println!("{count} transcripts are as shown");
@@ -209,9 +209,9 @@ fn transcripts() -> Result<Outcome, String> {
 }
 
 fn readme() -> Result<Outcome, String> {
-    let text = fs::read_to_string(root().join("README.md"))
+    let text = fs::read_to_string(workspace_root().join("README.md"))
         .map_err(|error| format!("README.md: {error}"))?;
-    let faults = readme::faults(&text);
+    let faults = readme::find_problems(&text);
     if faults.is_empty() {
         Ok(Outcome::Passed)
     } else {
@@ -226,16 +226,16 @@ fn forbidden() -> Result<Outcome, String> {
 }
 
 fn peers() -> Result<Outcome, String> {
-    cargo("clippy", &["--manifest-path", PEERS, "--all-targets"])
+    cargo_command("clippy", &["--manifest-path", PEERS_MANIFEST, "--all-targets"])
         .args(&["--", "-D", "warnings"])
-        .stream()
-        .map(passed)
+        .run_inherited()
+        .map(to_passed)
 }
 
 fn fuzz() -> Result<Outcome, String> {
-    cargo("check", &["--manifest-path", FUZZ])
-        .stream()
-        .map(passed)
+    cargo_command("check", &["--manifest-path", FUZZ_MANIFEST])
+        .run_inherited()
+        .map(to_passed)
 }
 
 #[cfg(test)]

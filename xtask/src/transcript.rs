@@ -19,14 +19,14 @@ pub(crate) struct Transcript {
 
 /// A command line as words, and the exit code it promises.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Words {
+pub(crate) struct CommandLine {
     pub(crate) words: Vec<String>,
-    pub(crate) exit: i32,
+    pub(crate) expected_exit_code: i32,
 }
 
 impl Transcript {
     /// A transcript starts at a line `$ command`; anything else starts none.
-    fn start(index: usize, line: &str) -> Option<Self> {
+    fn parse_command_line(index: usize, line: &str) -> Option<Self> {
         Some(Self {
             line: index + 1,
             command: line.strip_prefix("$ ")?.trim().to_owned(),
@@ -34,7 +34,7 @@ impl Transcript {
         })
     }
 
-    fn finished(mut self) -> Self {
+    fn trim_trailing_blank_lines(mut self) -> Self {
         while self
             .expected
             .last()
@@ -46,7 +46,7 @@ impl Transcript {
     }
 
     /// Whether `output` is what the text promises; blanks at the end of a line do not count.
-    pub(crate) fn accepts(&self, output: &str) -> bool {
+    pub(crate) fn matches_output(&self, output: &str) -> bool {
         let actual: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
         let expected: Vec<&str> = self.expected.iter().map(|line| line.trim_end()).collect();
         let (mut wanted, mut seen, mut retry) = (0, 0, None);
@@ -79,7 +79,7 @@ impl Transcript {
 /// # Errors
 ///
 /// A block that promises output before any command is a mistake: nothing would be checked.
-pub(crate) fn in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
+pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
     let mut found: Vec<Transcript> = Vec::new();
     let mut fence: Option<&str> = None;
     let mut block_has_command = false;
@@ -91,7 +91,7 @@ pub(crate) fn in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
                 block_has_command = false;
             }
             (Some("console"), _) => {
-                if let Some(started) = Transcript::start(index, line) {
+                if let Some(started) = Transcript::parse_command_line(index, line) {
                     found.push(started);
                     block_has_command = true;
                 } else if let (true, Some(last)) = (block_has_command, found.last_mut()) {
@@ -106,35 +106,35 @@ pub(crate) fn in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
             _ => {}
         }
     }
-    Ok(found.into_iter().map(Transcript::finished).collect())
+    Ok(found.into_iter().map(Transcript::trim_trailing_blank_lines).collect())
 }
 
 /// The `$ cargo run …` transcripts in the comment at the top of a Rust file, fenced or indented.
 ///
 /// A command without promised output is no transcript.
-pub(crate) fn in_header(source: &str) -> Vec<Transcript> {
+pub(crate) fn find_in_doc_header(source: &str) -> Vec<Transcript> {
     let mut found: Vec<Transcript> = Vec::new();
     // How far the command that is being followed is indented.
     let mut open: Option<usize> = None;
     let mut fenced = false;
     for (index, line) in source.lines().enumerate() {
-        let Some(text) = comment(line) else { break };
+        let Some(text) = doc_comment_text(line) else { break };
         if text.trim_start().starts_with("```") {
             fenced = !fenced;
             open = None;
             continue;
         }
         let indent = text.len() - text.trim_start().len();
-        if let Some(started) = Transcript::start(index, text.trim_start()) {
+        if let Some(started) = Transcript::parse_command_line(index, text.trim_start()) {
             open = started.command.starts_with("cargo run").then_some(indent);
             found.extend(open.map(|_| started));
             continue;
         }
         let blank = text.trim().is_empty();
         match open {
-            Some(depth) if blank && (fenced || depth > 0) => push(&mut found, ""),
+            Some(depth) if blank && (fenced || depth > 0) => push_expected_line(&mut found, ""),
             Some(depth) if !blank && (fenced || indent >= depth) => {
-                push(
+                push_expected_line(
                     &mut found,
                     text.get(depth.min(indent)..).unwrap_or_default(),
                 );
@@ -144,19 +144,19 @@ pub(crate) fn in_header(source: &str) -> Vec<Transcript> {
     }
     found
         .into_iter()
-        .map(Transcript::finished)
+        .map(Transcript::trim_trailing_blank_lines)
         .filter(|transcript| !transcript.expected.is_empty())
         .collect()
 }
 
-fn push(found: &mut [Transcript], line: &str) {
+fn push_expected_line(found: &mut [Transcript], line: &str) {
     if let Some(last) = found.last_mut() {
         last.expected.push(line.to_owned());
     }
 }
 
 /// The text of a comment line; blank lines and inner attributes may stand between comments.
-fn comment(line: &str) -> Option<&str> {
+fn doc_comment_text(line: &str) -> Option<&str> {
     if line.trim().is_empty() || line.starts_with("#!") {
         return Some("");
     }
@@ -166,7 +166,7 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 /// Splits a command line as a shell would, quotes included; there is no shell, so what only a shell can do is refused.
-pub(crate) fn split(command: &str) -> Result<Words, String> {
+pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut exit = 0;
@@ -175,7 +175,7 @@ pub(crate) fn split(command: &str) -> Result<Words, String> {
         match c {
             ' ' | '\t' => words.extend(word.take()),
             '#' if word.is_none() => {
-                exit = promised_exit(rest.as_str())?;
+                exit = parse_exit_code(rest.as_str())?;
                 break;
             }
             '\'' => {
@@ -194,7 +194,7 @@ pub(crate) fn split(command: &str) -> Result<Words, String> {
                         escaped @ ('"' | '\\' | '$' | '`') => inside.push(escaped),
                         other => inside.extend(['\\', other]),
                     },
-                    special @ ('$' | '`') => return Err(needs_a_shell(special)),
+                    special @ ('$' | '`') => return Err(shell_syntax_error(special)),
                     other => inside.push(other),
                 }
             },
@@ -202,7 +202,7 @@ pub(crate) fn split(command: &str) -> Result<Words, String> {
                 let escaped = rest.next().ok_or("a \\ ends the command")?;
                 word.get_or_insert_default().push(escaped);
             }
-            '|' | '<' | '>' | '&' | ';' | '$' | '`' | '*' | '?' => return Err(needs_a_shell(c)),
+            '|' | '<' | '>' | '&' | ';' | '$' | '`' | '*' | '?' => return Err(shell_syntax_error(c)),
             other => word.get_or_insert_default().push(other),
         }
     }
@@ -210,11 +210,11 @@ pub(crate) fn split(command: &str) -> Result<Words, String> {
     if words.is_empty() {
         return Err("the command is empty".to_owned());
     }
-    Ok(Words { words, exit })
+    Ok(CommandLine { words, expected_exit_code: exit })
 }
 
 /// Reads `exit N` from the comment after a command; another comment promises nothing.
-fn promised_exit(comment: &str) -> Result<i32, String> {
+fn parse_exit_code(comment: &str) -> Result<i32, String> {
     match comment.trim().strip_prefix("exit ") {
         None => Ok(0),
         Some(code) => code
@@ -224,7 +224,7 @@ fn promised_exit(comment: &str) -> Result<i32, String> {
     }
 }
 
-fn needs_a_shell(c: char) -> String {
+fn shell_syntax_error(c: char) -> String {
     format!("`{c}` needs a shell, and transcripts run without one: quote it or leave it out")
 }
 

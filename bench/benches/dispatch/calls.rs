@@ -5,7 +5,7 @@ use std::hint::black_box;
 use tokio::runtime::Runtime;
 use toolwright::{Invoker, Json, Registry, ToolCall, tool};
 use toolwright_bench::{
-    Race, Table, floor,
+    Comparison, Table, baseline,
     order::{self, Receipt, limited, plain},
     sum,
 };
@@ -54,39 +54,39 @@ fn invoker() -> Invoker {
 }
 
 /// Races the ways to place the nested order.
-pub(crate) fn order(runtime: &Runtime) -> Table {
+pub(crate) fn compare_order_call(runtime: &Runtime) -> Table {
     let invoker = &invoker();
     let call = |name: &str| {
-        let call = ToolCall::new(name, order::TEXT);
+        let call = ToolCall::new(name, order::ARGUMENTS_JSON);
         async move || invoke(invoker, &call).await
     };
-    Race::new(
-        format!("a nested order, {} bytes", order::TEXT.len()),
+    Comparison::new(
+        format!("a nested order, {} bytes", order::ARGUMENTS_JSON.len()),
         runtime,
     )
-    .call(floor::NAME, || floor::place(black_box(order::TEXT)))
-    .future("types enforce the schema", call("place"))
-    .future("the same, async", call("place_async"))
-    .future("the same, Json<T>", call("place_json"))
-    .future("the same, the call made anew", async || {
-        let call = ToolCall::new("place", black_box(order::TEXT));
+    .add_function(baseline::ROW_NAME, || baseline::place_order(black_box(order::ARGUMENTS_JSON)))
+    .add_async_function("types enforce the schema", call("place"))
+    .add_async_function("the same, async", call("place_async"))
+    .add_async_function("the same, Json<T>", call("place_json"))
+    .add_async_function("the same, the call made anew", async || {
+        let call = ToolCall::new("place", black_box(order::ARGUMENTS_JSON));
         invoke(invoker, &call).await
     })
-    .future("a validator enforces the schema", call("place_limited"))
+    .add_async_function("a validator enforces the schema", call("place_limited"))
     .run()
 }
 
 /// Races the ways to add two numbers.
-pub(crate) fn sum(runtime: &Runtime) -> Table {
+pub(crate) fn compare_add_call(runtime: &Runtime) -> Table {
     let invoker = &invoker();
-    let call = &ToolCall::new("add", sum::TEXT);
-    Race::new("add(2, 3)", runtime)
-        .call(floor::NAME, || floor::add(black_box(sum::TEXT)))
-        .future("types enforce the schema", async || {
+    let call = &ToolCall::new("add", sum::ARGUMENTS_JSON);
+    Comparison::new("add(2, 3)", runtime)
+        .add_function(baseline::ROW_NAME, || baseline::add(black_box(sum::ARGUMENTS_JSON)))
+        .add_async_function("types enforce the schema", async || {
             invoke(invoker, call).await
         })
-        .future("the same, the call made anew", async || {
-            invoke(invoker, &ToolCall::new("add", black_box(sum::TEXT))).await
+        .add_async_function("the same, the call made anew", async || {
+            invoke(invoker, &ToolCall::new("add", black_box(sum::ARGUMENTS_JSON))).await
         })
         .run()
 }

@@ -6,15 +6,15 @@
 )]
 
 mod calls;
-mod many;
+mod large_registry;
 
-use toolwright_bench::race;
+use toolwright_bench::comparison;
 
 fn main() {
-    let runtime = race::runtime();
-    println!("{}", calls::order(&runtime));
-    println!("{}", calls::sum(&runtime));
-    println!("{}", many::add(&runtime));
-    println!("{}", many::find(&runtime));
-    println!("{}", many::list(&runtime));
+    let runtime = comparison::single_threaded_runtime();
+    println!("{}", calls::compare_order_call(&runtime));
+    println!("{}", calls::compare_add_call(&runtime));
+    println!("{}", large_registry::compare_registration(&runtime));
+    println!("{}", large_registry::compare_lookup(&runtime));
+    println!("{}", large_registry::compare_listing(&runtime));
 }

@@ -9,17 +9,17 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 /// An answer as it comes; whoever drops it hangs up.
-pub(crate) struct Answer {
+pub(crate) struct EventStream {
     pub(crate) status: StatusCode,
     body: Incoming,
     /// The connection lives as long as the one who could send more.
     _sender: SendRequest<Full<Bytes>>,
-    read: Vec<u8>,
+    buffer: Vec<u8>,
     /// How much of that was told already.
-    told: usize,
+    consumed: usize,
 }
 
-pub(crate) async fn send(addr: &str, method: &str, path: &str, body: String) -> Answer {
+pub(crate) async fn send_request(addr: &str, method: &str, path: &str, body: String) -> EventStream {
     let stream = TcpStream::connect(addr).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -32,44 +32,44 @@ pub(crate) async fn send(addr: &str, method: &str, path: &str, body: String) -> 
         .body(Full::from(body))
         .unwrap();
     let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-    Answer {
+    EventStream {
         status: head.status,
         body,
         _sender: sender,
-        read: Vec::new(),
-        told: 0,
+        buffer: Vec::new(),
+        consumed: 0,
     }
 }
 
-impl Answer {
+impl EventStream {
     /// The data of the next event; nothing when the stream has ended.
-    pub(crate) async fn data(&mut self) -> Option<Vec<u8>> {
+    pub(crate) async fn next_event_data(&mut self) -> Option<Vec<u8>> {
         loop {
-            let rest = &self.read[self.told..];
+            let rest = &self.buffer[self.consumed..];
             if let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") {
                 let event = &rest[..end];
-                self.told += end + 2;
+                self.consumed += end + 2;
                 let mut lines = event.split(|byte| *byte == b'\n');
                 if let Some(data) = lines.find_map(|line| line.strip_prefix(b"data: ")) {
                     return Some(data.to_vec());
                 }
                 continue;
             }
-            self.read.drain(..self.told);
-            self.told = 0;
-            self.more().await?;
+            self.buffer.drain(..self.consumed);
+            self.consumed = 0;
+            self.read_chunk().await?;
         }
     }
 
     /// All of it, as it was sent.
-    pub(crate) async fn whole(mut self) -> Vec<u8> {
-        while self.more().await.is_some() {}
-        self.read
+    pub(crate) async fn read_to_end(mut self) -> Vec<u8> {
+        while self.read_chunk().await.is_some() {}
+        self.buffer
     }
 
-    async fn more(&mut self) -> Option<()> {
+    async fn read_chunk(&mut self) -> Option<()> {
         let bytes = self.body.frame().await?.ok()?.into_data();
-        self.read.extend_from_slice(&bytes.unwrap_or_default());
+        self.buffer.extend_from_slice(&bytes.unwrap_or_default());
         Some(())
     }
 }

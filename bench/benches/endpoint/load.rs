@@ -5,43 +5,43 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use futures::future::join_all;
 use serde_json::Value;
 
-use crate::ask::{self, Protocol};
-use crate::contender::own;
+use crate::requests::{self, Protocol};
+use crate::servers::own_server_command;
 use crate::process::Process;
-use crate::script::{self, PIECES};
+use crate::scripted_model::{self, DELTA_COUNT};
 
 /// What came of one stream.
-struct Heard {
-    right: bool,
+struct StreamOutcome {
+    is_correct: bool,
     events: usize,
     /// From an event's own time to its being read; only our own events have one.
-    delays: Vec<u64>,
+    delays_ms: Vec<u64>,
 }
 
 pub(crate) async fn run(short: bool) {
     // The pauses of one answer take a minute.
     let (streams, pace) = if short { (200, 10) } else { (2000, 120) };
-    let process = Process::start(own("toolwright", pace), b"");
+    let process = Process::start(own_server_command("toolwright", pace), b"");
     let addr = process.line.clone();
-    let idle = process.memory();
+    let idle = process.resident_bytes();
     let start = Instant::now();
     let tasks: Vec<_> = (0..streams)
-        .map(|number| tokio::spawn(stream(addr.clone(), number)))
+        .map(|number| tokio::spawn(read_stream(addr.clone(), number)))
         .collect();
-    let tenth = Duration::from_millis(pace) * u32::try_from(PIECES / 10).unwrap();
+    let tenth = Duration::from_millis(pace) * u32::try_from(DELTA_COUNT / 10).unwrap();
     tokio::time::sleep(tenth).await;
-    let early = process.memory();
+    let early = process.resident_bytes();
     tokio::time::sleep(tenth * 8).await;
-    let (full, open) = (process.memory(), open(&addr).await);
-    let heard: Vec<Heard> = join_all(tasks)
+    let (full, open) = (process.resident_bytes(), create_conversation(&addr).await);
+    let heard: Vec<StreamOutcome> = join_all(tasks)
         .await
         .into_iter()
         .map(Result::unwrap)
         .collect();
     let time = start.elapsed();
-    let lost = heard.iter().filter(|heard| !heard.right).count();
+    let lost = heard.iter().filter(|heard| !heard.is_correct).count();
     let events: usize = heard.iter().map(|heard| heard.events).sum();
-    let mut delays: Vec<u64> = heard.into_iter().flat_map(|heard| heard.delays).collect();
+    let mut delays: Vec<u64> = heard.into_iter().flat_map(|heard| heard.delays_ms).collect();
     delays.sort_unstable();
     let delay = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize];
     println!(
@@ -66,14 +66,14 @@ pub(crate) async fn run(short: bool) {
         each(full),
         full as f64 / 1e6,
     );
-    println!("CPU: {:.1} s of the server's", process.busy().as_secs_f64());
+    println!("CPU: {:.1} s of the server's", process.cpu_time().as_secs_f64());
     assert_eq!(lost, 0, "streams were lost");
 }
 
 /// How many streams the server says it has.
-async fn open(addr: &str) -> String {
-    let metrics = crate::client::send(addr, "GET", "/metrics", String::new()).await;
-    let metrics = String::from_utf8(metrics.whole().await).unwrap();
+async fn create_conversation(addr: &str) -> String {
+    let metrics = crate::client::send_request(addr, "GET", "/metrics", String::new()).await;
+    let metrics = String::from_utf8(metrics.read_to_end().await).unwrap();
     let line = metrics
         .lines()
         .find(|line| line.starts_with("toolwright_readers"));
@@ -83,35 +83,35 @@ async fn open(addr: &str) -> String {
 }
 
 /// One stream, read to its end: odd ones in our own form, even ones in the AI SDK's.
-async fn stream(addr: String, number: u32) -> Heard {
+async fn read_stream(addr: String, number: u32) -> StreamOutcome {
     let protocol = if number % 2 == 1 {
         Protocol::Native
     } else {
         Protocol::Ui
     };
-    let (mut answer, mut seq) = protocol.ask(&addr, &format!("c{number}")).await;
+    let (mut answer, mut seq) = protocol.send_message(&addr, &format!("c{number}")).await;
     let (mut text, mut right, mut last, mut events) = (String::new(), true, false, 0);
     let mut delays = Vec::new();
-    while !last && let Some(data) = answer.data().await {
+    while !last && let Some(data) = answer.next_event_data().await {
         events += 1;
-        last = protocol.is_last(&data);
-        text += &ask::delta(protocol, &data).unwrap_or_default();
+        last = protocol.is_last_event(&data);
+        text += &requests::parse_delta(protocol, &data).unwrap_or_default();
         if protocol == Protocol::Native {
             let event: Value = serde_json::from_slice(&data).unwrap();
             seq += 1;
             right &= event["seq"].as_u64() == Some(seq);
-            delays.push(now().saturating_sub(event["at"].as_u64().unwrap()));
+            delays.push(now_ms().saturating_sub(event["at"].as_u64().unwrap()));
         }
     }
-    right &= last && text == script::text();
-    Heard {
-        right,
+    right &= last && text == scripted_model::full_text();
+    StreamOutcome {
+        is_correct: right,
         events,
-        delays,
+        delays_ms: delays,
     }
 }
 
-fn now() -> u64 {
+fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     u64::try_from(since.as_millis()).unwrap()
 }

@@ -9,16 +9,16 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod ask;
+mod requests;
 mod client;
-mod contender;
+mod servers;
 mod load;
 mod process;
-mod race;
-mod script;
+mod comparison;
+mod scripted_model;
 mod serve;
 mod soak;
-mod start;
+mod startup;
 
 use tokio::runtime::Builder;
 
@@ -29,15 +29,15 @@ fn main() {
     let words: Vec<&str> = words.into_iter().filter(|it| *it != "--bench").collect();
     if let ["serve", name, pace] = words[..] {
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
-        return runtime.block_on(serve::serve(name, pace.parse().unwrap()));
+        return runtime.block_on(serve::serve_named(name, pace.parse().unwrap()));
     }
     let short = words.contains(&"short");
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     match words.iter().find(|it| **it != "short") {
-        None | Some(&"race") => runtime.block_on(race::run(short)),
+        None | Some(&"race") => runtime.block_on(comparison::run(short)),
         Some(&"load") => runtime.block_on(load::run(short)),
         Some(&"soak") => runtime.block_on(soak::run(short)),
-        Some(&"start") => runtime.block_on(start::run(short)),
+        Some(&"start") => runtime.block_on(startup::run(short)),
         Some(other) => println!("{other}: choose race, load, soak or start, and short for less"),
     }
 }

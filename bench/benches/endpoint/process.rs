@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// The ticks in which Linux counts the time of a process, which are a hundredth of a second everywhere.
-const TICK: Duration = Duration::from_millis(10);
+const CLOCK_TICK: Duration = Duration::from_millis(10);
 
 /// A server; it ends when it is dropped.
 pub(crate) struct Process {
@@ -33,24 +33,24 @@ impl Process {
     }
 
     /// Returns how much memory it has, in bytes.
-    pub(crate) fn memory(&self) -> u64 {
-        let status = self.read("status");
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let status = self.read_proc_file("status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));
         let kib = line.and_then(|line| line.split_whitespace().nth(1));
         kib.unwrap().parse::<u64>().unwrap() * 1024
     }
 
     /// Returns how long it has kept cores busy, over all its threads.
-    pub(crate) fn busy(&self) -> Duration {
-        let stat = self.read("stat");
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let stat = self.read_proc_file("stat");
         // The name may hold spaces; what follows its bracket does not.
         let (_, rest) = stat.rsplit_once(')').unwrap();
         let ticks = rest.split_whitespace().skip(11).take(2);
         let ticks: u32 = ticks.map(|part| part.parse::<u32>().unwrap()).sum();
-        TICK * ticks
+        CLOCK_TICK * ticks
     }
 
-    fn read(&self, file: &str) -> String {
+    fn read_proc_file(&self, file: &str) -> String {
         fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap()
     }
 }

@@ -18,21 +18,21 @@ use toolwright::chat::ModelId;
 use toolwright::server::ServerBuilder;
 use toolwright::{Invoker, Registry};
 
-use crate::script::Script;
+use crate::scripted_model::ScriptedModel;
 
 /// Serves until the process is ended.
-pub(crate) async fn serve(name: &str, pace: u64) {
+pub(crate) async fn serve_named(name: &str, pace: u64) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     match name {
         "floor" => {
-            let router = floor();
+            let router = baseline_router();
             println!("{addr}");
             let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
             axum::serve(listener, router).await.unwrap();
         }
         _ => {
-            let script = Script {
+            let script = ScriptedModel {
                 id: ModelId::new("script", ""),
                 pace: Duration::from_millis(pace),
             };
@@ -45,7 +45,7 @@ pub(crate) async fn serve(name: &str, pace: u64) {
 }
 
 /// Sends what it reads from its input, event by event, whatever is asked.
-fn floor() -> Router {
+fn baseline_router() -> Router {
     let mut told = String::new();
     std::io::stdin().read_to_string(&mut told).unwrap();
     let events: Vec<Bytes> = told
@@ -54,8 +54,8 @@ fn floor() -> Router {
         .collect();
     let events: Arc<[Bytes]> = events.into();
     let whole = Arc::clone(&events);
-    let chat = move |_: String| async move { response(whole, false) };
-    let native = move || async move { response(events, true) };
+    let chat = move |_: String| async move { sse_response(whole, false) };
+    let native = move || async move { sse_response(events, true) };
     let prompt = async |_: String| {
         let json = [(header::CONTENT_TYPE, "application/json")];
         (StatusCode::ACCEPTED, json, r#"{"queued":false,"seq":0}"#)
@@ -67,7 +67,7 @@ fn floor() -> Router {
 }
 
 /// The events; after them the end, or nothing any more until the client leaves.
-fn response(events: Arc<[Bytes]>, stays: bool) -> Response {
+fn sse_response(events: Arc<[Bytes]>, stays: bool) -> Response {
     let count = events.len();
     let events = stream::iter(0..count).map(move |at| events[at].clone());
     let body = match stays {

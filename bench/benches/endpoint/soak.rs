@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::task::LocalSet;
 
-use crate::ask::{self, Protocol};
+use crate::requests::{self, Protocol};
 use crate::client;
-use crate::contender::own;
+use crate::servers::own_server_command;
 use crate::process::Process;
-use crate::script;
+use crate::scripted_model;
 
 /// How many take part.
 const CLIENTS: u64 = 200;
 /// How long a piece of an answer takes, in milliseconds: an answer takes ten seconds.
-const PACE: u64 = 20;
+const DELTA_INTERVAL_MS: u64 = 20;
 const SAMPLES: u32 = 20;
 
 #[derive(Default)]
-struct Count {
+struct SoakCounters {
     answers: Cell<u64>,
     breaks: Cell<u64>,
     wrong: Cell<u64>,
@@ -28,19 +28,19 @@ struct Count {
 
 pub(crate) async fn run(short: bool) {
     let time = Duration::from_secs(if short { 30 } else { 600 });
-    let process = Process::start(own("toolwright", PACE), b"");
+    let process = Process::start(own_server_command("toolwright", DELTA_INTERVAL_MS), b"");
     let start = Instant::now();
-    let count = Rc::new(Count::default());
+    let count = Rc::new(SoakCounters::default());
     let clients = LocalSet::new();
     for number in 0..CLIENTS {
         let (addr, count) = (process.line.clone(), Rc::clone(&count));
-        clients.spawn_local(client(addr, number, start + time, count));
+        clients.spawn_local(run_client(addr, number, start + time, count));
     }
-    println!("idle: {:.1} MB", process.memory() as f64 / 1e6);
+    println!("idle: {:.1} MB", process.resident_bytes() as f64 / 1e6);
     let samples = clients.run_until(async {
         for _ in 0..SAMPLES {
             tokio::time::sleep(time / SAMPLES).await;
-            let (seconds, memory) = (start.elapsed().as_secs(), process.memory());
+            let (seconds, memory) = (start.elapsed().as_secs(), process.resident_bytes());
             let (answers, breaks) = (count.answers.get(), count.breaks.get());
             println!(
                 "{seconds:>4} s: {:.1} MB, {answers} answers, {breaks} broken lines",
@@ -50,22 +50,22 @@ pub(crate) async fn run(short: bool) {
     });
     samples.await;
     clients.await;
-    println!("all gone: {:.1} MB", process.memory() as f64 / 1e6);
+    println!("all gone: {:.1} MB", process.resident_bytes() as f64 / 1e6);
     let (answers, wrong) = (count.answers.get(), count.wrong.get());
     println!("{answers} answers, {wrong} of them not whole");
     assert_eq!(wrong, 0, "answers were not whole");
 }
 
 /// Asks, hangs up now and then, comes back, and deletes the conversation when its answer is whole.
-async fn client(addr: String, number: u64, end: Instant, count: Rc<Count>) {
-    let mut chance = Chance(number + 1);
+async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCounters>) {
+    let mut chance = Rng(number + 1);
     let mut turn = 0;
     while Instant::now() < end {
         let conversation = format!("c{number}-{turn}");
         turn += 1;
-        let right = match chance.below(2) {
-            0 => ui(&addr, &conversation, &mut chance, &count).await,
-            _ => native(&addr, &conversation, &mut chance, &count).await,
+        let right = match chance.next_below(2) {
+            0 => run_ai_sdk_turn(&addr, &conversation, &mut chance, &count).await,
+            _ => run_native_turn(&addr, &conversation, &mut chance, &count).await,
         };
         count.answers.set(count.answers.get() + 1);
         if right.is_none() {
@@ -73,60 +73,60 @@ async fn client(addr: String, number: u64, end: Instant, count: Rc<Count>) {
         }
         // The turn may hold its lease for a breath after its last event.
         let path = format!("/api/conversations/{conversation}");
-        while client::send(&addr, "DELETE", &path, String::new())
+        while client::send_request(&addr, "DELETE", &path, String::new())
             .await
             .status
             != 204
         {
-            tokio::time::sleep(Duration::from_millis(PACE)).await;
+            tokio::time::sleep(Duration::from_millis(DELTA_INTERVAL_MS)).await;
         }
     }
 }
 
 /// Comes back with the number of the last event that was read.
-async fn native(addr: &str, id: &str, chance: &mut Chance, count: &Count) -> Option<()> {
-    let (mut answer, mut seq) = Protocol::Native.ask(addr, id).await;
+async fn run_native_turn(addr: &str, id: &str, chance: &mut Rng, count: &SoakCounters) -> Option<()> {
+    let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
     let mut text = String::new();
     loop {
-        let data = answer.data().await?;
-        if ask::is_snapshot(&data) {
-            return ask::is_kept(addr, id).await.then_some(());
+        let data = answer.next_event_data().await?;
+        if requests::is_snapshot(&data) {
+            return requests::is_stored(addr, id).await.then_some(());
         }
         let event: Value = serde_json::from_slice(&data).ok()?;
         seq += 1;
         (event["seq"].as_u64()? == seq).then_some(())?;
-        text += &ask::delta(Protocol::Native, &data).unwrap_or_default();
-        if Protocol::Native.is_last(&data) {
-            return (text == script::text()).then_some(());
+        text += &requests::parse_delta(Protocol::Native, &data).unwrap_or_default();
+        if Protocol::Native.is_last_event(&data) {
+            return (text == scripted_model::full_text()).then_some(());
         }
-        if chance.below(200) == 0 {
+        if chance.next_below(200) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(chance.below(2000))).await;
-            answer = ask::events(addr, id, seq).await;
+            tokio::time::sleep(Duration::from_millis(chance.next_below(2000))).await;
+            answer = requests::read_events(addr, id, seq).await;
         }
     }
 }
 
 /// Comes back to the stream, which is told from its beginning.
-async fn ui(addr: &str, id: &str, chance: &mut Chance, count: &Count) -> Option<()> {
-    let (mut answer, _) = Protocol::Ui.ask(addr, id).await;
+async fn run_ai_sdk_turn(addr: &str, id: &str, chance: &mut Rng, count: &SoakCounters) -> Option<()> {
+    let (mut answer, _) = Protocol::Ui.send_message(addr, id).await;
     let mut text = String::new();
     loop {
-        let data = answer.data().await?;
-        text += &ask::delta(Protocol::Ui, &data).unwrap_or_default();
-        if Protocol::Ui.is_last(&data) {
-            return (text == script::text()).then_some(());
+        let data = answer.next_event_data().await?;
+        text += &requests::parse_delta(Protocol::Ui, &data).unwrap_or_default();
+        if Protocol::Ui.is_last_event(&data) {
+            return (text == scripted_model::full_text()).then_some(());
         }
-        if chance.below(400) == 0 {
+        if chance.next_below(400) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(chance.below(2000))).await;
+            tokio::time::sleep(Duration::from_millis(chance.next_below(2000))).await;
             let path = format!("/api/chat/{id}/stream");
-            answer = client::send(addr, "GET", &path, String::new()).await;
+            answer = client::send_request(addr, "GET", &path, String::new()).await;
             if answer.status == 204 {
                 // It is over by now.
-                return ask::is_kept(addr, id).await.then_some(());
+                return requests::is_stored(addr, id).await.then_some(());
             }
             text.clear();
         }
@@ -134,10 +134,10 @@ async fn ui(addr: &str, id: &str, chance: &mut Chance, count: &Count) -> Option<
 }
 
 /// Random enough to hang up at, and the same in every run.
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
+impl Rng {
+    fn next_below(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -14,27 +14,27 @@ use tokio::runtime::{Builder, Runtime};
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_bench::Table;
 
-mod floor;
-mod race;
-mod room;
+mod plain_sqlx;
+mod comparisons;
+mod sample_conversation;
 #[path = "../../../crates/memory/tests/main/server.rs"]
 #[allow(dead_code, reason = "the tests need more of it")]
 mod server;
 
-use floor::Floor;
+use plain_sqlx::PlainSqlx;
 
 fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| format!("sqlite:{}", directory.path().join(name).display());
-    println!("an entry has {} bytes", room::text(0).len());
+    println!("an entry has {} bytes", sample_conversation::user_text(0).len());
 
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    print(&runtime, "memory", None, &memory);
+    print_tables(&runtime, "memory", None, &memory);
 
     let sqlite = runtime.block_on(toolwright_memory::open(&file("store.db")));
-    let floor = runtime.block_on(Floor::sqlite(&file("floor.db")));
-    print(&runtime, "SQLite", Some(floor), &sqlite.unwrap());
+    let floor = runtime.block_on(PlainSqlx::sqlite(&file("floor.db")));
+    print_tables(&runtime, "SQLite", Some(floor), &sqlite.unwrap());
 
     // Durable, as everybody has it: not with the settings of the tests.
     let Some(server) = server::Server::start(&[]) else {
@@ -42,21 +42,21 @@ fn main() {
     };
     let url = runtime.block_on(server.create_database());
     let postgres = runtime.block_on(toolwright_memory::open(&url));
-    let floor = runtime.block_on(Floor::postgres(&url));
-    print(&runtime, "PostgreSQL", Some(floor), &postgres.unwrap());
+    let floor = runtime.block_on(PlainSqlx::postgres(&url));
+    print_tables(&runtime, "PostgreSQL", Some(floor), &postgres.unwrap());
 }
 
-fn print(runtime: &Runtime, name: &str, floor: Option<Floor>, store: &Arc<dyn Store>) {
+fn print_tables(runtime: &Runtime, name: &str, floor: Option<PlainSqlx>, store: &Arc<dyn Store>) {
     let floor = floor.as_ref();
     println!(
         "\n{}",
-        per_second(race::append(runtime, name, floor, store))
+        with_rate(comparisons::compare_append(runtime, name, floor, store))
     );
-    println!("{}", race::load(runtime, name, floor, store));
-    println!("{}", race::grow(runtime, name, store));
+    println!("{}", comparisons::compare_load(runtime, name, floor, store));
+    println!("{}", comparisons::compare_by_length(runtime, name, store));
 }
 
-fn per_second(table: Table) -> Table {
+fn with_rate(table: Table) -> Table {
     let remarks: Vec<String> = table
         .times()
         .map(|ns| format!("{:.0} per second", 1e9 / ns))

@@ -5,18 +5,18 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod answer;
-mod line;
+mod model_events;
+mod recorded_transport;
 mod turn;
 
-use toolwright_bench::{race, stream::VENDORS};
+use toolwright_bench::{comparison, stream::VENDORS};
 
 fn main() {
-    let runtime = race::runtime();
+    let runtime = comparison::single_threaded_runtime();
     for vendor in VENDORS {
-        println!("{}", answer::events(vendor, &runtime));
+        println!("{}", model_events::compare_model_events(vendor, &runtime));
     }
     for vendor in VENDORS {
-        println!("{}", turn::turns(vendor, &runtime));
+        println!("{}", turn::compare_turns(vendor, &runtime));
     }
 }

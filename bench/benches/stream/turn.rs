@@ -6,11 +6,11 @@ use serde::Deserialize;
 use tokio::runtime::Runtime;
 use toolwright::{Invoker, Registry, chat::Chat, tool};
 use toolwright_bench::{
-    Race, Table,
-    stream::{floor, record::record},
+    Comparison, Table,
+    stream::{baseline, recorded::recorded_frames},
 };
 
-use crate::line::{model, packed};
+use crate::recorded_transport::{model_over_recording, pack_frames};
 
 #[derive(Deserialize)]
 struct Args {
@@ -49,25 +49,25 @@ fn weather(
 }
 
 /// Races the ways through a turn.
-pub(crate) fn turns(vendor: &str, runtime: &Runtime) -> Table {
-    let answers = [record(vendor, true), record(vendor, false)];
+pub(crate) fn compare_turns(vendor: &str, runtime: &Runtime) -> Table {
+    let answers = [recorded_frames(vendor, true), recorded_frames(vendor, false)];
     let [first, second] = answers
         .each_ref()
         .map(|frames| frames.concat().into_bytes());
     let registry = Registry::new();
     registry.add(weather::tool()).unwrap();
-    let model = model(
+    let model = model_over_recording(
         vendor,
-        answers.iter().map(|frames| packed(frames)).collect(),
+        answers.iter().map(|frames| pack_frames(frames)).collect(),
     );
     let chat = Chat::new(model, &Invoker::new(registry).unwrap());
-    Race::new(format!("{vendor}: a turn with one call"), runtime)
-        .call("frames, serde_json, function", || {
-            let call = floor::read(vendor, black_box(&first)).arguments;
+    Comparison::new(format!("{vendor}: a turn with one call"), runtime)
+        .add_function("frames, serde_json, function", || {
+            let call = baseline::parse_stream(vendor, black_box(&first)).arguments;
             let args = serde_json::from_str(&call).unwrap();
-            forecast(&args) + &floor::read(vendor, black_box(&second)).text
+            forecast(&args) + &baseline::parse_stream(vendor, black_box(&second)).text
         })
-        .future("Chat", async || {
+        .add_async_function("Chat", async || {
             let response = chat
                 .message()
                 .user("How is it there?")

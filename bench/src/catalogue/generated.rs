@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Topic;
+use super::SchemaTopic;
 
 /// Rust's schemars: `$defs`, type lists with null, formats of its own, enums as `oneOf` of `const`.
-pub(super) fn schemars(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn schemars(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Import{noun}Args"),
@@ -61,11 +61,11 @@ pub(super) fn schemars(topic: &Topic) -> Value {
 }
 
 /// Python's pydantic: titles everywhere, `anyOf` with null, a default beside it, a discriminator.
-pub(super) fn pydantic(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn pydantic(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "$defs": {
-            "Granularity": {"enum": topic.some(&["hour", "day", "week", "month", "quarter", "year"]), "title": "Granularity", "type": "string"},
+            "Granularity": {"enum": topic.take_prefix(&["hour", "day", "week", "month", "quarter", "year"]), "title": "Granularity", "type": "string"},
             "Between": {
                 "properties": {
                     "kind": {"const": "between", "default": "between", "title": "Kind", "type": "string"},
@@ -109,13 +109,13 @@ pub(super) fn pydantic(topic: &Topic) -> Value {
 }
 
 /// TypeScript's zod: closed objects, exclusive bounds, an intersection as `allOf`, draft 7.
-pub(super) fn zod(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn zod(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
         "properties": {
-            "channel": {"type": "string", "enum": topic.some(&["email", "sms", "push", "chat", "letter", "webhook"])},
+            "channel": {"type": "string", "enum": topic.take_prefix(&["email", "sms", "push", "chat", "letter", "webhook"])},
             "recipients": {
                 "type": "array",
                 "minItems": 1,

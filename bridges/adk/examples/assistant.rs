@@ -9,18 +9,18 @@ use adk_runner::Runner;
 use adk_session::{CreateRequest, InMemorySessionService, SessionService};
 use assistant_tools as _;
 use futures::TryStreamExt;
-use sample::{Clerk, QUESTIONS};
+use sample::{RefundApprover, SAMPLE_MESSAGES};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Invoker, Registry};
 use toolwright_adk::tools;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let invoker = Invoker::builder(Registry::discover()?).approver(Clerk);
+    let invoker = Invoker::builder(Registry::discover()?).approver(RefundApprover);
     let bridge = Bridge::new(&invoker.build()?).dialect(Dialect::OPENAI);
 
     // Any client of adk's will do; this one speaks to whatever takes OpenAI's Chat Completions.
-    let model = GroqConfig::new("no key", "demo").with_base_url(sample::model().await?);
+    let model = GroqConfig::new("no key", "demo").with_base_url(sample::start_demo_model().await?);
     let agent = LlmAgentBuilder::new("assistant").model(Arc::new(GroqClient::new(model)?));
     let tools = tools(&bridge)?.into_iter();
     let agent = tools.fold(agent, LlmAgentBuilder::tool);
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runner = Runner::builder().app_name("shop").session_service(sessions);
     let runner = runner.agent(Arc::new(agent.build()?)).build()?;
 
-    for question in QUESTIONS {
+    for question in SAMPLE_MESSAGES {
         println!("{question}");
         let question = Content::new("user").with_text(question);
         let mut events = runner.run_str("ada", "1", question).await?;

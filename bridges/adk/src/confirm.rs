@@ -12,9 +12,9 @@ use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision};
 ///
 /// An agent's `ToolConfirmationPolicy` need not name the tools: it would have them confirmed twice.
 #[derive(Debug)]
-pub struct Confirm(pub Arc<dyn ToolConfirmationHandler>);
+pub struct ConfirmationApprover(pub Arc<dyn ToolConfirmationHandler>);
 
-impl Approve for Confirm {
+impl Approve for ConfirmationApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         let asked = ToolConfirmationRequest {
             tool_name: request.call.name.to_string(),

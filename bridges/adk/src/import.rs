@@ -6,7 +6,7 @@ use adk_core::{ErrorCategory, FunctionResponseData, Tool, ToolContext};
 use serde_json::{Value, json};
 use toolwright::{Args, Content, Context, DefineError, ToolError};
 
-use crate::tools::Adk;
+use crate::tools::AdkContext;
 
 /// Makes a tool of adk's ours.
 ///
@@ -30,13 +30,13 @@ pub fn from_adk(
         ours = ours.output_schema(output);
     }
     ours.bundle("adk").run_async(move |args: Args, cx| {
-        let brought = cx.brought::<Adk>().map(|adk| Arc::clone(&adk.0));
+        let brought = cx.brought::<AdkContext>().map(|adk| Arc::clone(&adk.0));
         let (tool, theirs) = (Arc::clone(&tool), brought.or_else(|| outside(&cx)));
         async move {
             let missing = || ToolError::fatal("it needs an adk run: give it a context outside one");
             let theirs = theirs.ok_or_else(missing)?;
             let value = tool.execute(theirs, Value::Object(args.into_map())).await;
-            value.map(contents).map_err(|error| match error.category {
+            value.map(to_contents).map_err(|error| match error.category {
                 ErrorCategory::InvalidInput => ToolError::retry(error.message),
                 _ => ToolError::failed(error.message),
             })
@@ -44,7 +44,7 @@ pub fn from_adk(
     })
 }
 
-fn contents(value: Value) -> Vec<Content> {
+fn to_contents(value: Value) -> Vec<Content> {
     let said = FunctionResponseData::from_tool_result("", value);
     let words = said.response.as_str().map(str::to_owned);
     let words = words.unwrap_or_else(|| said.response.to_string());

@@ -9,6 +9,6 @@ mod import;
 mod result;
 mod tools;
 
-pub use confirm::Confirm;
+pub use confirm::ConfirmationApprover;
 pub use import::from_adk;
-pub use tools::{Adk, tools};
+pub use tools::{AdkContext, tools};

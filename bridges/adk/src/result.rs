@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use toolwright::{Content, Entry, ErrorKind, Outcome, ToolResult};
 
 /// Returns what adk takes, and has the run end where the result wants it.
-pub(crate) fn lower(result: &ToolResult, entry: &Entry, cx: &dyn ToolContext) -> Result<Value> {
+pub(crate) fn to_adk_response(result: &ToolResult, entry: &Entry, cx: &dyn ToolContext) -> Result<Value> {
     let mut actions = cx.actions();
     actions.skip_summarization |= entry.policy().return_direct && !result.is_error();
     actions.escalate |= result.error == Some(ErrorKind::Fatal);
     cx.set_actions(actions);
     let category = match (result.error, result.outcome) {
-        (None, _) => return Ok(success(result)),
+        (None, _) => return Ok(success_value(result)),
         (Some(ErrorKind::Retry), _) => ErrorCategory::InvalidInput,
         (_, Outcome::Denied) => ErrorCategory::Forbidden,
         (_, Outcome::Cancelled) => ErrorCategory::Cancelled,
@@ -27,10 +27,10 @@ pub(crate) fn lower(result: &ToolResult, entry: &Entry, cx: &dyn ToolContext) ->
     Err(AdkError::new(component, category, code, result.told()))
 }
 
-fn success(result: &ToolResult) -> Value {
+fn success_value(result: &ToolResult) -> Value {
     let (mut images, mut words) = (Vec::new(), Vec::new());
     for item in &result.content {
-        match image(item) {
+        match image_value(item) {
             Some(image) => images.push(image),
             None => words.push(item.told()),
         }
@@ -47,7 +47,7 @@ fn success(result: &ToolResult) -> Value {
 }
 
 /// Images are what adk's clients hand on to models; anything else is told in words.
-fn image(item: &Content) -> Option<Value> {
+fn image_value(item: &Content) -> Option<Value> {
     let Content::Image { data, mime_type } = item else {
         return None;
     };

@@ -24,15 +24,15 @@ pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Arc<dyn Tool>>, BridgeErro
     let offer = bridge.into().offer()?;
     let wrap = |tool: &Offered| match tool.name.as_str() {
         name @ "transfer_to_agent" => Err(BridgeError::refused(name, "adk has its own")),
-        _ => Ok(Arc::new(Wrapped(tool.clone(), offer.clone())) as Arc<dyn Tool>),
+        _ => Ok(Arc::new(AdkToolAdapter(tool.clone(), offer.clone())) as Arc<dyn Tool>),
     };
     offer.tools().iter().map(wrap).collect()
 }
 
-struct Wrapped(Offered, Offer);
+struct AdkToolAdapter(Offered, Offer);
 
 #[async_trait]
-impl Tool for Wrapped {
+impl Tool for AdkToolAdapter {
     fn name(&self) -> &str {
         &self.0.name
     }
@@ -62,7 +62,7 @@ impl Tool for Wrapped {
         let (sender, mut said) = mpsc::unbounded();
         let scope = offer.scope().caller(Caller::new(cx.user_id()));
         let scope = scope.session(cx.session_id());
-        let scope = scope.bring(Arc::new(Adk(Arc::clone(&cx))));
+        let scope = scope.bring(Arc::new(AdkContext(Arc::clone(&cx))));
         let scope = scope.on_event(move |event| {
             if let CallEvent::Progress { message, .. } = event {
                 // Whoever still reports when the call is over is not heard.
@@ -80,7 +80,7 @@ impl Tool for Wrapped {
         while let Ok(words) = said.try_recv() {
             cx.emit_progress("progress", &words).await;
         }
-        result::lower(&result, &tool.entry, &*cx)
+        result::to_adk_response(&result, &tool.entry, &*cx)
     }
 }
 
@@ -88,9 +88,9 @@ impl Tool for Wrapped {
 ///
 /// As a parameter of a tool it is filled in where the call comes out of an adk run; the model never sees it.
 #[derive(Clone)]
-pub struct Adk(pub Arc<dyn ToolContext>);
+pub struct AdkContext(pub Arc<dyn ToolContext>);
 
-impl Param for Adk {
+impl Param for AdkContext {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         let brought = cx.brought::<Self>().as_deref().cloned();
         brought.ok_or_else(|| ToolError::fatal("it needs adk's context: call it from an adk agent"))

@@ -15,14 +15,14 @@ use adk_model::groq::{GroqClient, GroqConfig};
 use adk_runner::Runner;
 use adk_session::{CreateRequest, InMemorySessionService, SessionService as _};
 use async_trait::async_trait;
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use toolwright::{
     Bridge, BridgeError, Hints, Invoker, Outcome, Registry, Tool, ToolCall, ToolError, ToolResult,
     tool,
 };
-use toolwright_adk::{Adk, Confirm, from_adk, tools};
+use toolwright_adk::{AdkContext, ConfirmationApprover, from_adk, tools};
 
 const USER: &str = "ada";
 const SESSION: &str = "conversation-7";
@@ -33,14 +33,14 @@ impl Framework for AdkRust {
     const NAME: &'static str = "adk-rust";
     const CALLER: Option<&'static str> = Some(USER);
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let tools = tools(bridge)?;
         let shown = tools.iter().map(|tool| {
             let declaration = tool.declaration();
             let text = |key: &str| declaration.get(key).and_then(Value::as_str).unwrap();
             let mut hints = Hints::default();
             hints.read_only = tool.is_read_only().then_some(true);
-            Shown {
+            ListedTool {
                 name: text("name").to_owned(),
                 description: text("description").to_owned(),
                 schema: declaration.get("parameters").unwrap().clone(),
@@ -52,18 +52,18 @@ impl Framework for AdkRust {
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
         let model = OneCall::new(&call)?;
         let events = run(tools(bridge).unwrap(), &model, RunConfig::default()).await;
-        heard(&events.unwrap(), model.turns() > 1)
+        to_call_outcome(&events.unwrap(), model.turns() > 1)
     }
 
-    async fn talk(bridge: &Bridge, model: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
         let config = GroqConfig::new("none", "gpt-4o-mini").with_base_url(format!("{model}/v1"));
         let model = Arc::new(GroqClient::new(config).unwrap());
         let runner = runner(tools(bridge).unwrap(), model, RunConfig::default()).await;
         let mut answers = Vec::new();
-        for question in TALK {
+        for question in CONVERSATION {
             let events = ask(&runner, question.question).await.unwrap();
             let last = events.iter().filter(|event| event.is_final_response());
             answers.push(last.map(text).collect());
@@ -71,9 +71,9 @@ impl Framework for AdkRust {
         answers
     }
 
-    fn back(bridge: &Bridge) -> Option<Vec<Tool>> {
+    fn import_tools(bridge: &Bridge) -> Option<Vec<Tool>> {
         let theirs = tools(bridge).unwrap().into_iter();
-        let ours = theirs.map(|tool| from_adk(tool, |_| Some(Outside::new())));
+        let ours = theirs.map(|tool| from_adk(tool, |_| Some(TestToolContext::new())));
         Some(ours.collect::<Result<_, _>>().unwrap())
     }
 }
@@ -194,7 +194,7 @@ fn response(events: &[Event]) -> Option<&FunctionResponseData> {
 }
 
 /// What adk's agent made of a result; nothing where it knows no such tool.
-fn heard(events: &[Event], asked_again: bool) -> Option<Heard> {
+fn to_call_outcome(events: &[Event], asked_again: bool) -> Option<CallOutcome> {
     let response = response(events)?;
     let error = response.response.get("error").and_then(Value::as_str);
     let mark = match error {
@@ -214,7 +214,7 @@ fn heard(events: &[Event], asked_again: bool) -> Option<Heard> {
     let progress = events
         .iter()
         .filter(|event| event.tool_progress_stream() == Some("progress"));
-    Some(Heard {
+    Some(CallOutcome {
         text: said,
         structured,
         media: response
@@ -224,22 +224,22 @@ fn heard(events: &[Event], asked_again: bool) -> Option<Heard> {
             .collect(),
         failed: Some(mark.is_some()),
         retry: Some(mark.is_some_and(|(category, _)| category == "invalid_input")),
-        ends: mark.is_some() && !asked_again,
-        asks: events
+        ends_run: mark.is_some() && !asked_again,
+        asks_person: events
             .iter()
             .any(|event| event.actions.tool_confirmation.is_some()),
-        direct: mark.is_none() && !asked_again,
+        returns_directly: mark.is_none() && !asked_again,
         progress: progress.map(text).collect(),
     })
 }
 
 /// What adk needs to know of a call that no agent of its made.
-struct Outside {
+struct TestToolContext {
     question: adk_core::Content,
     actions: Mutex<EventActions>,
 }
 
-impl Outside {
+impl TestToolContext {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             question: adk_core::Content::new("user"),
@@ -248,7 +248,7 @@ impl Outside {
     }
 }
 
-impl ReadonlyContext for Outside {
+impl ReadonlyContext for TestToolContext {
     fn invocation_id(&self) -> &str {
         "outside"
     }
@@ -278,14 +278,14 @@ impl ReadonlyContext for Outside {
     }
 }
 
-impl CallbackContext for Outside {
+impl CallbackContext for TestToolContext {
     fn artifacts(&self) -> Option<Arc<dyn Artifacts>> {
         None
     }
 }
 
 #[async_trait]
-impl ToolContext for Outside {
+impl ToolContext for TestToolContext {
     fn function_call_id(&self) -> &str {
         "call-outside"
     }
@@ -305,7 +305,7 @@ impl ToolContext for Outside {
 
 /// Says where adk runs it.
 #[tool(read_only)]
-fn whereabouts(Adk(context): Adk) -> String {
+fn whereabouts(AdkContext(context): AdkContext) -> String {
     let app = context.app_name();
     format!("{app}, {}", context.session_id())
 }
@@ -339,12 +339,12 @@ fn registry<const N: usize>(tools: [Tool; N]) -> Registry {
 }
 
 /// Makes one call of the only tool, through adk's agent.
-async fn call(invoker: &Invoker, arguments: &str) -> (Heard, usize) {
+async fn call(invoker: &Invoker, arguments: &str) -> (CallOutcome, usize) {
     let tools = tools(invoker).unwrap();
     let name = tools.first().unwrap().name().to_owned();
     let model = OneCall::new(&ToolCall::new(name, arguments)).unwrap();
     let events = run(tools, &model, RunConfig::default()).await.unwrap();
-    (heard(&events, model.turns() > 1).unwrap(), model.turns())
+    (to_call_outcome(&events, model.turns() > 1).unwrap(), model.turns())
 }
 
 #[tokio::test]
@@ -417,10 +417,10 @@ async fn a_name_that_adk_keeps_for_itself_is_refused() {
 
 /// Somebody who confirms that one file is shredded, and cannot decide about another.
 #[derive(Debug, Default)]
-struct Clerk(Mutex<Vec<ToolConfirmationRequest>>);
+struct RecordingConfirmation(Mutex<Vec<ToolConfirmationRequest>>);
 
 #[async_trait]
-impl ToolConfirmationHandler for Clerk {
+impl ToolConfirmationHandler for RecordingConfirmation {
     async fn decide(
         &self,
         request: &ToolConfirmationRequest,
@@ -436,8 +436,8 @@ impl ToolConfirmationHandler for Clerk {
 
 #[tokio::test]
 async fn whoever_confirms_in_adk_approves() {
-    let clerk = Arc::new(Clerk::default());
-    let invoker = Invoker::builder(registry([shred::tool()])).approver(Confirm(clerk.clone()));
+    let clerk = Arc::new(RecordingConfirmation::default());
+    let invoker = Invoker::builder(registry([shred::tool()])).approver(ConfirmationApprover(clerk.clone()));
     let invoker = invoker.build().unwrap();
     let told = [
         ("/a", "shredded /a"),

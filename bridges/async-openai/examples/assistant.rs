@@ -5,7 +5,7 @@ use std::error::Error;
 use assistant_tools as _;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use sample::{Clerk, QUESTIONS};
+use sample::{RefundApprover, SAMPLE_MESSAGES};
 use toolwright::chat::Chat;
 use toolwright::{Invoker, Registry};
 use toolwright_async_openai::model;
@@ -13,7 +13,7 @@ use toolwright_async_openai::model;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     // A model that needs no key; yours is `Client::new()`, or one for Azure, behind a proxy, with retries.
-    let address = sample::model().await?;
+    let address = sample::start_demo_model().await?;
     let config = OpenAIConfig::new().with_api_base(address);
     let client = Client::with_config(config.with_api_key("none"));
 
@@ -23,9 +23,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         async move { client.chat().create_stream(request).await }
     })?;
     let invoker = Invoker::new(Registry::discover()?)?;
-    let chat = Chat::builder(model, &invoker).approver(Clerk).build();
+    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
 
-    for question in QUESTIONS {
+    for question in SAMPLE_MESSAGES {
         println!("{question}");
         let ask = chat.prompt().conversation("assistant").user(question);
         println!("  {}", ask.call().await?.text());

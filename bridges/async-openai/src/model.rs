@@ -47,10 +47,10 @@ where
     S: Stream<Item = Result<C, OpenAIError>> + Send + 'static,
     F: Future<Output = Result<S, OpenAIError>> + Send + 'static,
 {
-    let carrier = Carrier(Box::new(move |request| {
+    let carrier = ClientTransport(Box::new(move |request| {
         let sent = serde_json::from_str(&request.body).map(&send);
-        let answer = |chunks: S| Ok(WireResponse::streamed(200, chunks.map(frame)));
-        async move { sent.map_err(misfit)?.await.map_or_else(refusal, answer) }.boxed()
+        let answer = |chunks: S| Ok(WireResponse::streamed(200, chunks.map(to_sse_frame)));
+        async move { sent.map_err(conversion_error)?.await.map_or_else(error_response, answer) }.boxed()
     }));
     let mut patience = Patience::default();
     patience.retries = 0;
@@ -63,33 +63,33 @@ where
         .build()
 }
 
-type Sent<'a> = BoxFuture<'a, Result<WireResponse, ModelError>>;
+type SendFuture<'a> = BoxFuture<'a, Result<WireResponse, ModelError>>;
 
-struct Carrier(Box<dyn Fn(WireRequest) -> Sent<'static> + Send + Sync>);
+struct ClientTransport(Box<dyn Fn(WireRequest) -> SendFuture<'static> + Send + Sync>);
 
-impl Transport for Carrier {
-    fn send(&self, request: WireRequest) -> Sent<'_> {
+impl Transport for ClientTransport {
+    fn send(&self, request: WireRequest) -> SendFuture<'_> {
         (self.0)(request)
     }
 }
 
-fn misfit(error: serde_json::Error) -> ModelError {
+fn conversion_error(error: serde_json::Error) -> ModelError {
     let message = "async-openai's types do not fit: `create_stream_byot` takes any JSON";
     ModelError::new(ModelErrorKind::BadRequest, message).with_source(error)
 }
 
-fn frame<C: Serialize>(chunk: Result<C, OpenAIError>) -> Result<Bytes, ModelError> {
+fn to_sse_frame<C: Serialize>(chunk: Result<C, OpenAIError>) -> Result<Bytes, ModelError> {
     let json = match chunk {
-        Ok(chunk) => serde_json::to_string(&chunk).map_err(misfit)?,
+        Ok(chunk) => serde_json::to_string(&chunk).map_err(conversion_error)?,
         // What their types do not know comes with the error, and is read here as if they did.
         Err(OpenAIError::JSONDeserialize(_, data)) => data.replace(['\r', '\n'], " "),
-        Err(error) => return Err(broken(error)),
+        Err(error) => return Err(stream_error(error)),
     };
     Ok(format!("data: {json}\n\n").into())
 }
 
 /// What the vendor answers where it does not answer the question.
-fn refusal(error: OpenAIError) -> Result<WireResponse, ModelError> {
+fn error_response(error: OpenAIError) -> Result<WireResponse, ModelError> {
     match error {
         OpenAIError::ApiError(refused) => {
             let body = match refused.status_code.is_server_error() {
@@ -101,11 +101,11 @@ fn refusal(error: OpenAIError) -> Result<WireResponse, ModelError> {
         }
         // The client forgets the status of a refusal that is not in OpenAI's form.
         OpenAIError::JSONDeserialize(_, body) => Ok(WireResponse::new(400, body)),
-        error => Err(broken(error)),
+        error => Err(stream_error(error)),
     }
 }
 
-fn broken(error: OpenAIError) -> ModelError {
+fn stream_error(error: OpenAIError) -> ModelError {
     let kind = match &error {
         OpenAIError::Reqwest(cause) if cause.is_timeout() => ModelErrorKind::Timeout,
         _ => ModelErrorKind::Network,

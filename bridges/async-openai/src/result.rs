@@ -7,24 +7,24 @@ use async_openai::types::responses::{self, InputContent, InputItem};
 use toolwright::{Content, ToolResult};
 
 /// Other pictures are refused, and the whole request with them.
-const SEEN: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
+const SUPPORTED_IMAGE_TYPES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
 /// A picture that a model can see.
-fn picture(content: &Content) -> Option<chat::ImageUrl> {
+fn to_image_url(content: &Content) -> Option<chat::ImageUrl> {
     let Content::Image { data, mime_type } = content else {
         return None;
     };
-    let is_seen = SEEN.contains(&mime_type.as_str());
+    let is_seen = SUPPORTED_IMAGE_TYPES.contains(&mime_type.as_str());
     is_seen.then(|| format!("data:{mime_type};base64,{data}").into())
 }
 
 /// Answers calls of Chat Completions.
-pub(crate) fn messages(results: Vec<ToolResult>) -> Vec<chat::ChatCompletionRequestMessage> {
+pub(crate) fn to_chat_messages(results: Vec<ToolResult>) -> Vec<chat::ChatCompletionRequestMessage> {
     let (mut messages, mut shown) = (Vec::new(), Vec::new());
     for mut result in results {
-        let pictures: Vec<_> = result.content.iter().filter_map(picture).collect();
+        let pictures: Vec<_> = result.content.iter().filter_map(to_image_url).collect();
         if !pictures.is_empty() {
-            result.content.retain(|item| picture(item).is_none());
+            result.content.retain(|item| to_image_url(item).is_none());
             let whose = format!("From the result of {}:", result.tool);
             shown.push(Part::Text(whose.into()));
             shown.extend(pictures.into_iter().map(|it| Part::ImageUrl(it.into())));
@@ -46,10 +46,10 @@ pub(crate) fn messages(results: Vec<ToolResult>) -> Vec<chat::ChatCompletionRequ
 }
 
 /// Answers a call of Responses.
-pub(crate) fn answer((call, result): (&responses::FunctionToolCall, &ToolResult)) -> InputItem {
+pub(crate) fn to_output_item((call, result): (&responses::FunctionToolCall, &ToolResult)) -> InputItem {
     let answer = responses::FunctionCallOutputItemParam {
         call_id: Some(call.call_id.clone()),
-        output: output(result),
+        output: to_call_output(result),
         id: None,
         status: None,
         name: None,
@@ -60,12 +60,12 @@ pub(crate) fn answer((call, result): (&responses::FunctionToolCall, &ToolResult)
     responses::Item::from(answer).into()
 }
 
-fn output(result: &ToolResult) -> responses::FunctionCallOutput {
-    if result.content.iter().all(|item| picture(item).is_none()) {
+fn to_call_output(result: &ToolResult) -> responses::FunctionCallOutput {
+    if result.content.iter().all(|item| to_image_url(item).is_none()) {
         return result.in_words().as_ref().into();
     }
     let failed = result.is_error().then(|| InputContent::from("Error:"));
-    let parts = result.content.iter().map(|item| match picture(item) {
+    let parts = result.content.iter().map(|item| match to_image_url(item) {
         Some(picture) => InputContent::InputImage(responses::InputImageContent {
             image_url: Some(picture.url),
             ..Default::default()

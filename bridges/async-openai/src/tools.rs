@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toolwright::wire::Shape;
 use toolwright::{Bridge, BridgeError, Offer, ToolCall};
 
-use crate::result::{answer, messages};
+use crate::result::{to_output_item, to_chat_messages};
 
 /// Offers tools to both APIs, as they are now.
 ///
@@ -21,8 +21,8 @@ pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
     let bridge = bridge.into();
     let offer = bridge.offer_as(Shape::OpenAiChat)?;
     Ok(Tools {
-        chat: read(&offer)?,
-        responses: read(&bridge.offer_as(Shape::OpenAiResponses)?)?,
+        chat_tools: decode_definitions(&offer)?,
+        responses_tools: decode_definitions(&bridge.offer_as(Shape::OpenAiResponses)?)?,
         offer,
     })
 }
@@ -64,8 +64,8 @@ pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tools {
-    chat: Vec<ChatCompletionTools>,
-    responses: Vec<Tool>,
+    chat_tools: Vec<ChatCompletionTools>,
+    responses_tools: Vec<Tool>,
     // One serves both: only what is written differs, not what is lifted.
     offer: Offer,
 }
@@ -73,12 +73,12 @@ pub struct Tools {
 impl Tools {
     /// Returns the tools of a Chat Completions request.
     pub fn chat(&self) -> Vec<ChatCompletionTools> {
-        self.chat.clone()
+        self.chat_tools.clone()
     }
 
     /// Returns the tools of a Responses request.
     pub fn responses(&self) -> Vec<Tool> {
-        self.responses.clone()
+        self.responses_tools.clone()
     }
 
     /// Runs the calls of a message, and returns what comes behind that message: a tool message for each, in the order of the
@@ -88,8 +88,8 @@ impl Tools {
             Call::Function(call) => Some((&call.id, &call.function)),
             Call::Custom(_) => None,
         });
-        let made = calls.map(|(id, call)| made(id, &call.name, &call.arguments));
-        messages(self.offer.invoke_all(made).await)
+        let made = calls.map(|(id, call)| to_tool_call(id, &call.name, &call.arguments));
+        to_chat_messages(self.offer.invoke_all(made).await)
     }
 
     /// Runs the calls among the items of a response, and returns their outputs, in the order of the calls: the input of a
@@ -99,9 +99,9 @@ impl Tools {
             OutputItem::FunctionCall(call) => Some(call),
             _ => None,
         });
-        let made = |call: &FunctionToolCall| made(&call.call_id, &call.name, &call.arguments);
+        let made = |call: &FunctionToolCall| to_tool_call(&call.call_id, &call.name, &call.arguments);
         let results = self.offer.invoke_all(calls.clone().map(made)).await;
-        calls.zip(&results).map(answer).collect()
+        calls.zip(&results).map(to_output_item).collect()
     }
 
     /// Runs the calls among the items of a response, and returns what comes behind the input that led to it: all items as they
@@ -133,10 +133,10 @@ impl Tools {
     }
 }
 
-fn made(id: &str, name: &str, arguments: &str) -> ToolCall {
+fn to_tool_call(id: &str, name: &str, arguments: &str) -> ToolCall {
     ToolCall::new(name, arguments).with_id(id)
 }
 
-fn read<T: DeserializeOwned>(offer: &Offer) -> Result<Vec<T>, BridgeError> {
+fn decode_definitions<T: DeserializeOwned>(offer: &Offer) -> Result<Vec<T>, BridgeError> {
     serde_json::from_str(offer.text()).map_err(|error| BridgeError::refused("tools", error))
 }

@@ -15,7 +15,7 @@ use async_openai::types::chat::{
 use async_openai::types::responses::{
     FunctionCallOutput, FunctionToolCall, InputContent, InputItem, Item, OutputItem, Tool,
 };
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use serde_json::{Value, json};
 use toolwright::chat::{Chat, Model};
 use toolwright::schema::Dialect;
@@ -33,30 +33,30 @@ struct OverChat;
 impl Framework for OverChat {
     const NAME: &'static str = "async-openai";
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let shown = tools(bridge)?
             .chat()
             .into_iter()
             .filter_map(|tool| match tool {
-                ChatCompletionTools::Function(tool) => Some(Shown {
+                ChatCompletionTools::Function(tool) => Some(ListedTool {
                     name: tool.function.name,
                     description: tool.function.description.unwrap_or_default(),
                     schema: tool.function.parameters.unwrap_or_default(),
                     strict: tool.function.strict,
-                    ..Shown::default()
+                    ..ListedTool::default()
                 }),
                 ChatCompletionTools::Custom(_) => None,
             });
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
         let tools = tools(bridge).ok()?;
         let call = chat_call("call_1", call.name.as_str(), &call.arguments.to_string());
-        let mut heard = Heard::default();
+        let mut heard = CallOutcome::default();
         for message in tools.invoke_chat(&[call]).await {
             match message {
-                ChatCompletionRequestMessage::Tool(message) => heard.text = told(&message.content),
+                ChatCompletionRequestMessage::Tool(message) => heard.text = message_text(&message.content),
                 ChatCompletionRequestMessage::User(message) => {
                     heard.media = addresses(&message.content)
                         .iter()
@@ -69,13 +69,13 @@ impl Framework for OverChat {
         Some(heard)
     }
 
-    async fn talk(bridge: &Bridge, address: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, address: &str) -> Vec<String> {
         let client = client(address);
         let model = model("openai-chat:gpt-5", move |request| {
             let client = client.clone();
             async move { client.chat().create_stream(request).await }
         });
-        hold(bridge, model.ok()).await
+        run_conversation(bridge, model.ok()).await
     }
 }
 
@@ -85,22 +85,22 @@ struct OverResponses;
 impl Framework for OverResponses {
     const NAME: &'static str = "async-openai";
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let tools = tools(bridge)?.responses().into_iter();
         let shown = tools.filter_map(|tool| match tool {
-            Tool::Function(tool) => Some(Shown {
+            Tool::Function(tool) => Some(ListedTool {
                 name: tool.name,
                 description: tool.description.unwrap_or_default(),
                 schema: tool.parameters.unwrap_or_default(),
                 strict: tool.strict,
-                ..Shown::default()
+                ..ListedTool::default()
             }),
             _ => None,
         });
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
         let tools = tools(bridge).ok()?;
         let call = FunctionToolCall {
             name: call.name.to_string(),
@@ -126,20 +126,20 @@ impl Framework for OverResponses {
                 InputContent::InputFile(_) => return None,
             }
         }
-        Some(Heard {
+        Some(CallOutcome {
             text: texts.join("\n"),
             media,
-            ..Heard::default()
+            ..CallOutcome::default()
         })
     }
 
-    async fn talk(bridge: &Bridge, address: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, address: &str) -> Vec<String> {
         let client = client(address);
         let model = model("openai:gpt-5", move |request| {
             let client = client.clone();
             async move { client.responses().create_stream(request).await }
         });
-        hold(bridge, model.ok()).await
+        run_conversation(bridge, model.ok()).await
     }
 }
 
@@ -160,21 +160,21 @@ mod over_byot {
     impl Framework for OverJson {
         const NAME: &'static str = "async-openai";
 
-        fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
-            OverChat::shown(bridge)
+        fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
+            OverChat::listed_tools(bridge)
         }
 
-        async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+        async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
             OverChat::call(bridge, call).await
         }
 
-        async fn talk(bridge: &Bridge, address: &str) -> Vec<String> {
+        async fn run_conversation(bridge: &Bridge, address: &str) -> Vec<String> {
             let client = client(address);
             let model = model("openai-chat:gpt-5", move |request: Value| {
                 let client = client.clone();
                 async move { client.chat().create_stream_byot::<_, Value>(request).await }
             });
-            hold(bridge, model.ok()).await
+            run_conversation(bridge, model.ok()).await
         }
     }
 
@@ -187,23 +187,23 @@ fn client(address: &str) -> Client<OpenAIConfig> {
 }
 
 /// Gives no money back.
-struct Miser;
+struct DenyingApprover;
 
-impl Approve for Miser {
+impl Approve for DenyingApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move { request.deny("not today") })
     }
 }
 
 /// Asks all questions in one conversation; an answer that is none ends it.
-async fn hold(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec<String> {
+async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec<String> {
     let mut answers = Vec::new();
     if let (Some(model), Ok(offer)) = (model, bridge.offer()) {
         // The loop asks whom it is told to, not whom the invoker asks.
         let chat = Chat::builder(model, offer.invoker())
-            .approver(Miser)
+            .approver(DenyingApprover)
             .build();
-        for question in TALK {
+        for question in CONVERSATION {
             let ask = chat.prompt().conversation("talk").user(question.question);
             match ask.call().await {
                 Ok(response) => answers.push(response.text()),
@@ -227,7 +227,7 @@ fn chat_call(id: &str, name: &str, arguments: &str) -> ChatCompletionMessageTool
     })
 }
 
-fn told(content: &ChatCompletionRequestToolMessageContent) -> String {
+fn message_text(content: &ChatCompletionRequestToolMessageContent) -> String {
     match content {
         ChatCompletionRequestToolMessageContent::Text(text) => text.clone(),
         ChatCompletionRequestToolMessageContent::Array(_) => String::new(),

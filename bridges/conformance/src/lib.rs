@@ -51,26 +51,26 @@ pub trait Framework {
     /// # Errors
     ///
     /// Those of the bridge.
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError>;
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError>;
 
     /// Makes a call as the framework's loop does; nothing where the framework itself refuses it before the bridge hears of it,
     /// because no tool has that name, or the arguments are not JSON.
-    fn call(bridge: &Bridge, call: ToolCall) -> impl Future<Output = Option<Heard>> + Send;
+    fn call(bridge: &Bridge, call: ToolCall) -> impl Future<Output = Option<CallOutcome>> + Send;
 
     /// Asks the framework's own agent loop all the questions of [`TALK`] in one conversation, and returns the answers.
     ///
     /// `model` is the address of a provider's mock, as `http://127.0.0.1:1234`; it speaks every provider's API.
-    fn talk(bridge: &Bridge, model: &str) -> impl Future<Output = Vec<String>> + Send;
+    fn run_conversation(bridge: &Bridge, model: &str) -> impl Future<Output = Vec<String>> + Send;
 
     /// Offers tools to the framework, and takes the framework's own objects back into a registry.
-    fn back(_: &Bridge) -> Option<Vec<Tool>> {
+    fn import_tools(_: &Bridge) -> Option<Vec<Tool>> {
         None
     }
 }
 
 /// What a framework tells a model of a tool, and itself.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct ListedTool {
     /// Its name.
     pub name: String,
     /// Its description.
@@ -87,7 +87,7 @@ pub struct Shown {
 
 /// What a framework has heard of a result.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct CallOutcome {
     /// The text that the model reads.
     pub text: String,
     /// The structured result, where the framework has a place for one.
@@ -99,11 +99,11 @@ pub struct Heard {
     /// Whether the model should try again, where the framework can say so.
     pub retry: Option<bool>,
     /// Whether the framework ends its run with it, because of a failure.
-    pub ends: bool,
+    pub ends_run: bool,
     /// Whether the framework stops and asks a person in its own way, before the tool has run.
-    pub asks: bool,
+    pub asks_person: bool,
     /// Whether the framework answers the person with it, without asking the model again.
-    pub direct: bool,
+    pub returns_directly: bool,
     /// What the framework heard of the call's progress.
     pub progress: Vec<String>,
 }
@@ -124,7 +124,7 @@ pub struct Question {
 }
 
 /// The conversation with the sample assistant; the mocks know it from `tests/real/aimock.json`.
-pub const TALK: [Question; 4] = [
+pub const CONVERSATION: [Question; 4] = [
     Question {
         question: "What time is it in Tokyo?",
         tool: "get_city_time",
@@ -279,8 +279,8 @@ async fn wait_in_vain() -> String {
 
 /// Waits until it is told to stop.
 #[tool(read_only)]
-async fn wait(State(stage): State<Stage>) -> String {
-    let _leaving = Leaving(&stage.left);
+async fn wait(State(stage): State<CallProbe>) -> String {
+    let _leaving = NotifyOnDrop(&stage.finished);
     stage.entered.notify_one();
     std::future::pending().await
 }
@@ -312,15 +312,15 @@ fn who(caller: Caller, session: SessionId) -> String {
 
 /// Where a call that waits is watched.
 #[derive(Clone, Debug, Default)]
-struct Stage {
+struct CallProbe {
     entered: Arc<Notify>,
-    left: Arc<Notify>,
+    finished: Arc<Notify>,
 }
 
 /// Tells that a call is over, however it ended.
-struct Leaving<'a>(&'a Notify);
+struct NotifyOnDrop<'a>(&'a Notify);
 
-impl Drop for Leaving<'_> {
+impl Drop for NotifyOnDrop<'_> {
     fn drop(&mut self) {
         self.0.notify_one();
     }
@@ -347,20 +347,20 @@ fn registry() -> Registry {
     registry
 }
 
-fn invoker(stage: &Stage) -> Invoker {
+fn invoker(stage: &CallProbe) -> Invoker {
     let invoker = Invoker::builder(registry()).state(stage.clone());
     invoker.output_limit(10_000).build().unwrap()
 }
 
 fn bridge() -> Bridge {
-    Bridge::new(&invoker(&Stage::default()))
+    Bridge::new(&invoker(&CallProbe::default()))
 }
 
-fn names(shown: &[Shown]) -> Vec<&str> {
+fn names(shown: &[ListedTool]) -> Vec<&str> {
     shown.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-fn sorted(mut shown: Vec<Shown>) -> Vec<Shown> {
+fn sort_by_name(mut shown: Vec<ListedTool>) -> Vec<ListedTool> {
     // Some frameworks keep tools by name.
     shown.sort_by(|a, b| a.name.cmp(&b.name));
     shown
@@ -369,7 +369,7 @@ fn sorted(mut shown: Vec<Shown>) -> Vec<Shown> {
 /// Whatever the framework does with a list of tools, it shows what the plan for the dialect says.
 fn assert_planned<F: Framework>(dialect: Dialect) {
     let bridge = bridge().dialect(dialect);
-    let shown = sorted(F::shown(&bridge).unwrap());
+    let shown = sort_by_name(F::listed_tools(&bridge).unwrap());
     let strict = shown.iter().any(|tool| tool.strict == Some(true));
     let planner = Planner::new(match strict {
         true => dialect,
@@ -430,7 +430,7 @@ pub async fn tools_are_lowered_for_the_model_behind_the_framework<F: Framework>(
 pub async fn a_view_shows_its_part<F: Framework>() {
     let view = registry().select(["add", "who"]).prefix("shop");
     let bridge = Bridge::new(&Invoker::new(view).unwrap());
-    assert_eq!(names(&F::shown(&bridge).unwrap()), ["shop_add", "shop_who"]);
+    assert_eq!(names(&F::listed_tools(&bridge).unwrap()), ["shop_add", "shop_who"]);
     let heard = F::call(&bridge, ToolCall::new("shop_add", r#"{"a":2}"#)).await;
     assert_eq!(heard.unwrap().text, "3");
 }
@@ -444,7 +444,7 @@ pub async fn a_tool_that_does_not_fit_is_refused_by_name<F: Framework>() {
         registry.add(tool).unwrap();
     }
     let bridge = Bridge::new(&Invoker::new(&registry).unwrap()).dialect(Dialect::OPENAI);
-    let error = F::shown(&bridge)
+    let error = F::listed_tools(&bridge)
         .expect_err("they are too many")
         .to_string();
     assert!(
@@ -506,7 +506,7 @@ fn is_object(text: &str) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())
 }
 
-fn assert_same(heard: &Heard, directly: &ToolResult, what: &str) {
+fn assert_same(heard: &CallOutcome, directly: &ToolResult, what: &str) {
     let expected = match (heard.media.is_empty(), heard.failed) {
         // Pictures that are carried need not be told of.
         (false, _) => directly.text(),
@@ -525,10 +525,10 @@ fn assert_same(heard: &Heard, directly: &ToolResult, what: &str) {
         let wanted = directly.structured.as_ref().map(|value| value.to_value());
         assert_eq!(Some(structured), wanted.as_ref(), "{what}");
     }
-    if heard.ends {
+    if heard.ends_run {
         assert_eq!(directly.error, Some(toolwright::ErrorKind::Fatal), "{what}");
     }
-    if heard.direct {
+    if heard.returns_directly {
         assert_eq!(what, "answer {}");
     }
 }
@@ -537,7 +537,7 @@ fn assert_same(heard: &Heard, directly: &ToolResult, what: &str) {
 pub async fn nobody_to_ask_means_no<F: Framework>() {
     let call = ToolCall::new("erase", r#"{"path": "/a"}"#);
     let heard = F::call(&bridge(), call).await.expect("a call");
-    if !heard.asks {
+    if !heard.asks_person {
         assert!(heard.text.contains("denied"), "{heard:?}");
         assert_ne!(heard.failed, Some(false), "{heard:?}");
     }
@@ -545,9 +545,9 @@ pub async fn nobody_to_ask_means_no<F: Framework>() {
 }
 
 /// Somebody who lets one file be erased.
-struct Careful(Mutex<Vec<Value>>);
+struct RecordingApprover(Mutex<Vec<Value>>);
 
-impl Approve for Careful {
+impl Approve for RecordingApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         self.0.lock().unwrap().push(request.arguments.clone());
         let decision = match request.arguments.get("path").and_then(Value::as_str) {
@@ -560,9 +560,9 @@ impl Approve for Careful {
 }
 
 /// Shares who is asked with the test.
-struct Shared<T>(Arc<T>);
+struct SharedApprover<T>(Arc<T>);
 
-impl<T: Approve> Approve for Shared<T> {
+impl<T: Approve> Approve for SharedApprover<T> {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         self.0.approve(request)
     }
@@ -570,8 +570,8 @@ impl<T: Approve> Approve for Shared<T> {
 
 /// Case: whoever the invoker asks is asked, and what was decided is what runs.
 pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
-    let careful = Arc::new(Careful(Mutex::default()));
-    let invoker = invoker(&Stage::default()).with_approver(Shared(Arc::clone(&careful)));
+    let careful = Arc::new(RecordingApprover(Mutex::default()));
+    let invoker = invoker(&CallProbe::default()).with_approver(SharedApprover(Arc::clone(&careful)));
     let bridge = Bridge::new(&invoker);
     let mut told = Vec::new();
     for path in ["/a", "/b", "/c"] {
@@ -607,7 +607,7 @@ pub async fn the_caller_reaches_the_tool<F: Framework>() {
 
 /// Case: whoever gives up on a call ends it.
 pub async fn a_dropped_call_is_cancelled<F: Framework>() {
-    let stage = Stage::default();
+    let stage = CallProbe::default();
     let bridge = Bridge::new(&invoker(&stage));
     {
         let call = F::call(&bridge, ToolCall::new("wait", "{}"));
@@ -616,14 +616,14 @@ pub async fn a_dropped_call_is_cancelled<F: Framework>() {
             () = stage.entered.notified() => {}
         }
     }
-    let left = tokio::time::timeout(Duration::from_secs(30), stage.left.notified());
+    let left = tokio::time::timeout(Duration::from_secs(30), stage.finished.notified());
     left.await
         .expect("the tool hears that nobody waits any more");
 }
 
 /// Case: the framework's own tools, in a registry, do what ours did.
 pub async fn tools_come_back_into_a_registry<F: Framework>() {
-    let Some(tools) = F::back(&bridge()) else {
+    let Some(tools) = F::import_tools(&bridge()) else {
         return;
     };
     let offer = bridge().offer().unwrap();
@@ -667,9 +667,9 @@ pub async fn tools_come_back_into_a_registry<F: Framework>() {
 }
 
 /// Somebody who gives no money back.
-struct Miser;
+struct DenyingApprover;
 
-impl Approve for Miser {
+impl Approve for DenyingApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         async move { request.deny("not today") }.boxed()
     }
@@ -684,15 +684,15 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
     let book = Arc::clone(&called);
     let book = move |record: AuditRecord| book.lock().unwrap().push(record.tool.to_string());
     let registry = Registry::discover().unwrap();
-    let tools = TALK.map(|question| question.tool);
+    let tools = CONVERSATION.map(|question| question.tool);
     let invoker = Invoker::builder(registry.select(tools))
-        .approver(Miser)
+        .approver(DenyingApprover)
         .audit(book);
     let bridge = Bridge::new(&invoker.build().unwrap()).dialect(Dialect::OPENAI);
-    let answers = F::talk(&bridge, &format!("http://{}", mock.address)).await;
+    let answers = F::run_conversation(&bridge, &format!("http://{}", mock.address)).await;
     assert_eq!(*called.lock().unwrap(), tools, "{answers:?}");
-    assert_eq!(answers.len(), TALK.len(), "{answers:?}");
-    for (answer, question) in answers.iter().zip(TALK) {
+    assert_eq!(answers.len(), CONVERSATION.len(), "{answers:?}");
+    for (answer, question) in answers.iter().zip(CONVERSATION) {
         assert!(
             answer.contains(question.answer),
             "{}: {answer}",
@@ -702,7 +702,7 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
     // What a tool said is what the model was told, wherever it is a model that asked.
     let received = mock.received();
     let last = received.last().map(|(_, body)| body.to_string());
-    for question in TALK.iter().filter(|_| last.is_some()) {
+    for question in CONVERSATION.iter().filter(|_| last.is_some()) {
         let told = last.as_deref().unwrap_or_default();
         assert!(
             told.contains(question.result),
@@ -714,13 +714,13 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
 
 /// Case: the row of README.md is what was measured.
 pub async fn the_readme_says_what_is_carried<F: Framework>() {
-    let measured = row::<F>().await;
+    let measured = readme_row::<F>().await;
     let path = real::root().join("README.md");
     let readme = std::fs::read_to_string(path).unwrap();
     let start = format!("| [{}]", F::NAME);
     let row = readme.lines().find(|line| line.starts_with(&start));
-    let cells = row
-        .and_then(|row| row.split_once(") | "))
+    let cells = readme_row
+        .and_then(|row| readme_row.split_once(") | "))
         .map(|(_, cells)| cells);
     assert_eq!(
         cells,
@@ -731,14 +731,14 @@ pub async fn the_readme_says_what_is_carried<F: Framework>() {
 }
 
 /// Measures what a framework carries: the cells of its row, in the order of the table.
-pub async fn row<F: Framework>() -> String {
+pub async fn readme_row<F: Framework>() -> String {
     let bridge = bridge();
-    let shown = F::shown(&bridge).unwrap();
+    let shown = F::listed_tools(&bridge).unwrap();
     let hear = async |tool: &str, arguments: &str| {
         let heard = F::call(&bridge, ToolCall::new(tool, arguments)).await;
         heard.unwrap_or_else(|| panic!("no answer of `{tool}`"))
     };
-    let hints = |tool: &Shown| {
+    let hints = |tool: &ListedTool| {
         serde_json::to_value(tool.hints)
             .unwrap()
             .as_object()
@@ -766,7 +766,7 @@ pub async fn row<F: Framework>() -> String {
         hear("fail", r#"{"how": "retry"}"#).await,
         hear("fail", r#"{"how": "fatal"}"#).await,
     );
-    let failures = match (retry.failed, retry.retry, fatal.ends) {
+    let failures = match (retry.failed, retry.retry, fatal.ends_run) {
         (None, ..) => "in words".to_owned(),
         (Some(_), retry, ends) => {
             let more = [(retry.is_some(), "retry"), (ends, "end")];
@@ -778,18 +778,18 @@ pub async fn row<F: Framework>() -> String {
                 .join(", ")
         }
     };
-    let approval = match hear("erase", r#"{"path": "/a"}"#).await.asks {
+    let approval = match hear("erase", r#"{"path": "/a"}"#).await.asks_person {
         true => "pauses",
         false => "asks",
     };
-    let direct = yes(hear("answer", "{}").await.direct);
+    let direct = yes(hear("answer", "{}").await.returns_directly);
     let progress = yes(!hear("count", "{}").await.progress.is_empty());
     let caller = if F::CALLER.is_some() {
         "theirs"
     } else {
         "ours"
     };
-    let back = yes(F::back(&bridge).is_some());
+    let back = yes(F::import_tools(&bridge).is_some());
     [
         hints, strict, approval, structured, media, &failures, direct, progress, caller, back,
     ]

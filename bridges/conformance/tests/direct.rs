@@ -1,6 +1,6 @@
 //! The suite itself, over an invoker without any framework: what is measured here is what there is to carry.
 
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use toolwright::{
     Bridge, BridgeError, CallEvent, Content, ErrorKind, Outcome, Tool, ToolCall, ToolResult,
 };
@@ -10,9 +10,9 @@ struct Direct;
 impl Framework for Direct {
     const NAME: &'static str = "direct";
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let offer = bridge.offer()?;
-        let shown = offer.tools().iter().map(|tool| Shown {
+        let shown = offer.tools().iter().map(|tool| ListedTool {
             name: tool.name.clone(),
             description: tool.description.clone(),
             schema: tool.schema.clone(),
@@ -23,7 +23,7 @@ impl Framework for Direct {
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
         let offer = bridge.offer().ok()?;
         let (sender, progress) = std::sync::mpsc::channel();
         let scope = offer.scope().on_event(move |event| {
@@ -40,16 +40,16 @@ impl Framework for Direct {
             .iter()
             .any(|tool| tool.name == call.name.as_str() && tool.entry.policy().return_direct);
         let result = offer.invoke_in(&scope, call).await;
-        let mut heard = heard(&result);
-        heard.direct = direct;
+        let mut heard = to_call_outcome(&result);
+        heard.returns_directly = direct;
         heard.progress = progress.try_iter().collect();
         Some(heard)
     }
 
-    async fn talk(bridge: &Bridge, _: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, _: &str) -> Vec<String> {
         let mut answers = Vec::new();
         if let Ok(offer) = bridge.offer() {
-            for question in TALK {
+            for question in CONVERSATION {
                 let result = offer
                     .invoke(ToolCall::new(question.tool, question.arguments))
                     .await;
@@ -60,7 +60,7 @@ impl Framework for Direct {
         answers
     }
 
-    fn back(bridge: &Bridge) -> Option<Vec<Tool>> {
+    fn import_tools(bridge: &Bridge) -> Option<Vec<Tool>> {
         let offer = bridge.offer().ok()?;
         Some(
             offer
@@ -73,13 +73,13 @@ impl Framework for Direct {
     }
 }
 
-fn heard(result: &ToolResult) -> Heard {
+fn to_call_outcome(result: &ToolResult) -> CallOutcome {
     let media = result.content.iter().filter_map(|item| match item {
         Content::Image { mime_type, .. } => Some(mime_type.clone()),
         _ => None,
     });
     let media: Vec<String> = media.collect();
-    Heard {
+    CallOutcome {
         text: if media.is_empty() {
             result.told()
         } else {
@@ -90,8 +90,8 @@ fn heard(result: &ToolResult) -> Heard {
         media,
         failed: Some(result.outcome != Outcome::Ok),
         retry: Some(result.error == Some(ErrorKind::Retry)),
-        ends: result.error == Some(ErrorKind::Fatal),
-        ..Heard::default()
+        ends_run: result.error == Some(ErrorKind::Fatal),
+        ..CallOutcome::default()
     }
 }
 
@@ -99,7 +99,7 @@ conformance::cases!(Direct);
 
 #[tokio::test]
 async fn all_there_is_to_carry_can_be_measured() {
-    let row = conformance::row::<Direct>().await;
+    let row = conformance::readme_row::<Direct>().await;
     assert_eq!(
         row,
         "yes | – | asks | yes | yes | marked, retry, end | yes | yes | ours | yes |"

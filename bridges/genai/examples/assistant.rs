@@ -6,14 +6,14 @@ use assistant_tools as _;
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
-use sample::{Clerk, QUESTIONS};
+use sample::{RefundApprover, SAMPLE_MESSAGES};
 use toolwright::chat::Chat;
 use toolwright::{Invoker, Registry};
-use toolwright_genai::Genai;
+use toolwright_genai::GenaiModel;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let address = sample::model().await?;
+    let address = sample::start_demo_model().await?;
     let resolve = move |_: ServiceTarget| {
         Ok(ServiceTarget {
             endpoint: Endpoint::from_owned(format!("{address}/")),
@@ -26,9 +26,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let invoker = Invoker::new(&Registry::discover()?)?;
-    let model = Genai::new(client, "demo").await?;
-    let chat = Chat::builder(model, &invoker).approver(Clerk).build();
-    for question in QUESTIONS {
+    let model = GenaiModel::new(client, "demo").await?;
+    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
+    for question in SAMPLE_MESSAGES {
         println!("{question}");
         let ask = chat.prompt().conversation("desk").user(question);
         println!("  {}", ask.call().await?.text());

@@ -7,6 +7,6 @@ mod model;
 mod result;
 mod tools;
 
-pub use model::Genai;
-pub use result::response;
+pub use model::GenaiModel;
+pub use result::to_tool_response;
 pub use tools::{Tools, tools};

@@ -14,18 +14,18 @@ use toolwright::schema::Dialect;
 use toolwright::wire::{Plan, Planner};
 use toolwright::{BridgeError, Content};
 
-use crate::result::{replayed, response, told};
-use crate::tools::{HOSTED, definition};
+use crate::result::{replay_arguments, to_tool_response, to_chat_messages};
+use crate::tools::{HOSTED_TOOL_NAMES, to_genai_tool};
 
-mod answer;
+mod stream_decoder;
 mod error;
 
-use answer::{Answer, protocol};
-use error::error;
+use stream_decoder::{StreamDecoder, protocol_name};
+use error::to_model_error;
 
 /// A model behind a genai client, for [`Chat`](toolwright::chat::Chat); cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Genai {
+pub struct GenaiModel {
     client: Client,
     name: Arc<str>,
     id: ModelId,
@@ -34,7 +34,7 @@ pub struct Genai {
     options: ChatOptions,
 }
 
-impl Genai {
+impl GenaiModel {
     /// Names a model as genai does, and has the client say which provider it belongs to.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Genai {
     /// When the client cannot say it.
     pub async fn new(client: Client, name: &str) -> Result<Self, ModelError> {
         let target = client.resolve_service_target(name).await;
-        let model = target.map_err(error)?.model;
+        let model = target.map_err(to_model_error)?.model;
         let vendor = model.adapter_kind.as_lower_str();
         // Providers are named alike, and those who speak another's protocol after it: `openai_resp`.
         let dialect = vendor.split('_').next().and_then(|name| name.parse().ok());
@@ -71,7 +71,7 @@ impl Genai {
     }
 }
 
-impl Model for Genai {
+impl Model for GenaiModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
@@ -79,13 +79,13 @@ impl Model for Genai {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let this = self.clone();
         let opened = async move {
-            let planner = Planner::new(this.dialect).reserve(HOSTED.split(' '));
+            let planner = Planner::new(this.dialect).reserve(HOSTED_TOOL_NAMES.split(' '));
             let plan = planner.plan(request.tools.iter());
             if let Some(left) = plan.left_out().first() {
                 let refused = BridgeError::refused(&left.name, &left.reason).to_string();
                 return Err(ModelError::new(ModelErrorKind::BadRequest, refused));
             }
-            let (chat, options) = (this.request(&request, &plan), this.asking(&request, &plan));
+            let (chat, options) = (this.to_chat_request(&request, &plan), this.to_chat_options(&request, &plan));
             let ids = chat
                 .messages
                 .iter()
@@ -94,32 +94,32 @@ impl Model for Genai {
             let answer = this
                 .client
                 .exec_chat_stream(&*this.name, chat, Some(&options));
-            let events = answer.await.map_err(error)?.stream;
+            let events = answer.await.map_err(to_model_error)?.stream;
             let (model, shown, over) = (this.model, Vec::new(), false);
-            let reader = Answer {
+            let reader = StreamDecoder {
                 model,
                 plan,
                 ids,
-                shown,
-                over,
+                emitted_calls: shown,
+                is_finished: over,
             };
             let events = events.map(Some).chain(stream::once(ready(None)));
-            let read = events.scan(reader, |reader, event| ready(reader.read(event)));
+            let read = events.scan(reader, |reader, event| ready(reader.decode_event(event)));
             Ok(read.flat_map(stream::iter))
         };
         stream::once(opened).try_flatten().boxed()
     }
 }
 
-impl Genai {
-    fn request(&self, request: &ModelRequest, plan: &Plan) -> ChatRequest {
+impl GenaiModel {
+    fn to_chat_request(&self, request: &ModelRequest, plan: &Plan) -> ChatRequest {
         let messages = request
             .messages
             .iter()
-            .flat_map(|message| self.said(message, plan));
+            .flat_map(|message| self.to_chat_messages(message, plan));
         let tools = plan.tools().iter().map(|tool| {
             let strict = tool.dialect.is_strict();
-            definition(&tool.wire, &tool.description, &tool.parameters(), strict)
+            to_genai_tool(&tool.wire, &tool.description, &tool.parameters(), strict)
         });
         let mut chat = ChatRequest::new(messages.collect());
         chat.tools = Some(tools.collect()).filter(|tools: &Vec<_>| !tools.is_empty());
@@ -127,7 +127,7 @@ impl Genai {
         chat
     }
 
-    fn asking(&self, request: &ModelRequest, plan: &Plan) -> ChatOptions {
+    fn to_chat_options(&self, request: &ModelRequest, plan: &Plan) -> ChatOptions {
         let asked = &request.options;
         let mut options = self
             .options
@@ -162,10 +162,10 @@ impl Genai {
         options
     }
 
-    fn said(&self, message: &Message, plan: &Plan) -> Vec<ChatMessage> {
+    fn to_chat_messages(&self, message: &Message, plan: &Plan) -> Vec<ChatMessage> {
         let said = match message {
             Message::User(content) => {
-                ChatMessage::user(content.iter().map(part).collect::<Vec<_>>())
+                ChatMessage::user(content.iter().map(content_to_part).collect::<Vec<_>>())
             }
             Message::Assistant(content) => {
                 let words = content
@@ -174,20 +174,20 @@ impl Genai {
                 ChatMessage::assistant(words.collect::<Vec<_>>())
             }
             Message::Step(step) => {
-                let parts = step.items.iter().filter_map(|item| self.part(item, plan));
+                let parts = step.items.iter().filter_map(|item| self.item_to_part(item, plan));
                 ChatMessage::assistant(parts.collect::<Vec<_>>())
             }
             Message::Results(results) => {
                 let answered = results.iter().map(|result| {
                     let name = plan.wire_name(result.tool.as_str());
-                    let call = called(
+                    let call = to_genai_call(
                         result.call.as_str(),
                         name.unwrap_or(result.tool.as_str()),
                         "",
                     );
-                    response(&call, result)
+                    to_tool_response(&call, result)
                 });
-                return told(self.model.adapter_kind, answered.collect());
+                return to_chat_messages(self.model.adapter_kind, answered.collect());
             }
             _ => return Vec::new(),
         };
@@ -198,15 +198,15 @@ impl Genai {
     }
 
     /// An item as this provider said it, or from what it means; blank texts are not taken back.
-    fn part(&self, item: &Item, plan: &Plan) -> Option<ContentPart> {
-        let raw = item.raw_of(&protocol(&self.model));
+    fn item_to_part(&self, item: &Item, plan: &Plan) -> Option<ContentPart> {
+        let raw = item.raw_of(&protocol_name(&self.model));
         let raw = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let part = match &item.kind {
             _ if raw.is_some() => raw?,
             ItemKind::Text { text } | ItemKind::Refusal { text } => ContentPart::from_text(text),
             ItemKind::Call { call } => {
                 let call = plan.lower(call.clone());
-                called(
+                to_genai_call(
                     call.id.as_str(),
                     call.name.as_str(),
                     call.arguments.as_str(),
@@ -220,17 +220,17 @@ impl Genai {
     }
 }
 
-fn called(id: &str, name: &str, arguments: &str) -> ToolCall {
+fn to_genai_call(id: &str, name: &str, arguments: &str) -> ToolCall {
     let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
     ToolCall {
         call_id: id.to_owned(),
         fn_name: name.to_owned(),
-        fn_arguments: replayed(arguments),
+        fn_arguments: replay_arguments(arguments),
         thought_signatures: None,
     }
 }
 
-fn part(item: &Content) -> ContentPart {
+fn content_to_part(item: &Content) -> ContentPart {
     match item {
         Content::Image { data, mime_type } => {
             ContentPart::from_binary_base64(mime_type, data.as_str(), None)

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use toolwright::ToolResult;
 
 /// Says a result in words, which is all that genai carries; a failure begins with `Error: `.
-pub fn response(call: &ToolCall, result: &ToolResult) -> ToolResponse {
+pub fn to_tool_response(call: &ToolCall, result: &ToolResult) -> ToolResponse {
     ToolResponse::from_tool_call(call, result.in_words())
 }
 
 /// The messages for the results of one step.
-pub(crate) fn told(adapter: AdapterKind, results: Vec<ToolResponse>) -> Vec<ChatMessage> {
+pub(crate) fn to_chat_messages(adapter: AdapterKind, results: Vec<ToolResponse>) -> Vec<ChatMessage> {
     if matches!(adapter, AdapterKind::Ollama | AdapterKind::OllamaCloud) {
         // Of several results in one message, genai tells Ollama only the last.
         return results.into_iter().map(ChatMessage::from).collect();
@@ -20,7 +20,7 @@ pub(crate) fn told(adapter: AdapterKind, results: Vec<ToolResponse>) -> Vec<Chat
 }
 
 /// Arguments as the object that every provider wants back, whatever the model made of them.
-pub(crate) fn replayed(arguments: Value) -> Value {
+pub(crate) fn replay_arguments(arguments: Value) -> Value {
     match arguments {
         Value::Object(_) => arguments,
         Value::Null => json!({}),

@@ -7,10 +7,10 @@ use serde_json::Value;
 use toolwright::wire::Shape;
 use toolwright::{Bridge, BridgeError, Offer};
 
-use crate::result::{replayed, response, told};
+use crate::result::{replay_arguments, to_tool_response, to_chat_messages};
 
 /// The names that genai sends to some provider as that provider's own tool, whatever else is said of it.
-pub(crate) const HOSTED: &str = "web_search googleSearch googleSearchRetrieval codeExecution urlContext \
+pub(crate) const HOSTED_TOOL_NAMES: &str = "web_search googleSearch googleSearchRetrieval codeExecution urlContext \
     google_search code_execution url_context file_search computer_use google_maps mcp_server retrieval";
 
 /// Offers an invoker's tools to the models behind genai.
@@ -21,7 +21,7 @@ pub(crate) const HOSTED: &str = "web_search googleSearch googleSearchRetrieval c
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
     let offer = bridge.into().offer_as(Shape::OpenAiResponses)?;
     let mut names = offer.tools().iter().map(|tool| tool.name.as_str());
-    if let Some(name) = names.find(|name| HOSTED.split(' ').any(|hosted| hosted == *name)) {
+    if let Some(name) = names.find(|name| HOSTED_TOOL_NAMES.split(' ').any(|hosted| hosted == *name)) {
         let reason = "genai takes the name for a tool that the provider runs";
         return Err(BridgeError::refused(name, reason));
     }
@@ -37,17 +37,17 @@ impl Tools {
     pub fn definitions(&self) -> Vec<Tool> {
         let tools = self.0.tools().iter();
         tools
-            .map(|tool| definition(&tool.name, &tool.description, &tool.schema, tool.strict))
+            .map(|tool| to_genai_tool(&tool.name, &tool.description, &tool.schema, tool.strict))
             .collect()
     }
 
     /// Runs calls, those that only read at the same time, and returns what came of them, in the order of the calls.
     pub async fn run(&self, calls: &[ToolCall]) -> Vec<ToolResponse> {
-        let ran = self.0.invoke_all(calls.iter().map(asked)).await;
+        let ran = self.0.invoke_all(calls.iter().map(to_tool_call)).await;
         calls
             .iter()
             .zip(&ran)
-            .map(|(call, result)| response(call, result))
+            .map(|(call, result)| to_tool_response(call, result))
             .collect()
     }
 
@@ -56,17 +56,17 @@ impl Tools {
     /// The first is what the model said, with its thoughts and their signatures; what came of its calls follows, as
     /// the provider behind the response wants it.
     pub async fn answer(&self, response: &ChatResponse) -> Vec<ChatMessage> {
-        let Some(mut said) = response.clone().into_assistant_message_for_tool_use() else {
+        let Some(mut said) = to_tool_response.clone().into_assistant_message_for_tool_use() else {
             return Vec::new();
         };
-        let stop = response.stop_reason.as_ref();
+        let stop = to_tool_response.stop_reason.as_ref();
         let cut_off = stop.is_some_and(|stop| {
             matches!(
                 stop,
                 StopReason::MaxTokens(_) | StopReason::ContentFilter(_)
             )
         });
-        let mut calls = response.content.clone().into_tool_calls();
+        let mut calls = to_tool_response.content.clone().into_tool_calls();
         if cut_off
             && let Some(call) = calls.last_mut()
             && call.fn_arguments == ""
@@ -76,22 +76,22 @@ impl Tools {
         }
         for part in &mut said.content {
             if let ContentPart::ToolCall(call) = part {
-                call.fn_arguments = replayed(call.fn_arguments.take());
+                call.fn_arguments = replay_arguments(call.fn_arguments.take());
             }
         }
-        let results = told(response.model_iden.adapter_kind, self.run(&calls).await);
+        let results = to_chat_messages(to_tool_response.model_iden.adapter_kind, self.run(&calls).await);
         [vec![said], results].concat()
     }
 }
 
 /// A definition; where strictness is not said, one provider holds the model to the schema and the next does not.
-pub(crate) fn definition(name: &str, description: &str, schema: &Value, strict: bool) -> Tool {
+pub(crate) fn to_genai_tool(name: &str, description: &str, schema: &Value, strict: bool) -> Tool {
     let tool = Tool::new(name).with_description(description);
     tool.with_schema(schema.clone()).with_strict(strict)
 }
 
 /// A call as the invoker reads it: what genai could not parse goes on as the text it came as.
-pub(crate) fn asked(call: &ToolCall) -> toolwright::ToolCall {
+pub(crate) fn to_tool_call(call: &ToolCall) -> toolwright::ToolCall {
     let arguments = match &call.fn_arguments {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use genai::adapter::AdapterKind;
 use genai::chat::ToolCall;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 use toolwright::chat::Chat;
 use toolwright::{Bridge, BridgeError};
-use toolwright_genai::{Genai, tools};
+use toolwright_genai::{GenaiModel, tools};
 
 /// A client whose models are all one provider's, at an address of our own.
 fn client(adapter: AdapterKind, address: String) -> Client {
@@ -31,18 +31,18 @@ struct OpenAi;
 impl Framework for OpenAi {
     const NAME: &'static str = "genai";
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
-        let shown = tools(bridge)?.definitions().into_iter().map(|tool| Shown {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
+        let shown = tools(bridge)?.definitions().into_iter().map(|tool| ListedTool {
             name: tool.name.to_string(),
             description: tool.description.unwrap_or_default(),
             schema: tool.schema.unwrap_or_default(),
             strict: tool.strict,
-            ..Shown::default()
+            ..ListedTool::default()
         });
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<CallOutcome> {
         let text = call.arguments.as_str();
         // As genai's readers of streams do it.
         let arguments = serde_json::from_str(text).unwrap_or_else(|_| text.into());
@@ -53,23 +53,23 @@ impl Framework for OpenAi {
             thought_signatures: None,
         };
         let mut responses = tools(bridge).ok()?.run(&[call]).await;
-        Some(Heard {
+        Some(CallOutcome {
             text: responses.pop()?.content,
-            ..Heard::default()
+            ..CallOutcome::default()
         })
     }
 
-    async fn talk(bridge: &Bridge, model: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
         talk(bridge, AdapterKind::OpenAI, format!("{model}/v1/")).await
     }
 }
 
 async fn talk(bridge: &Bridge, adapter: AdapterKind, address: String) -> Vec<String> {
-    let model = Genai::new(client(adapter, address), "mock").await.unwrap();
+    let model = GenaiModel::new(client(adapter, address), "mock").await.unwrap();
     let offer = bridge.offer().unwrap();
     let chat = Chat::new(model, offer.invoker());
     let mut answers = Vec::new();
-    for question in TALK {
+    for question in CONVERSATION {
         let asked = chat.prompt().conversation("talk").user(question.question);
         let mut response = asked.call().await.unwrap();
         let waiting = response.asked().iter();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use toolwright::chat::{Chat, ChatError, Decided, ModelErrorKind};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Content, Invoker, Registry, Tool, ToolError, tool};
-use toolwright_genai::{Genai, tools};
+use toolwright_genai::{GenaiModel, tools};
 
 /// Adds two numbers.
 #[tool(read_only)]
@@ -122,7 +122,7 @@ fn called(index: usize, id: &str, arguments: &str) -> Value {
 }
 
 async fn ask(client: Client, question: &str) -> Result<toolwright::chat::Response, ChatError> {
-    let model = Genai::new(client, "mock").await.unwrap();
+    let model = GenaiModel::new(client, "mock").await.unwrap();
     Chat::new(model, &invoker())
         .prompt()
         .user(question)
@@ -243,7 +243,7 @@ async fn calls_without_ids_are_told_apart() {
     let cut = frame(json!([{"text": "thr"}]), None);
     let answers = [calls(1), calls(3), says, cut].map(|body| (STREAM, body));
     let (client, sent) = provider(AdapterKind::Gemini, answers.to_vec());
-    let model = Genai::new(client, "mock").await.unwrap();
+    let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
     let response = chat.prompt().user("Add, and again.").call().await.unwrap();
     let mut ids: Vec<_> = response
@@ -308,7 +308,7 @@ async fn a_turn_pauses_and_a_picture_is_seen() {
         chat(&[json!({"content": "gone"})], "stop"),
     ];
     let (client, sent) = provider(AdapterKind::OpenAI, answers);
-    let model = Genai::new(client, "mock").await.unwrap();
+    let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
     let said = vec![
         Content::text("Erase this."),
@@ -419,7 +419,7 @@ async fn a_name_that_genai_takes_for_the_providers_is_refused_or_rewritten() {
 
     let says = messages(&[json!({"type": "message_stop"})]);
     let (client, sent) = provider(AdapterKind::Anthropic, vec![says]);
-    let model = Genai::new(client, "mock").await.unwrap();
+    let model = GenaiModel::new(client, "mock").await.unwrap();
     Chat::new(model, &invoker)
         .prompt()
         .user("Search.")

@@ -6,7 +6,7 @@ use assistant_tools as _;
 use rig::AgentBuilder;
 use rig::providers::openai::OpenAIConfig;
 use rig::tool::ToolContext;
-use sample::{Clerk, QUESTIONS};
+use sample::{RefundApprover, SAMPLE_MESSAGES};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Invoker, Registry};
 use toolwright_rig::{CallerName, EndOnFatal, tools};
@@ -15,11 +15,11 @@ use toolwright_rig::{CallerName, EndOnFatal, tools};
 async fn main() -> Result<(), Box<dyn Error>> {
     // Defined once, in a crate that knows nothing of rig: schemas, checks, approval.
     let invoker = Invoker::builder(&Registry::discover()?)
-        .approver(Clerk)
+        .approver(RefundApprover)
         .build()?;
     let bridge = Bridge::new(&invoker).dialect(Dialect::OPENAI);
 
-    let model = OpenAIConfig::new("no key").with_base_url(sample::model().await?);
+    let model = OpenAIConfig::new("no key").with_base_url(sample::start_demo_model().await?);
     let agent = AgentBuilder::new(model.client().chat("demo"))
         .dynamic_tools(tools(&bridge)?)
         .add_hook(EndOnFatal)
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut context = ToolContext::new();
     context.insert(CallerName("ada".to_owned()))?;
-    for question in QUESTIONS {
+    for question in SAMPLE_MESSAGES {
         println!("{question}");
         let answer = agent.prompt(question).tool_context(context.clone()).await?;
         println!("  {answer}");

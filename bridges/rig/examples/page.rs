@@ -28,7 +28,7 @@ async fn answer(agent: Agent, message: Message, session: Session) -> Result<(), 
 
 pub(crate) async fn site() -> Result<Site, Box<dyn Error>> {
     let invoker = Invoker::new(&Registry::discover()?)?;
-    let model = OpenAIConfig::new("no key").with_base_url(sample::model().await?);
+    let model = OpenAIConfig::new("no key").with_base_url(sample::start_demo_model().await?);
     let agent = AgentBuilder::new(model.client().chat("demo"))
         .dynamic_tools(tools(&invoker)?)
         .add_hook(EndOnFatal)

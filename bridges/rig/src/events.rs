@@ -11,7 +11,7 @@ use serde_json::Value;
 use toolwright::chat::{ChatEvent, End, ItemKind, Message, Stop, Usage};
 use toolwright::{Content, ToolCall};
 
-use crate::result::{blocks, read_message};
+use crate::result::{to_content_blocks, from_rig_message};
 
 /// Tells an agent what was said before, as `Session::history` has it, for `history` of a run.
 pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
@@ -22,7 +22,7 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
         Message::Step(step) => {
             let parts = step.items.iter().filter_map(|item| match &item.kind {
                 ItemKind::Text { text } => Some(AssistantContent::text(text)),
-                ItemKind::Call { call } => Some(AssistantContent::ToolCall(made(call)?)),
+                ItemKind::Call { call } => Some(AssistantContent::ToolCall(to_rig_call(call)?)),
                 _ => None,
             });
             Some(AssistantMessage::new(parts.collect()).into())
@@ -31,8 +31,8 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
             let told = results.iter().filter_map(|result| {
                 let call = ToolCall::new(&result.tool, "{}").with_id(result.call.clone());
                 Some(match result.is_error() {
-                    true => made(&call)?.error_result(blocks(result)),
-                    false => made(&call)?.result(blocks(result)),
+                    true => to_rig_call(&call)?.error_result(to_content_blocks(result)),
+                    false => to_rig_call(&call)?.result(to_content_blocks(result)),
                 })
             });
             Some(rig::message::Message::tool_results(told.collect()))
@@ -42,7 +42,7 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
     said.collect()
 }
 
-fn made(call: &ToolCall) -> Option<rig::message::ToolCall> {
+fn to_rig_call(call: &ToolCall) -> Option<rig::message::ToolCall> {
     let name = ToolName::new(call.name.as_str()).ok()?;
     let function = ToolFunction::parse(name, call.arguments.as_str());
     Some(rig::message::ToolCall::from_wire(
@@ -57,30 +57,30 @@ fn made(call: &ToolCall) -> Option<rig::message::ToolCall> {
 pub fn events(
     run: impl Stream<Item = Result<MultiTurnStreamItem, PromptError>> + Send,
 ) -> impl Stream<Item = ChatEvent> + Send {
-    let mut teller = Teller::default();
-    run.flat_map(move |item| stream::iter(teller.tell(item)))
+    let mut teller = StreamConverter::default();
+    run.flat_map(move |item| stream::iter(teller.convert_item(item)))
 }
 
 #[derive(Default)]
-struct Teller {
+struct StreamConverter {
     /// A step whose calls may be yet to come: rig tells of them after its end, a conversation before.
-    step: Option<ChatEvent>,
+    pending_step: Option<ChatEvent>,
     usage: rig::completion::Usage,
-    called: Option<Instant>,
+    call_started_at: Option<Instant>,
 }
 
-impl Teller {
-    fn tell(&mut self, item: Result<MultiTurnStreamItem, PromptError>) -> Vec<ChatEvent> {
+impl StreamConverter {
+    fn convert_item(&mut self, item: Result<MultiTurnStreamItem, PromptError>) -> Vec<ChatEvent> {
         let event = match item {
             Ok(MultiTurnStreamItem::ToolCall { tool_call }) => {
-                self.called = Some(Instant::now());
-                return vec![called(tool_call)];
+                self.call_started_at = Some(Instant::now());
+                return vec![call_event(tool_call)];
             }
             Ok(MultiTurnStreamItem::CompletionCall(call)) => {
                 self.usage += call.usage;
-                let (usage, cost) = used(&call.usage);
-                let stop = call.finish_reason.map_or(Stop::End, stop);
-                let before = self.step.replace(ChatEvent::Step { stop, usage, cost });
+                let (usage, cost) = to_usage(&call.usage);
+                let stop = call.finish_reason.map_or(Stop::End, to_stop_reason);
+                let before = self.pending_step.replace(ChatEvent::Step { stop, usage, cost });
                 return before.into_iter().collect();
             }
             Ok(MultiTurnStreamItem::StreamAssistantItem(Item::Event(event))) => match event {
@@ -90,9 +90,9 @@ impl Teller {
             },
             Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {
                 // All calls of a step are told to be done when the last one is.
-                let millis = self.called.map_or(0, |called| called.elapsed().as_millis());
+                let millis = self.call_started_at.map_or(0, |called| called.elapsed().as_millis());
                 Some(ChatEvent::Result {
-                    result: read_message(&tool_result),
+                    result: from_rig_message(&tool_result),
                     millis: millis.try_into().unwrap_or(u64::MAX),
                 })
             }
@@ -102,7 +102,7 @@ impl Teller {
                     Some(FinishReason::Length) => End::Length,
                     _ => End::Answered,
                 };
-                Some(self.ended(end, vec![Content::text(response.output())]))
+                Some(self.turn_ended_event(end, vec![Content::text(response.output())]))
             }
             // What else there is has no place in a conversation.
             Ok(_) => None,
@@ -112,14 +112,14 @@ impl Teller {
                     PromptError::MaxTurns { .. } => End::Limit { reason },
                     _ => End::Failed { reason },
                 };
-                Some(self.ended(end, Vec::new()))
+                Some(self.turn_ended_event(end, Vec::new()))
             }
         };
-        self.step.take().into_iter().chain(event).collect()
+        self.pending_step.take().into_iter().chain(event).collect()
     }
 
-    fn ended(&self, end: End, content: Vec<Content>) -> ChatEvent {
-        let (usage, cost) = used(&self.usage);
+    fn turn_ended_event(&self, end: End, content: Vec<Content>) -> ChatEvent {
+        let (usage, cost) = to_usage(&self.usage);
         ChatEvent::Ended {
             end,
             content,
@@ -129,7 +129,7 @@ impl Teller {
     }
 }
 
-fn called(call: rig::message::ToolCall) -> ChatEvent {
+fn call_event(call: rig::message::ToolCall) -> ChatEvent {
     let function = call.function;
     let arguments = match function.invalid_arguments {
         Some(text) => text,
@@ -140,7 +140,7 @@ fn called(call: rig::message::ToolCall) -> ChatEvent {
     ChatEvent::Call { call }
 }
 
-fn stop(reason: FinishReason) -> Stop {
+fn to_stop_reason(reason: FinishReason) -> Stop {
     match reason {
         FinishReason::Length => Stop::Length,
         FinishReason::ToolCalls => Stop::Calls,
@@ -150,7 +150,7 @@ fn stop(reason: FinishReason) -> Stop {
     }
 }
 
-fn used(usage: &rig::completion::Usage) -> (Usage, Option<f64>) {
+fn to_usage(usage: &rig::completion::Usage) -> (Usage, Option<f64>) {
     let count = |tokens: Option<u64>| tokens.unwrap_or_default();
     let mut used = Usage::new(count(usage.input_tokens), count(usage.output_tokens));
     used.cached = count(usage.cached_input_tokens);

@@ -5,7 +5,7 @@ use rig::tool::{DynamicTool, RegisteredTool, ToolContext, tool_definition};
 use serde_json::Value;
 use toolwright::{Args, Context, DefineError, Tool, ToolResult};
 
-use crate::result::read;
+use crate::result::from_rig_result;
 use crate::tools::{CallerName, SessionName};
 
 /// Makes a tool of a dynamic one of rig's.
@@ -14,7 +14,7 @@ use crate::tools::{CallerName, SessionName};
 ///
 /// When its name or schema is none.
 pub fn from_rig(tool: DynamicTool) -> Result<Tool, DefineError> {
-    import(tool.definition(), RegisteredTool::from_dynamic(tool))
+    import_tool(tool.definition(), RegisteredTool::from_dynamic(tool))
 }
 
 /// Makes a tool of a typed one of rig's: a `#[rig_tool]` function, or a type that implements `Tool`.
@@ -23,22 +23,22 @@ pub fn from_rig(tool: DynamicTool) -> Result<Tool, DefineError> {
 ///
 /// When its name or schema is none.
 pub fn from_rig_tool(tool: impl rig::tool::Tool + 'static) -> Result<Tool, DefineError> {
-    import(tool_definition(&tool), RegisteredTool::from_tool(tool))
+    import_tool(tool_definition(&tool), RegisteredTool::from_tool(tool))
 }
 
-fn import(shown: ToolDefinition, tool: RegisteredTool) -> Result<Tool, DefineError> {
+fn import_tool(shown: ToolDefinition, tool: RegisteredTool) -> Result<Tool, DefineError> {
     let builder = Tool::import(shown.name.as_str(), shown.description, shown.parameters)?;
     builder.run_async(move |arguments: Args, cx: Context| {
         let tool = tool.clone();
         async move {
-            run(&tool, arguments, &cx)
+            run_rig_tool(&tool, arguments, &cx)
                 .await
                 .map_err(|error| error.to_string())
         }
     })
 }
 
-async fn run(
+async fn run_rig_tool(
     tool: &RegisteredTool,
     arguments: Args,
     cx: &Context,
@@ -49,5 +49,5 @@ async fn run(
         context.insert(CallerName(name.to_owned()))?;
     }
     let arguments = Value::Object(arguments.into_map()).to_string();
-    Ok(read(&tool.execute(arguments, &mut context).await))
+    Ok(from_rig_result(&tool.execute(arguments, &mut context).await))
 }

@@ -6,12 +6,12 @@ use rig::tool::{ToolErrorKind, ToolExecutionError, ToolOutput};
 use toolwright::{Content, ErrorKind, Outcome, ToolResult};
 
 /// The code of an error that ends a run, where [`EndOnFatal`] is asked to.
-const FATAL: &str = "fatal";
+const FATAL_KEY: &str = "fatal";
 
 /// Says a result in rig's words: what the model reads, and what hooks can tell of a failure.
-pub(crate) fn output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionError> {
+pub(crate) fn to_tool_output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionError> {
     // Only a list without any block is refused.
-    let output = ToolOutput::content(blocks(result)).unwrap_or_else(|_| ToolOutput::text(""));
+    let output = ToolOutput::content(to_content_blocks(result)).unwrap_or_else(|_| ToolOutput::text(""));
     if !result.is_error() {
         return Ok(output);
     }
@@ -25,7 +25,7 @@ pub(crate) fn output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionErr
         _ => ToolExecutionError::other(told),
     };
     let code = match result.error {
-        Some(ErrorKind::Fatal) => FATAL.to_owned(),
+        Some(ErrorKind::Fatal) => FATAL_KEY.to_owned(),
         _ => result.outcome.to_string(),
     };
     let retry = result.error == Some(ErrorKind::Retry);
@@ -34,7 +34,7 @@ pub(crate) fn output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionErr
 }
 
 /// Makes JSON of what is nothing but JSON, pictures of pictures, and words of the rest.
-pub(crate) fn blocks(result: &ToolResult) -> Vec<ToolResultContent> {
+pub(crate) fn to_content_blocks(result: &ToolResult) -> Vec<ToolResultContent> {
     let json = result.structured.as_ref().map(|json| json.to_value());
     // The model is to read the same text, so JSON whose text would differ stays text.
     if let Some(value) = json.filter(|value| value.to_string() == result.told()) {
@@ -51,8 +51,8 @@ pub(crate) fn blocks(result: &ToolResult) -> Vec<ToolResultContent> {
 }
 
 /// Reads what a tool of rig's returned.
-pub(crate) fn read(result: &rig::tool::ToolResult) -> ToolResult {
-    let mut read = contents(result.output().as_content());
+pub(crate) fn from_rig_result(result: &rig::tool::ToolResult) -> ToolResult {
+    let mut read = from_content_blocks(result.output().as_content());
     if let Some(error) = result.error().or(result.refusal()) {
         read.outcome = match error.kind() {
             ToolErrorKind::InvalidArgs => Outcome::InvalidArguments,
@@ -62,7 +62,7 @@ pub(crate) fn read(result: &rig::tool::ToolResult) -> ToolResult {
             _ => Outcome::Failed,
         };
         read.error = Some(match (error.code(), error.retryable(), read.outcome) {
-            (Some(FATAL), ..) => ErrorKind::Fatal,
+            (Some(FATAL_KEY), ..) => ErrorKind::Fatal,
             (_, Some(true), _) | (_, _, Outcome::InvalidArguments) => ErrorKind::Retry,
             _ => ErrorKind::Failed,
         });
@@ -71,8 +71,8 @@ pub(crate) fn read(result: &rig::tool::ToolResult) -> ToolResult {
 }
 
 /// Reads what a model is told of a result.
-pub(crate) fn read_message(message: &rig::message::ToolResult) -> ToolResult {
-    let mut read = contents(&message.content);
+pub(crate) fn from_rig_message(message: &rig::message::ToolResult) -> ToolResult {
+    let mut read = from_content_blocks(&message.content);
     read.call = message.call.to_string().into();
     read.tool = message.name.as_str().into();
     if message.is_error {
@@ -81,11 +81,11 @@ pub(crate) fn read_message(message: &rig::message::ToolResult) -> ToolResult {
     read
 }
 
-fn contents(blocks: &[ToolResultContent]) -> ToolResult {
+fn from_content_blocks(blocks: &[ToolResultContent]) -> ToolResult {
     let contents = blocks.iter().map(|block| match block {
         ToolResultContent::Text(text) => Content::text(&*text.text),
         ToolResultContent::Json { value } => Content::text(value.to_string()),
-        ToolResultContent::Image(image) => picture(image),
+        ToolResultContent::Image(image) => from_image(image),
     });
     let result = ToolResult::success(contents.collect::<Vec<_>>());
     match blocks {
@@ -94,7 +94,7 @@ fn contents(blocks: &[ToolResultContent]) -> ToolResult {
     }
 }
 
-fn picture(image: &Image) -> Content {
+fn from_image(image: &Image) -> Content {
     let kind = image.media_type.as_ref();
     let kind = kind.map_or("application/octet-stream", |kind| kind.to_mime_type());
     match &image.data {
@@ -117,7 +117,7 @@ pub struct EndOnFatal;
 impl AgentHook for EndOnFatal {
     async fn on_outcome(&self, _: &HookContext, event: OutcomeEvent<'_>) -> OutcomeAction {
         match event.tool_result().and_then(|result| result.error()) {
-            Some(error) if error.code() == Some(FATAL) => OutcomeAction::stop(error.message()),
+            Some(error) if error.code() == Some(FATAL_KEY) => OutcomeAction::stop(error.message()),
             _ => OutcomeAction::proceed(),
         }
     }

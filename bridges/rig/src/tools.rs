@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolwright::{Bridge, BridgeError, Caller, Offer, Offered, Scope, ToolCall};
 
-use crate::result::output;
+use crate::result::to_tool_output;
 
 /// On whose behalf a run calls tools: a slot of rig's `ToolContext`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,20 +31,20 @@ impl ContextValue for SessionName {
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<DynamicTool>, BridgeError> {
     let offer = bridge.into().offer()?;
-    let tools = offer.tools().iter().map(|tool| offered(&offer, tool));
+    let tools = offer.tools().iter().map(|tool| to_dynamic_tool(&offer, tool));
     tools.collect()
 }
 
-fn offered(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeError> {
+fn to_dynamic_tool(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeError> {
     let name = ToolName::new(&*tool.name);
     let name = name.map_err(|error| BridgeError::refused(&tool.name, error))?;
     let known = (offer.clone(), tool.name.clone());
     let run = move |context: &ToolContext, arguments: Value| {
         let (offer, name) = known.clone();
         // Whose call it is must not be guessed: a slot that cannot be read is a failure.
-        let scope = scope(&offer, context).map_err(ToolExecutionError::from_error);
+        let scope = call_scope(&offer, context).map_err(ToolExecutionError::from_error);
         let call = ToolCall::new(name, arguments.to_string());
-        async move { output(&offer.invoke_in(&scope?, call).await) }
+        async move { to_tool_output(&offer.invoke_in(&scope?, call).await) }
     };
     Ok(DynamicTool::new_with_context(
         name,
@@ -55,7 +55,7 @@ fn offered(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeError> {
 }
 
 /// Says who calls, as exactly as the run's context does.
-fn scope(offer: &Offer, context: &ToolContext) -> Result<Scope, ToolContextError> {
+fn call_scope(offer: &Offer, context: &ToolContext) -> Result<Scope, ToolContextError> {
     let mut scope = offer.scope();
     if let Some(CallerName(name)) = context.get()? {
         scope = scope.caller(Caller::new(name));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use futures::StreamExt as _;
 use rig::AgentBuilder;
 use rig::agent::{AgentHook, HookContext, MultiTurnStreamItem, OutcomeAction, OutcomeEvent};
@@ -14,7 +14,7 @@ use rig::tool::{ToolContext, ToolSet};
 use toolwright::{Bridge, BridgeError, Tool, ToolCall};
 use toolwright_rig::{CallerName, EndOnFatal, from_rig, tools};
 
-use crate::script::{Script, calls, says};
+use crate::script::{ScriptedClient, call_delta, text_delta};
 
 #[path = "conformance/events.rs"]
 mod events;
@@ -29,19 +29,19 @@ impl Framework for Rig {
     const NAME: &'static str = "rig";
     const CALLER: Option<&'static str> = Some("a user of rig's");
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let tools = ToolSet::from_dynamic_tools(tools(bridge)?);
-        let shown = tools.tool_definitions().into_iter().map(|tool| Shown {
+        let shown = tools.tool_definitions().into_iter().map(|tool| ListedTool {
             name: tool.name.to_string(),
             description: tool.description,
             schema: tool.parameters,
-            ..Shown::default()
+            ..ListedTool::default()
         });
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
-        let script = Script::new([vec![calls(0, &call)], vec![says("done")]]);
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
+        let script = ScriptedClient::new([vec![call_delta(0, &call)], vec![text_delta("done")]]);
         let seen = Seen::default();
         let agent = AgentBuilder::new(script.model()).dynamic_tools(tools(bridge).ok()?);
         let agent = agent.add_hook(seen.clone()).add_hook(EndOnFatal).build();
@@ -52,9 +52,9 @@ impl Framework for Rig {
         let items: Vec<_> = run.stream().collect().await;
         // What no tool answered, rig has answered itself.
         let retry = seen.0.lock().ok()?.take()?;
-        let mut heard = Heard {
+        let mut heard = CallOutcome {
             retry: Some(retry),
-            ..Heard::default()
+            ..CallOutcome::default()
         };
         for item in items {
             match item {
@@ -63,10 +63,10 @@ impl Framework for Rig {
                     hear(&tool_result.content, &mut heard);
                 }
                 Ok(MultiTurnStreamItem::FinalResponse(answer)) => {
-                    heard.direct = answer.output() != "done";
+                    heard.returns_directly = answer.output() != "done";
                 }
                 Err(PromptError::Cancelled { reason, .. }) => {
-                    (heard.text, heard.failed, heard.ends) = (reason, Some(true), true);
+                    (heard.text, heard.failed, heard.ends_run) = (reason, Some(true), true);
                 }
                 _ => {}
             }
@@ -74,7 +74,7 @@ impl Framework for Rig {
         Some(heard)
     }
 
-    async fn talk(bridge: &Bridge, model: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
         let client = OpenAIConfig::new("no key").with_base_url(format!("{model}/v1"));
         let agent = AgentBuilder::new(client.client().chat("gpt-5"))
             .dynamic_tools(tools(bridge).unwrap_or_default())
@@ -83,7 +83,7 @@ impl Framework for Rig {
             .default_max_turns(3)
             .build();
         let mut answers = Vec::new();
-        for question in TALK {
+        for question in CONVERSATION {
             let answer = agent.prompt(question.question).await;
             answers.push(match answer {
                 Ok(answer) => answer.output(),
@@ -93,13 +93,13 @@ impl Framework for Rig {
         answers
     }
 
-    fn back(bridge: &Bridge) -> Option<Vec<Tool>> {
+    fn import_tools(bridge: &Bridge) -> Option<Vec<Tool>> {
         let tools = tools(bridge).ok()?.into_iter();
         tools.map(|tool| from_rig(tool).ok()).collect()
     }
 }
 
-fn hear(content: &[ToolResultContent], heard: &mut Heard) {
+fn hear(content: &[ToolResultContent], heard: &mut CallOutcome) {
     let mut texts = Vec::new();
     for block in content {
         match block {

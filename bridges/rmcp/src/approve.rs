@@ -10,25 +10,25 @@ use rmcp::service::{Peer, RequestContext};
 use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Grant};
 
 /// What the question is called when its answer comes with another request.
-const KEY: &str = "toolwright/approval";
+const INPUT_REQUEST_KEY: &str = "toolwright/approval";
 
 /// The person at the client.
-pub(crate) enum Person {
+pub(crate) enum ClientApprover {
     /// Can be asked while the call waits.
-    Present(Peer<RoleServer>),
+    Interactive(Peer<RoleServer>),
     /// Cannot; a yes that came with the call has brought the grant along that was made with the question.
-    Away(Option<Grant>),
+    Stateless(Option<Grant>),
 }
 
 /// Tells whether the request is of a revision in which a server can ask while a call waits.
-pub(crate) fn has_sessions(request: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn supports_elicitation_during_call(request: &RequestContext<RoleServer>) -> bool {
     let version = request.protocol_version();
     version.is_none_or(|version| version.has_initialize())
 }
 
-impl Person {
+impl ClientApprover {
     /// Finds the person; `Err` ends the call with the question, and the client makes it again with the answer.
-    pub(crate) fn at<S>(
+    pub(crate) fn from_request<S>(
         cx: &ToolCallContext<'_, S>,
         asked: &ApprovalRequest<'_>,
     ) -> Result<Self, Box<InputRequiredResult>> {
@@ -36,25 +36,25 @@ impl Person {
         let modes = request.client_capabilities().and_then(|it| it.elicitation);
         // A client that names no mode means forms.
         if !modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()) {
-            return Ok(Self::Away(None));
+            return Ok(Self::Stateless(None));
         }
-        if has_sessions(request) {
-            return Ok(Self::Present(request.peer.clone()));
+        if supports_elicitation_during_call(request) {
+            return Ok(Self::Interactive(request.peer.clone()));
         }
-        let Some(answer) = cx.input_responses.as_ref().and_then(|it| it.get(KEY)) else {
-            let question = InputRequest::Elicitation(question(asked));
+        let Some(answer) = cx.input_responses.as_ref().and_then(|it| it.get(INPUT_REQUEST_KEY)) else {
+            let question = InputRequest::Elicitation(elicit_request(asked));
             let grant = serde_json::to_string(&asked.grant()).ok();
-            let questions = [(KEY.to_owned(), question)].into();
+            let questions = [(INPUT_REQUEST_KEY.to_owned(), question)].into();
             return Err(InputRequiredResult::new(Some(questions), grant).into());
         };
         let is_yes = answer.get("action") == Some(&"accept".into());
         let state = cx.request_state.as_deref().filter(|_| is_yes);
         let grant = state.and_then(|state| serde_json::from_str(state).ok());
-        Ok(Self::Away(grant))
+        Ok(Self::Stateless(grant))
     }
 }
 
-fn question(request: &ApprovalRequest<'_>) -> ElicitRequest {
+fn elicit_request(request: &ApprovalRequest<'_>) -> ElicitRequest {
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: request.question(),
@@ -62,13 +62,13 @@ fn question(request: &ApprovalRequest<'_>) -> ElicitRequest {
     })
 }
 
-impl Approve for Person {
+impl Approve for ClientApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
             let grant = match self {
-                Self::Away(grant) => grant.clone(),
-                Self::Present(peer) => {
-                    let question = ServerRequest::ElicitRequest(question(&request));
+                Self::Stateless(grant) => grant.clone(),
+                Self::Interactive(peer) => {
+                    let question = ServerRequest::ElicitRequest(elicit_request(&request));
                     let answer = peer.send_request(question).await;
                     let is_yes = |it: &ElicitResult| it.action == ElicitationAction::Accept;
                     matches!(answer, Ok(ClientResult::ElicitResult(it)) if is_yes(&it))

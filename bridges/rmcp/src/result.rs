@@ -12,7 +12,7 @@ use serde_json::json;
 use toolwright::{ErrorKind, ToolResult};
 
 /// Writes a result; `wraps` tells whether the tool's output schema is wrapped.
-pub(crate) fn answer(result: &ToolResult, wraps: bool) -> Result<CallToolResponse, ErrorData> {
+pub(crate) fn to_call_tool_response(result: &ToolResult, wraps: bool) -> Result<CallToolResponse, ErrorData> {
     if result.error == Some(ErrorKind::Fatal) {
         return Err(ErrorData::internal_error(result.text().into_owned(), None));
     }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, Receiver};
 use toolwright::wire::{needs_wrap, wrapped};
 use toolwright::{Bridge, BridgeError, CallEvent, Caller, Hints, Offer, Offered, Scope, ToolCall};
 
-use crate::approve::{Person, has_sessions};
+use crate::approve::{ClientApprover, supports_elicitation_during_call};
 use crate::result;
 
 /// Adds an invoker's tools to the router of a server, next to the server's own.
@@ -59,15 +59,15 @@ pub fn tools<S: Send + Sync + 'static>(
         }
         let offer = offer.clone();
         let wraps = tool.entry.spec().output.as_ref().is_some_and(needs_wrap);
-        own.add_route(ToolRoute::new_dyn(definition(tool)?, move |cx| {
-            Box::pin(call(offer.clone(), wraps, cx))
+        own.add_route(ToolRoute::new_dyn(to_rmcp_tool(tool)?, move |cx| {
+            Box::pin(call_tool(offer.clone(), wraps, cx))
         }));
     }
     Ok(own)
 }
 
 /// Says of a tool all that MCP has words for.
-fn definition(tool: &Offered) -> Result<Tool, BridgeError> {
+fn to_rmcp_tool(tool: &Offered) -> Result<Tool, BridgeError> {
     let spec = tool.entry.spec();
     let definition = json!({
         "name": tool.name,
@@ -81,7 +81,7 @@ fn definition(tool: &Offered) -> Result<Tool, BridgeError> {
     serde_json::from_value(definition).map_err(|error| BridgeError::refused(&tool.name, error))
 }
 
-async fn call<S>(
+async fn call_tool<S>(
     offer: Offer,
     wraps: bool,
     cx: ToolCallContext<'_, S>,
@@ -91,7 +91,7 @@ async fn call<S>(
     let (sender, events) = mpsc::channel(64);
     // Weak, because a tool may keep what it reports with for longer than its call.
     let listener = sender.downgrade();
-    let scope = scope(offer.scope(), request).on_event(move |event| {
+    let scope = call_scope(offer.scope(), request).on_event(move |event| {
         if let Some(sender) = listener.upgrade() {
             let _ = sender.try_send(event);
         }
@@ -102,7 +102,7 @@ async fn call<S>(
     if !invoker.has_approver()
         && let Some(pending) = invoker.pending(&scope, &call)
     {
-        match Person::at(&cx, &pending.request()) {
+        match ClientApprover::from_request(&cx, &pending.request()) {
             Ok(person) => invoker = invoker.with_approver(person),
             Err(question) => return Ok((*question).into()),
         }
@@ -112,19 +112,19 @@ async fn call<S>(
         drop(sender);
         result
     };
-    let (result, ()) = tokio::join!(running, tell(request, events));
-    result::answer(&result, wraps)
+    let (result, ()) = tokio::join!(running, forward_progress(request, events));
+    result::to_call_tool_response(&result, wraps)
 }
 
 /// Makes the scope more exact by what the request says, and the layers around the server have left in it.
-fn scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
+fn call_scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
     let parts = request.extensions.get::<Parts>();
     let caller = request.extensions.get::<Caller>();
     if let Some(caller) = caller.or_else(|| parts?.extensions.get()) {
         scope = scope.caller(caller.clone());
     }
     // Without sessions, the header is anybody's word.
-    let parts = parts.filter(|_| has_sessions(request));
+    let parts = parts.filter(|_| supports_elicitation_during_call(request));
     if let Some(session) = parts.and_then(|it| it.headers.get("mcp-session-id")?.to_str().ok()) {
         scope = scope.session(session);
     }
@@ -133,7 +133,7 @@ fn scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
 }
 
 /// Tells the client of every step, in order; MCP wants each number to be greater than the last.
-async fn tell(request: &RequestContext<RoleServer>, mut events: Receiver<CallEvent>) {
+async fn forward_progress(request: &RequestContext<RoleServer>, mut events: Receiver<CallEvent>) {
     let mut last = -1.0;
     while let Some(event) = events.recv().await {
         if let CallEvent::Progress {

@@ -4,8 +4,8 @@
 
 mod desk;
 
-use conformance::{Framework, Heard, Shown, TALK};
-use desk::{Desk, Visitor, lifecycle, meet, request};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use desk::{TestServer, TestClient, lifecycle, connect, request};
 use rmcp::ServiceError;
 use rmcp::model::{CallToolResult, ContentBlock, ElicitationAction, Tool};
 use toolwright::{Bridge, BridgeError, ToolCall};
@@ -17,13 +17,13 @@ impl<const STATELESS: bool> Framework for Rmcp<STATELESS> {
     const NAME: &'static str = "rmcp";
     const CALLER: Option<&'static str> = Some("visitor");
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
-        let desk = Desk::new(bridge)?;
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
+        let desk = TestServer::new(bridge)?;
         // A runtime of its own: this is called from within another.
         let list = std::thread::spawn(|| {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             runtime.enable_all().build().unwrap().block_on(async {
-                let client = meet(desk, Visitor::default(), lifecycle(STATELESS)).await;
+                let client = connect(desk, TestClient::default(), lifecycle(STATELESS)).await;
                 client.list_all_tools().await.unwrap()
             })
         });
@@ -33,35 +33,35 @@ impl<const STATELESS: bool> Framework for Rmcp<STATELESS> {
         Ok(ours.map(shown).collect())
     }
 
-    async fn call(bridge: &Bridge, call: ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
         let request = request(call.name.as_str(), call.arguments.as_str())?;
-        let mut desk = Desk::new(bridge).unwrap();
+        let mut desk = TestServer::new(bridge).unwrap();
         desk.caller = Self::CALLER;
-        let visitor = Visitor::who_says(ElicitationAction::Decline);
-        let client = meet(desk, visitor.clone(), lifecycle(STATELESS)).await;
+        let visitor = TestClient::answering(ElicitationAction::Decline);
+        let client = connect(desk, visitor.clone(), lifecycle(STATELESS)).await;
         let mut heard = match client.call_tool(request).await {
             Ok(result) => heard(result),
             Err(ServiceError::McpError(error)) if error.message == "tool not found" => return None,
-            Err(ServiceError::McpError(error)) => Heard {
+            Err(ServiceError::McpError(error)) => CallOutcome {
                 text: error.message.into_owned(),
                 failed: Some(true),
-                ends: true,
-                ..Heard::default()
+                ends_run: true,
+                ..CallOutcome::default()
             },
             Err(error) => panic!("{error}"),
         };
-        heard.asks = !visitor.asked.lock().unwrap().is_empty();
+        heard.asks_person = !visitor.asked.lock().unwrap().is_empty();
         let steps = visitor.steps.lock().unwrap();
         heard.progress = steps.iter().filter_map(|(_, said)| said.clone()).collect();
         Some(heard)
     }
 
-    async fn talk(bridge: &Bridge, _: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, _: &str) -> Vec<String> {
         // There is no agent here: whoever is behind the client makes these calls.
-        let desk = Desk::new(bridge).unwrap();
-        let client = meet(desk, Visitor::default(), lifecycle(STATELESS)).await;
+        let desk = TestServer::new(bridge).unwrap();
+        let client = connect(desk, TestClient::default(), lifecycle(STATELESS)).await;
         let mut answers = Vec::new();
-        for question in TALK {
+        for question in CONVERSATION {
             let request = request(question.tool, question.arguments).unwrap();
             let heard = heard(client.call_tool(request).await.unwrap());
             assert!(heard.text.contains(question.result), "{heard:?}");
@@ -71,9 +71,9 @@ impl<const STATELESS: bool> Framework for Rmcp<STATELESS> {
     }
 }
 
-fn shown(tool: Tool) -> Shown {
+fn shown(tool: Tool) -> ListedTool {
     let hints = serde_json::to_value(&tool.annotations).unwrap();
-    Shown {
+    ListedTool {
         name: tool.name.to_string(),
         description: tool.description.clone().unwrap_or_default().into_owned(),
         schema: tool.schema_as_json_value(),
@@ -83,16 +83,16 @@ fn shown(tool: Tool) -> Shown {
     }
 }
 
-fn heard(result: CallToolResult) -> Heard {
+fn heard(result: CallToolResult) -> CallOutcome {
     let texts = result.content.iter().filter_map(ContentBlock::as_text);
     let texts: Vec<&str> = texts.map(|text| text.text.as_str()).collect();
     let images = result.content.iter().filter_map(ContentBlock::as_image);
-    Heard {
+    CallOutcome {
         text: texts.join("\n"),
         media: images.map(|image| image.mime_type.clone()).collect(),
         structured: result.structured_content,
         failed: result.is_error,
-        ..Heard::default()
+        ..CallOutcome::default()
     }
 }
 

@@ -70,7 +70,7 @@ fn show() -> Vec<Content> {
 
 /// Counts to three.
 #[tool(read_only)]
-async fn count(progress: Progress, State(stage): State<Stage>) -> String {
+async fn count(progress: Progress, State(stage): State<CallProbe>) -> String {
     // Whoever keeps it keeps nobody waiting.
     stage.kept.lock().unwrap().push(progress.clone());
     progress.report(1.0, 3.0, "one");
@@ -84,15 +84,15 @@ async fn count(progress: Progress, State(stage): State<Stage>) -> String {
 
 /// Says whose client is at the other end.
 #[tool(read_only)]
-fn peer(Theirs(peer): Theirs) -> String {
+fn peer(PeerExtractor(peer): PeerExtractor) -> String {
     let info = peer.peer_info();
     info.map_or_else(String::new, |info| info.client_info.name.clone())
 }
 
 /// The connection that a call came in on.
-struct Theirs(Arc<Peer<RoleServer>>);
+struct PeerExtractor(Arc<Peer<RoleServer>>);
 
-impl Param for Theirs {
+impl Param for PeerExtractor {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         let peer = cx.brought().ok_or("this tool is for rmcp's servers")?;
         Ok(Self(peer))
@@ -107,30 +107,30 @@ fn who(caller: Caller, session: SessionId) -> String {
 
 /// Waits until it is cancelled.
 #[tool(read_only)]
-async fn wait(cancel: Cancel, State(stage): State<Stage>) -> String {
-    let _left = Left(&stage.left);
+async fn wait(cancel: Cancel, State(stage): State<CallProbe>) -> String {
+    let _left = NotifyOnDrop(&stage.left);
     stage.entered.notify_one();
     cancel.cancelled().await;
     "over".to_owned()
 }
 
 #[derive(Clone, Default)]
-struct Stage {
+struct CallProbe {
     entered: Arc<Notify>,
     left: Arc<Notify>,
     kept: Arc<Mutex<Vec<Progress>>>,
 }
 
 /// Tells that the tool is over, whether it returned or was dropped.
-struct Left<'a>(&'a Notify);
+struct NotifyOnDrop<'a>(&'a Notify);
 
-impl Drop for Left<'_> {
+impl Drop for NotifyOnDrop<'_> {
     fn drop(&mut self) {
         self.0.notify_one();
     }
 }
 
-fn invoker(stage: &Stage) -> Invoker {
+fn invoker(stage: &CallProbe) -> Invoker {
     let registry = Registry::new();
     let tools = [
         erase::tool(),
@@ -150,11 +150,11 @@ fn invoker(stage: &Stage) -> Invoker {
 }
 
 async fn client(visitor: &Visitor, stateless: bool) -> RunningService<RoleClient, Visitor> {
-    let desk = Desk::new(&invoker(&Stage::default())).unwrap();
+    let desk = Desk::new(&invoker(&CallProbe::default())).unwrap();
     meet(desk, visitor.clone(), lifecycle(stateless)).await
 }
 
-async fn called(
+async fn call_tool(
     client: &RunningService<RoleClient, Visitor>,
     tool: &str,
     arguments: &str,
@@ -163,8 +163,8 @@ async fn called(
     client.call_tool(request).await.unwrap()
 }
 
-async fn said(client: &RunningService<RoleClient, Visitor>, tool: &str, arguments: &str) -> String {
-    let result = called(client, tool, arguments).await;
+async fn call_tool_text(client: &RunningService<RoleClient, Visitor>, tool: &str, arguments: &str) -> String {
+    let result = call_tool(client, tool, arguments).await;
     let text = result.content.first().and_then(|block| block.as_text());
     text.map_or_else(String::new, |text| text.text.clone())
 }
@@ -173,9 +173,9 @@ async fn said(client: &RunningService<RoleClient, Visitor>, tool: &str, argument
 async fn tools_of_both_are_there() {
     for stateless in [false, true] {
         let client = client(&Visitor::default(), stateless).await;
-        assert_eq!(said(&client, "hello", "").await, "hello from the desk");
+        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
         assert_eq!(
-            said(&client, "who", "").await.split(' ').next(),
+            call_tool_text(&client, "who", "").await.split(' ').next(),
             Some("nobody")
         );
     }
@@ -210,13 +210,13 @@ async fn results_that_are_no_objects_are_wrapped_as_their_schemas_say() {
         let tool = tools.iter().find(|tool| tool.name == name).unwrap();
         Value::Object((**tool.output_schema.as_ref().unwrap()).clone())
     };
-    let result = called(&client, "count_words", r#"{"text": "a rose is a rose"}"#).await;
+    let result = call_tool(&client, "count_words", r#"{"text": "a rose is a rose"}"#).await;
     let counts = json!({"a": 2, "is": 1, "rose": 2});
     assert_eq!(result.structured_content, Some(counts));
     assert_eq!(output("count_words")["type"], "object");
     assert_eq!(output("count_words").get("required"), None);
 
-    let result = called(&client, "grow", "").await;
+    let result = call_tool(&client, "grow", "").await;
     let branch = json!({"result": ["leaf", []]});
     assert_eq!(result.structured_content, Some(branch.clone()));
     let schema = output("grow");
@@ -258,7 +258,7 @@ async fn a_definition_says_all_there_is_to_say() {
 #[tokio::test]
 async fn all_content_is_carried() {
     let client = client(&Visitor::default(), false).await;
-    let result = called(&client, "show", "").await;
+    let result = call_tool(&client, "show", "").await;
     let content = json!([
         {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
         {"type": "resource", "resource": {"uri": "shop:/prices", "text": "bread 3"}},
@@ -272,7 +272,7 @@ async fn progress_comes_in_order_and_only_grows() {
     for stateless in [false, true] {
         let visitor = Visitor::default();
         let client = client(&visitor, stateless).await;
-        assert_eq!(said(&client, "count", "").await, "counted");
+        assert_eq!(call_tool_text(&client, "count", "").await, "counted");
         let steps = visitor.steps.lock().unwrap().clone();
         let steps: Vec<_> = steps
             .iter()
@@ -285,7 +285,7 @@ async fn progress_comes_in_order_and_only_grows() {
 #[tokio::test]
 async fn a_tool_can_ask_for_the_connection() {
     let client = client(&Visitor::default(), false).await;
-    assert_eq!(said(&client, "peer", "").await, "visitor");
+    assert_eq!(call_tool_text(&client, "peer", "").await, "visitor");
 }
 
 #[tokio::test]
@@ -311,13 +311,13 @@ async fn the_person_at_the_client_is_asked_where_there_is_nobody_else() {
                 ..Visitor::default()
             };
             let client = client(&visitor, stateless).await;
-            assert_eq!(said(&client, "erase", r#"{"path": "/a"}"#).await, told);
+            assert_eq!(call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await, told);
             let asked = visitor.asked.lock().unwrap().clone();
             let question =
                 "May `Erase` run?\n\nErases a file.\n\nArguments:\n{\n  \"path\": \"/a\"\n}";
             assert_eq!(asked, action.map_or(vec![], |_| vec![question]));
             // What would be refused in any case is not asked about.
-            let refused = said(&client, "erase", r#"{"paths": 7}"#).await;
+            let refused = call_tool_text(&client, "erase", r#"{"paths": 7}"#).await;
             assert!(refused.starts_with("invalid arguments"), "{refused}");
             assert_eq!(visitor.asked.lock().unwrap().len(), asked.len());
         }
@@ -377,7 +377,7 @@ async fn a_yes_is_for_one_call_and_no_other() {
 #[tokio::test]
 async fn a_request_that_is_cancelled_ends_its_call() {
     for stateless in [false, true] {
-        let stage = Stage::default();
+        let stage = CallProbe::default();
         let desk = Desk::new(&invoker(&stage)).unwrap();
         let client = meet(desk, Visitor::default(), lifecycle(stateless)).await;
         let call =
@@ -391,25 +391,25 @@ async fn a_request_that_is_cancelled_ends_its_call() {
         handle.cancel(None).await.unwrap();
         stage.left.notified().await;
         // The connection goes on.
-        assert_eq!(said(&client, "hello", "").await, "hello from the desk");
+        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
     }
 }
 
 #[tokio::test]
 async fn who_calls_is_what_the_bridge_says_unless_the_server_knows_better() {
     let scope = Scope::new().caller(Caller::new("somebody")).session("here");
-    let bridge = Bridge::new(&invoker(&Stage::default())).scope(scope);
+    let bridge = Bridge::new(&invoker(&CallProbe::default())).scope(scope);
     for (caller, told) in [(None, "somebody in here"), (Some("ada"), "ada in here")] {
         let mut desk = Desk::new(&bridge).unwrap();
         desk.caller = caller;
         let client = meet(desk, Visitor::default(), lifecycle(false)).await;
-        assert_eq!(said(&client, "who", "").await, told);
+        assert_eq!(call_tool_text(&client, "who", "").await, told);
     }
 }
 
 #[tokio::test]
 async fn over_http_the_session_and_what_middleware_knows_reach_the_tool() {
-    let desk = Desk::new(&invoker(&Stage::default())).unwrap();
+    let desk = Desk::new(&invoker(&CallProbe::default())).unwrap();
     let service = StreamableHttpService::new(
         move || Ok(desk.clone()),
         Arc::new(LocalSessionManager::default()),

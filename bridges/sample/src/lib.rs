@@ -17,7 +17,7 @@ use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registr
 /// # Errors
 ///
 /// When there is no port to listen on.
-pub async fn model() -> Result<String, Box<dyn Error>> {
+pub async fn start_demo_model() -> Result<String, Box<dyn Error>> {
     let site = Server::new(Invoker::new(Registry::new())?, DemoModel::new()).build()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
@@ -27,9 +27,9 @@ pub async fn model() -> Result<String, Box<dyn Error>> {
 
 /// Somebody who decides about refunds: up to ten euros are no matter.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clerk;
+pub struct RefundApprover;
 
-impl Approve for Clerk {
+impl Approve for RefundApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         println!("  asked: {}", request.arguments);
         let amount = request.arguments.get("amount").and_then(|it| it.as_f64());
@@ -42,7 +42,7 @@ impl Approve for Clerk {
 }
 
 /// What the samples ask.
-pub const QUESTIONS: [&str; 3] = [
+pub const SAMPLE_MESSAGES: [&str; 3] = [
     "What is the weather in Paris?",
     "Convert 20 C to Fahrenheit",
     "Refund order A-1042, 20 euros",

@@ -5,7 +5,7 @@ use std::error::Error;
 use assistant_tools as _;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use sample::{Clerk, QUESTIONS};
+use sample::{RefundApprover, SAMPLE_MESSAGES};
 use swiftide_agents::Agent;
 use swiftide_core::chat_completion::ChatMessage;
 use swiftide_integrations::openai::OpenAI;
@@ -15,10 +15,10 @@ use toolwright_swiftide::tools;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let invoker = Invoker::builder(Registry::discover()?)
-        .approver(Clerk)
+        .approver(RefundApprover)
         .build()?;
     let model = OpenAIConfig::new()
-        .with_api_base(sample::model().await?)
+        .with_api_base(sample::start_demo_model().await?)
         .with_api_key("none");
     let model = OpenAI::builder()
         .client(Client::with_config(model))
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .tools(tools(&invoker)?)
         .build()?;
 
-    for question in QUESTIONS {
+    for question in SAMPLE_MESSAGES {
         println!("{question}");
         agent.query(question).await?;
         if let Some(ChatMessage::Assistant(Some(answer), _)) = agent.history().await?.last() {

@@ -33,17 +33,17 @@ pub fn from_swiftide(
                 .name(tool.name())
                 .args(Value::Object(args.into_map()).to_string())
                 .build()?;
-            result(tool.invoke(&*context, &call).await)
+            from_tool_output(tool.invoke(&*context, &call).await)
         }
     })
 }
 
 /// Reads what swiftide's agent would do next, and what its model would read.
-fn result(output: Result<ToolOutput, SwiftideError>) -> Result<ToolResult, ToolError> {
+fn from_tool_output(output: Result<ToolOutput, SwiftideError>) -> Result<ToolResult, ToolError> {
     match output {
         Ok(ToolOutput::Text(text)) => Ok(ToolResult::success(text)),
-        Ok(ToolOutput::Stop(value)) => Ok(ToolResult::success(words(value, "done"))),
-        Ok(ToolOutput::AgentFailed(value)) => Err(ToolError::fatal(words(value, "it failed"))),
+        Ok(ToolOutput::Stop(value)) => Ok(ToolResult::success(value_to_text(value, "done"))),
+        Ok(ToolOutput::AgentFailed(value)) => Err(ToolError::fatal(value_to_text(value, "it failed"))),
         Ok(ToolOutput::FeedbackRequired(_)) => Ok(ToolResult::refused(
             Outcome::Denied,
             ErrorKind::Failed,
@@ -55,7 +55,7 @@ fn result(output: Result<ToolOutput, SwiftideError>) -> Result<ToolResult, ToolE
     }
 }
 
-fn words(value: Option<Value>, otherwise: &str) -> String {
+fn value_to_text(value: Option<Value>, otherwise: &str) -> String {
     match value {
         Some(Value::String(text)) => text,
         Some(value) => value.to_string(),

@@ -9,7 +9,7 @@ use swiftide_core::{AgentContext, ToolFeedback};
 use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Pending};
 
 /// Asks for feedback, showing what is to be decided.
-pub(crate) fn ask(pending: &Pending) -> ToolOutput {
+pub(crate) fn to_feedback_request(pending: &Pending) -> ToolOutput {
     let request = pending.request();
     ToolOutput::FeedbackRequired(Some(json!({
         "tool": request.tool.display_name(),
@@ -21,23 +21,23 @@ pub(crate) fn ask(pending: &Pending) -> ToolOutput {
 }
 
 /// Returns the answer to a call, if there is one already.
-pub(crate) async fn answer(
+pub(crate) async fn resume_with_feedback(
     context: &dyn AgentContext,
     feedback: Option<ToolFeedback>,
-) -> Option<Answered> {
+) -> Option<FeedbackApprover> {
     let feedback = match feedback {
         // swiftide never comes back to a call that has paused beside others.
-        None if made_together(context).await > 1 => {
+        None if count_parallel_calls(context).await > 1 => {
             let reason = "it needs approval, so it has to be made alone, without calls beside it";
             Some(ToolFeedback::refused().with_payload(reason.into()))
         }
         feedback => feedback,
     };
-    feedback.map(Answered)
+    feedback.map(FeedbackApprover)
 }
 
 /// Counts the calls that the model made last, all at once.
-async fn made_together(context: &dyn AgentContext) -> usize {
+async fn count_parallel_calls(context: &dyn AgentContext) -> usize {
     let history = context.history().await.unwrap_or_default();
     let calls = history.iter().rev().find_map(|message| match message {
         ChatMessage::Assistant(_, calls) => calls.as_deref(),
@@ -47,9 +47,9 @@ async fn made_together(context: &dyn AgentContext) -> usize {
 }
 
 /// Somebody who has answered by feedback.
-pub(crate) struct Answered(ToolFeedback);
+pub(crate) struct FeedbackApprover(ToolFeedback);
 
-impl Approve for Answered {
+impl Approve for FeedbackApprover {
     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
         let payload = self.0.payload();
         let decision = match &self.0 {

@@ -7,7 +7,7 @@ use swiftide_core::chat_completion::errors::ToolError;
 use toolwright::{ErrorKind, ToolResult};
 
 /// Says a result in swiftide's words.
-pub(crate) fn output(result: &ToolResult, return_direct: bool) -> Result<ToolOutput, ToolError> {
+pub(crate) fn to_tool_output(result: &ToolResult, return_direct: bool) -> Result<ToolOutput, ToolError> {
     let text = result.told();
     match result.error {
         None if return_direct => Ok(ToolOutput::stop_with_args(text)),

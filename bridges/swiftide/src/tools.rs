@@ -20,19 +20,19 @@ use crate::{pause, result};
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Box<dyn Tool>>, BridgeError> {
     // A spec cannot say `strict`, but swiftide's client for OpenAI does, of every tool: so all that can be strict is.
     let offer = bridge.into().offer_as(Shape::OpenAiChat)?;
-    let boxed = |tool| Ok(Bridged::new(&offer, tool)?.boxed());
+    let boxed = |tool| Ok(SwiftideToolAdapter::new(&offer, tool)?.boxed());
     offer.tools().iter().map(boxed).collect()
 }
 
 /// One of our tools as swiftide sees it.
 #[derive(Clone)]
-struct Bridged {
+struct SwiftideToolAdapter {
     offer: Offer,
     spec: ToolSpec,
     return_direct: bool,
 }
 
-impl Bridged {
+impl SwiftideToolAdapter {
     /// Makes the spec once and for all: swiftide asks for it where nothing may fail.
     fn new(offer: &Offer, tool: &Offered) -> Result<Self, BridgeError> {
         let schema = Schema::try_from(tool.schema.clone())
@@ -52,7 +52,7 @@ impl Bridged {
 }
 
 #[async_trait]
-impl Tool for Bridged {
+impl Tool for SwiftideToolAdapter {
     async fn invoke(
         &self,
         context: &dyn AgentContext,
@@ -69,15 +69,15 @@ impl Tool for Bridged {
         };
         let result = match pending {
             None => self.offer.invoke(ours).await,
-            Some(pending) => match pause::answer(context, feedback).await {
-                None => return Ok(pause::ask(&pending)),
+            Some(pending) => match pause::resume_with_feedback(context, feedback).await {
+                None => return Ok(pause::to_feedback_request(&pending)),
                 Some(answer) => {
                     let invoker = invoker.with_approver(answer);
                     invoker.invoke_in(&scope, &pending.call).await
                 }
             },
         };
-        result::output(&result, self.return_direct)
+        result::to_tool_output(&result, self.return_direct)
     }
 
     fn name(&self) -> Cow<'_, str> {

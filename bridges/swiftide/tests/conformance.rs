@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use async_openai::Client;
 use async_trait::async_trait;
-use conformance::{Framework, Heard, Shown, TALK};
+use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
 use serde_json::{Value, json};
 use swiftide_agents::tools::control::ApprovalRequired;
 use swiftide_agents::{Agent, DefaultContext, StopReason};
@@ -34,20 +34,20 @@ struct Swiftide;
 impl Framework for Swiftide {
     const NAME: &'static str = "swiftide";
 
-    fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
+    fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
         let specs = tools(bridge)?.into_iter().map(|tool| tool.tool_spec());
-        let shown = specs.map(|spec| Shown {
+        let shown = specs.map(|spec| ListedTool {
             name: spec.name,
             description: spec.description,
             schema: spec.parameters_schema.unwrap().to_value(),
             // A spec cannot say it; the client for OpenAI says it of every tool, as a test below sees.
             strict: Some(true),
-            ..Shown::default()
+            ..ListedTool::default()
         });
         Ok(shown.collect())
     }
 
-    async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<Heard> {
+    async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<CallOutcome> {
         let tools = tools(bridge).unwrap();
         // The agent skips a call of any other name.
         let tool = tools
@@ -55,20 +55,20 @@ impl Framework for Swiftide {
             .find(|tool| tool.name() == call.name.as_str())?;
         let call = called(call.name.as_str(), call.arguments.as_str());
         let output = tool.invoke(&DefaultContext::default(), &call).await;
-        Some(heard(output.map_err(|error| error.to_string())))
+        Some(to_call_outcome(output.map_err(|error| error.to_string())))
     }
 
-    async fn talk(bridge: &Bridge, model: &str) -> Vec<String> {
+    async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
         let mut agent = agent(bridge, &openai(&format!("{model}/v1")));
         let mut answers = Vec::new();
-        for question in TALK {
+        for question in CONVERSATION {
             agent.query(question.question).await.unwrap();
             answers.push(last(&agent).await);
         }
         answers
     }
 
-    fn back(bridge: &Bridge) -> Option<Vec<Tool>> {
+    fn import_tools(bridge: &Bridge) -> Option<Vec<Tool>> {
         let tools = tools(bridge).unwrap().into_iter();
         Some(tools.map(|tool| from_swiftide(tool, ()).unwrap()).collect())
     }
@@ -76,7 +76,7 @@ impl Framework for Swiftide {
 
 conformance::suite!(Swiftide);
 
-fn heard(output: Result<ToolOutput, String>) -> Heard {
+fn to_call_outcome(output: Result<ToolOutput, String>) -> CallOutcome {
     let words = |value: &Value| value.as_str().unwrap().to_owned();
     let (text, retry) = match &output {
         Ok(ToolOutput::Text(text) | ToolOutput::Fail(text)) => (text.clone(), false),
@@ -88,14 +88,14 @@ fn heard(output: Result<ToolOutput, String>) -> Heard {
         Ok(other) => panic!("{other:?}"),
     };
     let is = |test: fn(&ToolOutput) -> bool| output.as_ref().is_ok_and(test);
-    Heard {
+    CallOutcome {
         text,
         failed: Some(retry || is(ToolOutput::is_fail) || is(ToolOutput::is_agent_failed)),
         retry: Some(retry),
-        ends: is(ToolOutput::is_agent_failed),
-        asks: is(ToolOutput::is_feedback_required),
-        direct: is(ToolOutput::is_stop),
-        ..Heard::default()
+        ends_run: is(ToolOutput::is_agent_failed),
+        asks_person: is(ToolOutput::is_feedback_required),
+        returns_directly: is(ToolOutput::is_stop),
+        ..CallOutcome::default()
     }
 }
 
@@ -140,9 +140,9 @@ async fn last(agent: &Agent) -> String {
 
 /// A model that makes the calls it was told to, step by step, and then says that it is done.
 #[derive(Clone)]
-struct Scripted(Arc<Mutex<Vec<Vec<ToolCall>>>>);
+struct ScriptedModel(Arc<Mutex<Vec<Vec<ToolCall>>>>);
 
-impl Scripted {
+impl ScriptedModel {
     fn calling(name: &str, arguments: &str, times: usize) -> Self {
         Self::steps(vec![vec![called(name, arguments)]; times])
     }
@@ -154,7 +154,7 @@ impl Scripted {
 }
 
 #[async_trait]
-impl ChatCompletion for Scripted {
+impl ChatCompletion for ScriptedModel {
     async fn complete(
         &self,
         _: &ChatCompletionRequest,
@@ -211,7 +211,7 @@ fn bridge() -> Bridge {
 }
 
 /// Runs an agent until it pauses, gives it feedback, and returns what became of its calls.
-async fn decided(model: Scripted, feedback: impl FnOnce(Value) -> ToolFeedback) -> Vec<String> {
+async fn decided(model: ScriptedModel, feedback: impl FnOnce(Value) -> ToolFeedback) -> Vec<String> {
     let mut agent = agent(&bridge(), &model);
     agent.query("Erase /a").await.unwrap();
     let (call, payload) = match agent.stop_reason() {
@@ -236,8 +236,8 @@ fn erase() -> ToolCall {
     called("erase_file", r#"{"path":"/a"}"#)
 }
 
-fn erasing() -> Scripted {
-    Scripted::steps(vec![vec![erase()]])
+fn erasing() -> ScriptedModel {
+    ScriptedModel::steps(vec![vec![erase()]])
 }
 
 fn denied(why: &str) -> String {
@@ -249,7 +249,7 @@ async fn a_paused_call_runs_when_what_was_asked_comes_back_approved() {
     let approved = |asked| ToolFeedback::approved().with_payload(asked);
     assert_eq!(decided(erasing(), approved).await, ["erased /a"]);
     let look = called("look", "{}");
-    let together = Scripted::steps(vec![vec![look, erase()], vec![erase()]]);
+    let together = ScriptedModel::steps(vec![vec![look, erase()], vec![erase()]]);
     let alone = "it needs approval, so it has to be made alone, without calls beside it";
     let told = decided(together, approved).await;
     assert_eq!(
@@ -298,10 +298,10 @@ async fn feedback_that_nobody_asked_for_is_not_left_behind() {
 #[tokio::test]
 async fn a_failure_to_retry_is_counted_by_the_agent() {
     let call = r#"{"fatal":false,"why":"say it otherwise"}"#;
-    let mut patient = agent(&bridge(), &Scripted::calling("fail_as_told", call, 3));
+    let mut patient = agent(&bridge(), &ScriptedModel::calling("fail_as_told", call, 3));
     patient.query("Fail thrice").await.unwrap();
     assert_eq!(last(&patient).await, "I am done.");
-    let mut agent = agent(&bridge(), &Scripted::calling("fail_as_told", call, 9));
+    let mut agent = agent(&bridge(), &ScriptedModel::calling("fail_as_told", call, 9));
     let error = agent.query("Fail for ever").await.unwrap_err();
     assert_eq!(error.to_string(), "say it otherwise");
     assert!(matches!(
@@ -313,11 +313,11 @@ async fn a_failure_to_retry_is_counted_by_the_agent() {
 #[tokio::test]
 async fn a_fatal_failure_and_an_answer_end_the_run() {
     let fatal = r#"{"fatal":true,"why":"it has burnt down"}"#;
-    let mut failing = agent(&bridge(), &Scripted::calling("fail_as_told", fatal, 9));
+    let mut failing = agent(&bridge(), &ScriptedModel::calling("fail_as_told", fatal, 9));
     failing.query("Fail").await.unwrap();
     let reason = StopReason::AgentFailed(Some("it has burnt down".into()));
     assert_eq!(failing.stop_reason(), Some(&reason));
-    let mut answering = agent(&bridge(), &Scripted::calling("answer_person", "{}", 9));
+    let mut answering = agent(&bridge(), &ScriptedModel::calling("answer_person", "{}", 9));
     answering.query("Answer").await.unwrap();
     let (_, answer) = answering
         .stop_reason()

@@ -6,14 +6,14 @@ use toolwright::{ToolError, tools};
 
 /// What the shop has given back so far.
 #[derive(Debug, Default)]
-pub struct Till {
+pub struct RefundTotal {
     refunds: Mutex<Vec<String>>,
 }
 
 /// The bundle of tools that touch the till.
 #[derive(Debug, Default)]
 pub struct Refunds {
-    till: Till,
+    till: RefundTotal,
 }
 
 #[tools]

@@ -6,16 +6,16 @@ use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{Item, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream};
 use toolwright::{Content, ToolCall};
 
-use crate::points::{Points, Stage};
+use crate::points::{KillPoints, Stage};
 
 /// Looks, puts, charges, refunds, and says what came of it.
-pub(crate) struct Clerk {
+pub(crate) struct OrderModel {
     id: ModelId,
-    points: Points,
+    points: KillPoints,
 }
 
-impl Clerk {
-    pub(crate) fn new(points: Points) -> Self {
+impl OrderModel {
+    pub(crate) fn new(points: KillPoints) -> Self {
         Self {
             id: ModelId::new("clerk", ""),
             points,
@@ -74,18 +74,18 @@ fn answer(messages: &[Message]) -> ModelReply {
     }
 }
 
-impl Model for Clerk {
+impl Model for OrderModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        self.points.at(Stage::Before, "the model is asked");
+        self.points.reach(Stage::Before, "the model is asked");
         let points = self.points.clone();
         let heard = answer(&request.messages).into_stream();
         let told = heard.inspect(move |event| {
             if let Ok(ModelEvent::Text(word)) = event {
-                points.at(Stage::Answering, &format!("the model says {word:?}"));
+                points.reach(Stage::Answering, &format!("the model says {word:?}"));
             }
         });
         told.boxed()

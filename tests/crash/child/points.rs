@@ -29,9 +29,9 @@ impl fmt::Display for Stage {
 
 /// Tells each point, and stays at the one that was chosen.
 #[derive(Clone)]
-pub(crate) struct Points(Arc<Mutex<Option<(String, usize)>>>);
+pub(crate) struct KillPoints(Arc<Mutex<Option<(String, usize)>>>);
 
-impl Points {
+impl KillPoints {
     /// Chooses a point: `STAGE:N`, or `-` for none.
     pub(crate) fn new(hold: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let hold = match hold.rsplit_once(':') {
@@ -42,10 +42,10 @@ impl Points {
     }
 
     /// Says where the program is.
-    pub(crate) fn at(&self, stage: Stage, what: &str) {
+    pub(crate) fn reach(&self, stage: Stage, what: &str) {
         // Held, so that nobody else gets any further either.
         let mut hold = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tell(&format!("{stage}: {what}"));
+        print_line(&format!("{stage}: {what}"));
         let Some((wanted, left)) = &mut *hold else {
             return;
         };
@@ -54,7 +54,7 @@ impl Points {
         }
         *left = left.saturating_sub(1);
         if *left == 0 {
-            tell("held");
+            print_line("held");
             loop {
                 std::thread::park();
             }
@@ -63,7 +63,7 @@ impl Points {
 }
 
 /// Writes a line that is out before anything else happens.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
     // Nobody reads any more: then somebody is about to kill.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -7,51 +7,51 @@ use std::sync::Arc;
 
 use toolwright::{State, Tool, ToolError, tool};
 
-use crate::points::{Points, Stage};
+use crate::points::{KillPoints, Stage};
 
 /// Where the tools do their work.
 #[derive(Clone)]
-pub(crate) struct Shop(Arc<(PathBuf, Points)>);
+pub(crate) struct SideEffects(Arc<(PathBuf, KillPoints)>);
 
-impl Shop {
-    pub(crate) fn new(log: &str, points: Points) -> Self {
+impl SideEffects {
+    pub(crate) fn new(log: &str, points: KillPoints) -> Self {
         Self(Arc::new((PathBuf::from(log), points)))
     }
 
     /// Does something that stays done, whatever becomes of the program.
-    fn work(&self, tool: &str, order: u32, euros: u32) -> Result<String, ToolError> {
+    fn record_effect(&self, tool: &str, order: u32, euros: u32) -> Result<String, ToolError> {
         let (log, points) = &*self.0;
-        points.at(Stage::During, &format!("{tool} has done nothing yet"));
+        points.reach(Stage::During, &format!("{tool} has done nothing yet"));
         let mut log = OpenOptions::new().create(true).append(true).open(log)?;
         log.write_all(format!("{tool} {order} {euros}\n").as_bytes())?;
         log.sync_all()?;
-        points.at(Stage::During, &format!("{tool} has done its work"));
+        points.reach(Stage::During, &format!("{tool} has done its work"));
         Ok(format!("{tool}: done"))
     }
 }
 
 /// Looks an order up, which changes nothing.
 #[tool(read_only)]
-fn look(order: u32, State(shop): State<Shop>) -> Result<String, ToolError> {
-    shop.work("look", order, 0)
+fn look(order: u32, State(shop): State<SideEffects>) -> Result<String, ToolError> {
+    shop.record_effect("look", order, 0)
 }
 
 /// Puts an order on its shelf, where it may be already.
 #[tool(idempotent)]
-fn put(order: u32, State(shop): State<Shop>) -> Result<String, ToolError> {
-    shop.work("put", order, 0)
+fn put(order: u32, State(shop): State<SideEffects>) -> Result<String, ToolError> {
+    shop.record_effect("put", order, 0)
 }
 
 /// Charges an order to a card; twice is once too often.
 #[tool(approval = never)]
-fn charge(order: u32, euros: u32, State(shop): State<Shop>) -> Result<String, ToolError> {
-    shop.work("charge", order, euros)
+fn charge(order: u32, euros: u32, State(shop): State<SideEffects>) -> Result<String, ToolError> {
+    shop.record_effect("charge", order, euros)
 }
 
 /// Gives the money of an order back, if somebody allows it.
 #[tool(destructive)]
-fn refund(order: u32, euros: u32, State(shop): State<Shop>) -> Result<String, ToolError> {
-    shop.work("refund", order, euros)
+fn refund(order: u32, euros: u32, State(shop): State<SideEffects>) -> Result<String, ToolError> {
+    shop.record_effect("refund", order, euros)
 }
 
 pub(crate) fn all() -> Vec<Tool> {

@@ -6,21 +6,21 @@ use std::time::Duration;
 use toolwright::chat::{ConversationSummary, Entry, EntryBody, Lease, Owner, Store, StoreError};
 use toolwright::{BoxFuture, Secret};
 
-use crate::points::{Points, Stage, tell};
+use crate::points::{KillPoints, Stage, print_line};
 
-pub(crate) struct Watched {
+pub(crate) struct ObservedStore {
     store: Arc<dyn Store>,
-    points: Points,
+    points: KillPoints,
 }
 
-impl Watched {
-    pub(crate) fn new(store: Arc<dyn Store>, points: Points) -> Self {
+impl ObservedStore {
+    pub(crate) fn new(store: Arc<dyn Store>, points: KillPoints) -> Self {
         Self { store, points }
     }
 }
 
 /// Where the program is before an entry is kept, and after; and what the entry is called.
-fn stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
+fn append_stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
     match what {
         EntryBody::User { .. } => (Stage::Before, Stage::Before, "the question"),
         EntryBody::Step { calls, .. } if calls.is_empty() => {
@@ -36,7 +36,7 @@ fn stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
     }
 }
 
-impl Store for Watched {
+impl Store for ObservedStore {
     fn append<'a>(
         &'a self,
         lease: &'a Lease,
@@ -44,16 +44,16 @@ impl Store for Watched {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             if let Some(first) = entries.first() {
-                let (before, _, name) = stages(&first.body);
-                self.points.at(before, &format!("{name} is to be kept"));
+                let (before, _, name) = append_stages(&first.body);
+                self.points.reach(before, &format!("{name} is to be kept"));
             }
             self.store.append(lease, entries).await?;
             for entry in entries {
-                tell(&format!("kept {}", entry.id));
+                print_line(&format!("kept {}", entry.id));
             }
             if let Some(last) = entries.last() {
-                let (_, after, name) = stages(&last.body);
-                self.points.at(after, &format!("{name} is kept"));
+                let (_, after, name) = append_stages(&last.body);
+                self.points.reach(after, &format!("{name} is kept"));
             }
             Ok(())
         })

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const UNWRAP: &str = IN_SHIPPED_CODE[0];
+const UNWRAP: &str = FORBIDDEN_IN_SHIPPED_CODE[0];
 
 fn lines(file: &str, text: &str) -> Vec<usize> {
     scan(file, text)
@@ -13,7 +13,7 @@ fn lines(file: &str, text: &str) -> Vec<usize> {
 
 #[test]
 fn each_needle_is_found_in_shipped_code() {
-    for needle in IN_SHIPPED_CODE {
+    for needle in FORBIDDEN_IN_SHIPPED_CODE {
         let text = format!("//! Text.\nfn f() {{ {needle} }}\n");
         assert_eq!(lines("crates/core/src/lib.rs", &text), [2], "{needle}");
     }
@@ -79,7 +79,7 @@ fn a_test_item_without_a_body_ends_at_once() {
 
 #[test]
 fn a_test_that_does_not_run_is_found_even_among_tests() {
-    let text = format!("#[test]\n{IN_ALL_RUST} = \"slow\"]\nfn t() {{}}\n");
+    let text = format!("#[test]\n{FORBIDDEN_IN_ALL_RUST} = \"slow\"]\nfn t() {{}}\n");
     assert_eq!(lines("crates/core/tests/it/main.rs", &text), [2]);
 }
 
@@ -95,7 +95,7 @@ fn a_doc_test_that_does_not_run_is_found() {
 
 #[test]
 fn paths_of_one_machine_are_found_in_any_file() {
-    for folder in MACHINE_FOLDERS {
+    for folder in LOCAL_PATH_ROOTS {
         for text in [
             format!("cd /{folder}/me"),
             format!("path = \"/{folder}/x\""),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn promise(expected: &[&str]) -> Transcript {
+fn transcript_expecting(expected: &[&str]) -> Transcript {
     Transcript {
         line: 1,
         command: "cargo run".to_owned(),
@@ -11,7 +11,7 @@ fn promise(expected: &[&str]) -> Transcript {
 }
 
 fn words(command: &str) -> Vec<String> {
-    split(command).expect("the command is well formed").words
+    split_command(command).expect("the command is well formed").words
 }
 
 #[test]
@@ -33,7 +33,7 @@ error: no such command
 $ not a transcript
 ```
 ";
-    let found = in_markdown(text).expect("well formed");
+    let found = find_in_markdown(text).expect("well formed");
     assert_eq!(found.len(), 2);
     assert_eq!(
         found[0],
@@ -49,16 +49,16 @@ $ not a transcript
 
 #[test]
 fn a_command_in_a_console_block_may_promise_silence() {
-    let found = in_markdown("```console\n$ true\n```\n").expect("well formed");
+    let found = find_in_markdown("```console\n$ true\n```\n").expect("well formed");
     assert_eq!(found[0].expected, Vec::<String>::new());
-    assert!(found[0].accepts(""));
-    assert!(!found[0].accepts("something\n"));
+    assert!(found[0].matches_output(""));
+    assert!(!found[0].matches_output("something\n"));
 }
 
 #[test]
 fn output_before_any_command_is_a_mistake() {
     let text = "```console\n$ true\n```\n\n```console\noutput\n```\n";
-    let error = in_markdown(text).expect_err("refused");
+    let error = find_in_markdown(text).expect_err("refused");
     assert!(error.starts_with("line 6:"), "{error}");
 }
 
@@ -80,7 +80,7 @@ fn main() {}
 // $ cargo run --not-in-the-header
 // 1
 ";
-    let found = in_header(source);
+    let found = find_in_doc_header(source);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].line, 4);
     assert_eq!(found[0].command, "cargo run -q --example 01-add");
@@ -103,7 +103,7 @@ fn a_header_shows_its_transcript_indented() {
 //! More text.
 #![allow(dead_code)]
 ";
-    let found = in_header(source);
+    let found = find_in_doc_header(source);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0].expected, ["sum:", "  5"]);
     assert_eq!(found[1].expected, ["one"]);
@@ -111,35 +111,35 @@ fn a_header_shows_its_transcript_indented() {
 
 #[test]
 fn an_unfenced_transcript_at_the_margin_ends_at_a_blank_line() {
-    let found = in_header("// $ cargo run -q\n// hello\n//\n// Prose.\n");
+    let found = find_in_doc_header("// $ cargo run -q\n// hello\n//\n// Prose.\n");
     assert_eq!(found[0].expected, ["hello"]);
 }
 
 #[test]
 fn a_header_command_without_output_is_no_transcript() {
-    assert!(in_header("//!     $ cargo run\n\nfn main() {}\n").is_empty());
+    assert!(find_in_doc_header("//!     $ cargo run\n\nfn main() {}\n").is_empty());
 }
 
 #[test]
 fn the_same_lines_are_accepted_and_others_are_not() {
-    let promised = promise(&["one", "two"]);
-    assert!(promised.accepts("one\ntwo\n"));
-    assert!(promised.accepts("one  \ntwo\n\n"));
-    assert!(!promised.accepts("one\n"));
-    assert!(!promised.accepts("one\ntwo\nthree\n"));
-    assert!(!promised.accepts(" one\ntwo\n"));
+    let promised = transcript_expecting(&["one", "two"]);
+    assert!(promised.matches_output("one\ntwo\n"));
+    assert!(promised.matches_output("one  \ntwo\n\n"));
+    assert!(!promised.matches_output("one\n"));
+    assert!(!promised.matches_output("one\ntwo\nthree\n"));
+    assert!(!promised.matches_output(" one\ntwo\n"));
 }
 
 #[test]
 fn an_ellipsis_stands_for_any_lines() {
-    let promised = promise(&["first", "…", "last"]);
-    assert!(promised.accepts("first\nlast"));
-    assert!(promised.accepts("first\nlast\nx\nlast"));
-    assert!(!promised.accepts("first\nlast\nx"));
-    assert!(promise(&["…"]).accepts(""));
-    assert!(promise(&["a", "…"]).accepts("a\nb\nc"));
-    assert!(promise(&["…", "b", "…", "d"]).accepts("a\nb\nc\nb\nd"));
-    assert!(!promise(&["…", "b", "…", "d"]).accepts("a\nd\nb"));
+    let promised = transcript_expecting(&["first", "…", "last"]);
+    assert!(promised.matches_output("first\nlast"));
+    assert!(promised.matches_output("first\nlast\nx\nlast"));
+    assert!(!promised.matches_output("first\nlast\nx"));
+    assert!(transcript_expecting(&["…"]).matches_output(""));
+    assert!(transcript_expecting(&["a", "…"]).matches_output("a\nb\nc"));
+    assert!(transcript_expecting(&["…", "b", "…", "d"]).matches_output("a\nb\nc\nb\nd"));
+    assert!(!transcript_expecting(&["…", "b", "…", "d"]).matches_output("a\nd\nb"));
 }
 
 #[test]
@@ -163,10 +163,10 @@ fn quotes_keep_words_together() {
 
 #[test]
 fn a_comment_after_the_command_promises_an_exit_code() {
-    assert_eq!(split("cargo run # exit 2").map(|line| line.exit), Ok(2));
-    assert_eq!(split("cargo run # look").map(|line| line.exit), Ok(0));
+    assert_eq!(split_command("cargo run # exit 2").map(|line| line.expected_exit_code), Ok(2));
+    assert_eq!(split_command("cargo run # look").map(|line| line.expected_exit_code), Ok(0));
     assert_eq!(words("cargo run a#b '#' # exit 2").len(), 4);
-    assert!(split("cargo run # exit two").is_err());
+    assert!(split_command("cargo run # exit two").is_err());
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn what_only_a_shell_can_do_is_refused() {
         "ls *.rs",
         "a; b",
     ] {
-        let error = split(command).expect_err(command);
+        let error = split_command(command).expect_err(command);
         assert!(error.contains("needs a shell"), "{error}");
     }
     for command in ["echo 'open", "echo \"open", "echo \\", "", "# exit 1"] {
-        split(command).expect_err(command);
+        split_command(command).expect_err(command);
     }
 }

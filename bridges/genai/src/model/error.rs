@@ -7,9 +7,9 @@ use toolwright::chat::{ModelError, ModelErrorKind as Kind};
 use toolwright::schema::redact;
 
 /// More of a message is seldom worth reading.
-const LONGEST: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 
-pub(crate) fn error(error: Error) -> ModelError {
+pub(crate) fn to_model_error(error: Error) -> ModelError {
     // Of a stream that was refused, only the error inside knows the status.
     let inner = match &error {
         Error::WebStream { error, .. } => error.downcast_ref(),
@@ -54,7 +54,7 @@ pub(crate) fn error(error: Error) -> ModelError {
     let shown = match kind {
         // What else there is to say names hosts.
         Kind::Network => "the provider cannot be reached, or the line is cut".to_owned(),
-        _ => message.chars().take(LONGEST).collect(),
+        _ => message.chars().take(MAX_MESSAGE_CHARS).collect(),
     };
     ModelError::new(kind, shown)
         .retry_after(wait)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolwright::{Invoker, Json, Registry, ToolCall, ToolError, tool};
 use toolwright_rig::{EndOnFatal, events, tools};
 
-use crate::script::{Script, calls, says};
+use crate::script::{ScriptedClient, call_delta, text_delta};
 
 /// Doubles a number.
 #[tool(read_only)]
@@ -19,7 +19,7 @@ fn double(number: i64) -> Result<Json<i64>, ToolError> {
 }
 
 /// Runs a script to its end, and returns what was told: without what only a clock knows.
-async fn told(script: &Script, turns: usize) -> Vec<Value> {
+async fn collect_events(script: &ScriptedClient, turns: usize) -> Vec<Value> {
     let registry = Registry::new();
     let _ = registry.add(double::tool());
     let tools = Invoker::new(&registry)
@@ -41,7 +41,7 @@ async fn told(script: &Script, turns: usize) -> Vec<Value> {
 }
 
 fn doubles(index: usize, arguments: &str) -> Value {
-    calls(index, &ToolCall::new("double", arguments))
+    call_delta(index, &ToolCall::new("double", arguments))
 }
 
 fn usage(steps: u64) -> Value {
@@ -50,18 +50,18 @@ fn usage(steps: u64) -> Value {
 
 #[tokio::test]
 async fn a_run_is_told_as_a_conversation() {
-    let script = Script::new([
+    let script = ScriptedClient::new([
         vec![
             json!({"reasoning_content": "Two of them."}),
-            says("I "),
-            says("count."),
+            text_delta("I "),
+            text_delta("count."),
             doubles(0, r#"{"number":4}"#),
             doubles(1, r#"{"number":13}"#),
             doubles(2, r#"{"number":"#),
         ],
-        vec![says("Eight.")],
+        vec![text_delta("Eight.")],
     ]);
-    let told = told(&script, 2).await;
+    let told = collect_events(&script, 2).await;
     let types: Vec<&str> = told
         .iter()
         .filter_map(|event| event["type"].as_str())
@@ -117,7 +117,7 @@ async fn a_run_that_fails_ends_all_the_same() {
         (failed, "failed", "Stream ended"),
         (fatal, "failed", "nothing to double"),
     ] {
-        let told = told(&Script::new([answer]), turns).await;
+        let told = collect_events(&ScriptedClient::new([answer]), turns).await;
         let ended = told.last().unwrap();
         assert_eq!(
             (&ended["type"], &ended["end"]),

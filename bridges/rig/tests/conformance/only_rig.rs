@@ -20,7 +20,7 @@ use toolwright::{
 };
 use toolwright_rig::{CallerName, EndOnFatal, SessionName, from_rig, from_rig_tool, tools};
 
-use crate::script::{Script, calls, says};
+use crate::script::{ScriptedClient, call_delta, text_delta};
 
 /// What is wrong, and what nobody should know.
 #[derive(Debug)]
@@ -62,14 +62,14 @@ fn count_in_words() -> ToolResult {
 }
 
 #[derive(Clone, Default)]
-struct Stage {
+struct CallProbe {
     entered: Arc<Notify>,
     left: Arc<Notify>,
 }
 
-struct Leaving(Arc<Notify>);
+struct NotifyOnDrop(Arc<Notify>);
 
-impl Drop for Leaving {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
         self.0.notify_one();
     }
@@ -77,13 +77,13 @@ impl Drop for Leaving {
 
 /// Waits for ever.
 #[tool(read_only)]
-async fn wait_on_stage(State(stage): State<Stage>) -> String {
-    let _leaving = Leaving(Arc::clone(&stage.left));
+async fn wait_on_stage(State(stage): State<CallProbe>) -> String {
+    let _leaving = NotifyOnDrop(Arc::clone(&stage.left));
     stage.entered.notify_one();
     std::future::pending().await
 }
 
-fn bridge(stage: Stage) -> Result<Bridge, Box<dyn Error>> {
+fn bridge(stage: CallProbe) -> Result<Bridge, Box<dyn Error>> {
     let registry = Registry::new();
     for tool in [
         open_safe::tool(),
@@ -99,9 +99,9 @@ fn bridge(stage: Stage) -> Result<Bridge, Box<dyn Error>> {
 
 #[tokio::test]
 async fn the_wire_carries_what_was_offered_and_what_came_of_it() {
-    let bridge = bridge(Stage::default()).unwrap();
+    let bridge = bridge(CallProbe::default()).unwrap();
     let call = ToolCall::new("open_safe", r#"{"code": 2}"#);
-    let script = Script::new([vec![calls(0, &call)], vec![says("a pity")]]);
+    let script = ScriptedClient::new([vec![call_delta(0, &call)], vec![text_delta("a pity")]]);
     let agent = AgentBuilder::new(script.model()).dynamic_tools(tools(&bridge).unwrap());
     let run = agent.build().prompt("Open it.").max_turns(2).stream();
     assert!(run.map(|item| item.is_ok()).all(std::future::ready).await);
@@ -126,7 +126,7 @@ async fn the_wire_carries_what_was_offered_and_what_came_of_it() {
 
 #[tokio::test]
 async fn hooks_learn_the_kind_of_a_failure_and_nobody_its_cause() {
-    let tools = ToolSet::from_dynamic_tools(tools(bridge(Stage::default()).unwrap()).unwrap());
+    let tools = ToolSet::from_dynamic_tools(tools(bridge(CallProbe::default()).unwrap()).unwrap());
     let fail = async |arguments: Value| {
         let mut context = ToolContext::new();
         let result = tools
@@ -162,10 +162,10 @@ async fn hooks_learn_the_kind_of_a_failure_and_nobody_its_cause() {
 
 #[tokio::test]
 async fn a_fatal_failure_ends_a_run_only_where_the_hook_is() {
-    let bridge = bridge(Stage::default()).unwrap();
+    let bridge = bridge(CallProbe::default()).unwrap();
     let call = ToolCall::new("open_safe", r#"{"code": 0}"#);
     for ends in [true, false] {
-        let script = Script::new([vec![calls(0, &call)], vec![says("a pity")]]);
+        let script = ScriptedClient::new([vec![call_delta(0, &call)], vec![text_delta("a pity")]]);
         let agent = AgentBuilder::new(script.model()).dynamic_tools(tools(&bridge).unwrap());
         let agent = if ends {
             agent.add_hook(EndOnFatal)
@@ -196,7 +196,7 @@ impl ContextValue for Intruder {
 #[tokio::test]
 async fn slots_say_who_calls_and_are_never_guessed() {
     let scope = Scope::new().caller(Caller::new("ada")).session("home");
-    let bridge = bridge(Stage::default()).unwrap().scope(scope);
+    let bridge = bridge(CallProbe::default()).unwrap().scope(scope);
     let tools = ToolSet::from_dynamic_tools(tools(&bridge).unwrap());
     let mut context = ToolContext::new();
     let who = async |context: &mut ToolContext| {
@@ -214,7 +214,7 @@ async fn slots_say_who_calls_and_are_never_guessed() {
 
 #[tokio::test]
 async fn json_goes_as_json_only_where_the_model_reads_the_same() {
-    let tools = ToolSet::from_dynamic_tools(tools(bridge(Stage::default()).unwrap()).unwrap());
+    let tools = ToolSet::from_dynamic_tools(tools(bridge(CallProbe::default()).unwrap()).unwrap());
     let mut context = ToolContext::new();
     let result = tools
         .execute("count_in_words", "{}".to_owned(), &mut context)
@@ -224,8 +224,8 @@ async fn json_goes_as_json_only_where_the_model_reads_the_same() {
 
 #[tokio::test]
 async fn a_run_that_is_dropped_ends_its_call() {
-    let stage = Stage::default();
-    let script = Script::new([vec![calls(0, &ToolCall::new("wait_on_stage", "{}"))]]);
+    let stage = CallProbe::default();
+    let script = ScriptedClient::new([vec![call_delta(0, &ToolCall::new("wait_on_stage", "{}"))]]);
     let tools = tools(bridge(stage.clone()).unwrap()).unwrap();
     let agent = AgentBuilder::new(script.model())
         .dynamic_tools(tools)

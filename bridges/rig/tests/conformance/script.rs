@@ -17,16 +17,16 @@ use toolwright::ToolCall;
 
 /// What is answered, and what was asked.
 #[derive(Clone, Default)]
-pub(crate) struct Script {
+pub(crate) struct ScriptedClient {
     answers: Arc<Mutex<Vec<String>>>,
-    asked: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<Mutex<Vec<Value>>>,
 }
 
-impl Script {
+impl ScriptedClient {
     /// Plays the answers one after the other: each a list of deltas.
     pub(crate) fn new<const N: usize>(answers: [Vec<Value>; N]) -> Self {
         let script = Self::default();
-        let answers = answers.into_iter().rev().map(|deltas| streamed(&deltas));
+        let answers = answers.into_iter().rev().map(|deltas| to_sse_body(&deltas));
         script.answers.lock().unwrap().extend(answers);
         script
     }
@@ -39,24 +39,24 @@ impl Script {
 
     /// The bodies of the requests.
     pub(crate) fn asked(&self) -> Vec<Value> {
-        self.asked.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 }
 
 /// The delta of a text.
-pub(crate) fn says(text: &str) -> Value {
+pub(crate) fn text_delta(text: &str) -> Value {
     json!({"content": text})
 }
 
 /// The delta of a call, the first, second … of an answer.
-pub(crate) fn calls(index: usize, call: &ToolCall) -> Value {
+pub(crate) fn call_delta(index: usize, call: &ToolCall) -> Value {
     json!({"tool_calls": [{
         "index": index, "id": format!("call_{index}"), "type": "function",
         "function": {"name": call.name, "arguments": call.arguments.as_str()},
     }]})
 }
 
-fn streamed(deltas: &[Value]) -> String {
+fn to_sse_body(deltas: &[Value]) -> String {
     let called = deltas.iter().any(|delta| delta.get("tool_calls").is_some());
     let reason = if called { "tool_calls" } else { "stop" };
     let chunk = |delta: &Value, reason: Option<&str>| {
@@ -71,14 +71,14 @@ fn streamed(deltas: &[Value]) -> String {
     format!("{lines}data: [DONE]\n\n")
 }
 
-impl HttpClientExt for Script {
+impl HttpClientExt for ScriptedClient {
     async fn send_streaming<T>(&self, request: Request<T>) -> Result<StreamingResponse, Error>
     where
         T: Into<Bytes> + Send,
     {
         let body: Bytes = request.into_body().into();
         let asked = serde_json::from_slice(&body).unwrap();
-        self.asked.lock().unwrap().push(asked);
+        self.requests.lock().unwrap().push(asked);
         let answer = self.answers.lock().unwrap().pop();
         let answer = answer.ok_or(Error::StreamEnded)?;
         let response = Response::builder().header("content-type", "text/event-stream");

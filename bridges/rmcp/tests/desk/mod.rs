@@ -27,14 +27,14 @@ pub(crate) fn lifecycle(stateless: bool) -> ClientLifecycleMode {
 
 /// The server.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct TestServer {
     tools: ToolRouter<Self>,
     /// Whom it takes its callers for.
     pub(crate) caller: Option<&'static str>,
 }
 
 #[tool_router]
-impl Desk {
+impl TestServer {
     /// Says hello.
     #[tool]
     fn hello(&self) -> String {
@@ -51,7 +51,7 @@ impl Desk {
 }
 
 #[tool_handler(router = self.tools)]
-impl ServerHandler for Desk {
+impl ServerHandler for TestServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -70,7 +70,7 @@ pub(crate) type Step = (f64, Option<String>);
 
 /// The client, and its person.
 #[derive(Clone, Default)]
-pub(crate) struct Visitor {
+pub(crate) struct TestClient {
     /// What the person says when asked; without it, nobody can be asked.
     pub(crate) says: Option<ElicitationAction>,
     /// What the person was asked.
@@ -79,9 +79,9 @@ pub(crate) struct Visitor {
     pub(crate) steps: Arc<Mutex<Vec<Step>>>,
 }
 
-impl Visitor {
+impl TestClient {
     /// Makes one whose person can be asked.
-    pub(crate) fn who_says(action: ElicitationAction) -> Self {
+    pub(crate) fn answering(action: ElicitationAction) -> Self {
         Self {
             says: Some(action),
             ..Self::default()
@@ -89,7 +89,7 @@ impl Visitor {
     }
 }
 
-impl ClientHandler for Visitor {
+impl ClientHandler for TestClient {
     fn get_info(&self) -> ClientConfig {
         let capabilities = match self.says {
             Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
@@ -121,11 +121,11 @@ impl ClientHandler for Visitor {
 }
 
 /// Connects the two.
-pub(crate) async fn meet(
-    desk: Desk,
-    visitor: Visitor,
+pub(crate) async fn connect(
+    desk: TestServer,
+    visitor: TestClient,
     lifecycle: ClientLifecycleMode,
-) -> RunningService<RoleClient, Visitor> {
+) -> RunningService<RoleClient, TestClient> {
     let (here, there) = tokio::io::duplex(4096);
     tokio::spawn(async move { desk.serve(there).await.unwrap().waiting().await });
     visitor.serve_with_lifecycle(here, lifecycle).await.unwrap()

@@ -18,28 +18,28 @@ fn main() {
     let race =
         Race::new(title, &runtime).call(floor::NAME, || floor::place(black_box(order::TEXT)));
     #[cfg(feature = "toolwright")]
-    let race = rows::toolwright::order(race);
+    let race = rows::toolwright::add_order_rows(race);
     #[cfg(feature = "rmcp")]
-    let race = rows::rmcp::order(race, &runtime);
+    let race = rows::rmcp::add_order_rows(race, &runtime);
     #[cfg(feature = "rig")]
-    let race = rows::rig::order(race);
+    let race = rows::rig::add_order_rows(race);
     #[cfg(feature = "adk")]
-    let race = rows::adk::order(race);
+    let race = rows::adk::add_order_rows(race);
     #[cfg(feature = "bridges")]
-    let race = rows::bridges::order(race, &runtime);
+    let race = rows::bridges::add_order_rows(race, &runtime);
     println!("{}", race.run());
 
     let race =
         Race::new("add(2, 3)", &runtime).call(floor::NAME, || floor::add(black_box(sum::TEXT)));
     #[cfg(feature = "toolwright")]
-    let race = rows::toolwright::sum(race);
+    let race = rows::toolwright::add_sum_rows(race);
     #[cfg(feature = "rmcp")]
-    let race = rows::rmcp::sum(race, &runtime);
+    let race = rows::rmcp::add_sum_rows(race, &runtime);
     #[cfg(feature = "rig")]
-    let race = rows::rig::sum(race);
+    let race = rows::rig::add_sum_rows(race);
     #[cfg(feature = "adk")]
-    let race = rows::adk::sum(race);
+    let race = rows::adk::add_sum_rows(race);
     #[cfg(feature = "bridges")]
-    let race = rows::bridges::sum(race, &runtime);
+    let race = rows::bridges::add_sum_rows(race, &runtime);
     println!("{}", race.run());
 }

@@ -5,10 +5,10 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod contest;
+mod comparison;
 mod rows;
 
-use contest::Contest;
+use comparison::LoweringComparison;
 use toolwright::schema::Dialect;
 use toolwright_bench::{catalogue, race};
 
@@ -28,14 +28,14 @@ fn main() {
     let runtime = race::runtime();
     let tools = catalogue::tools();
     for dialect in DIALECTS {
-        let contest = Contest::new(dialect, &tools, &runtime);
-        let contest = rows::toolwright::lower(contest);
+        let contest = LoweringComparison::new(dialect, &tools, &runtime);
+        let contest = rows::toolwright::add_rows(contest);
         #[cfg(feature = "rig")]
-        let contest = rows::rig::lower(contest);
+        let contest = rows::rig::add_rows(contest);
         #[cfg(feature = "adk")]
-        let contest = rows::adk::lower(contest);
+        let contest = rows::adk::add_rows(contest);
         #[cfg(feature = "adk-model")]
-        let contest = rows::adk_model::lower(contest);
+        let contest = rows::adk_model::add_rows(contest);
         println!("{contest}", contest = contest.run());
     }
 }

@@ -8,41 +8,41 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod contender;
-mod era;
-mod load;
+mod servers;
+mod protocol_generation;
+mod workload;
 mod process;
-mod race;
+mod comparison;
 mod report;
 mod serve;
-mod wire;
+mod client;
 
 use tokio::runtime::Builder;
 
-use crate::contender::{CONTENDERS, Contender, Way};
-use crate::load::LOADS;
+use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, Transport};
+use crate::workload::WORKLOADS;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["serve", name, way, load] = words[..] {
-        let (way, load) = (Way::named(way), load::named(load));
+        let (way, load) = (Transport::named(way), workload::find_workload(load));
         let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
         return runtime.block_on(serve::serve(name, way, load));
     }
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let contenders = chosen(&CONTENDERS, &words, |it| it.name);
-    let contenders: Vec<&Contender> = contenders.into_iter().filter(|it| it.is_there()).collect();
-    for way in chosen(&[Way::Http, Way::Stdio], &words, |way| way.name()) {
-        for load in chosen(&LOADS, &words, |load| load.name) {
-            let rows = runtime.block_on(race::run(&contenders, *way, load));
-            println!("{}", report::table(*way, load, &rows));
+    let contenders = select_by_name(&BENCHMARKED_SERVERS, &words, |it| it.name);
+    let contenders: Vec<&BenchmarkedServer> = contenders.into_iter().filter(|it| it.is_installed()).collect();
+    for way in select_by_name(&[Transport::Http, Transport::Stdio], &words, |way| way.name()) {
+        for load in select_by_name(&WORKLOADS, &words, |load| load.name) {
+            let rows = runtime.block_on(comparison::run(&contenders, *way, load));
+            println!("{}", report::format_table(*way, load, &rows));
         }
     }
 }
 
 /// Those that are named; all of them when none is.
-fn chosen<'a, T>(all: &'a [T], words: &[&str], name: impl Fn(&T) -> &'static str) -> Vec<&'a T> {
+fn select_by_name<'a, T>(all: &'a [T], words: &[&str], name: impl Fn(&T) -> &'static str) -> Vec<&'a T> {
     let named: Vec<&T> = all.iter().filter(|it| words.contains(&name(it))).collect();
     if named.is_empty() {
         all.iter().collect()

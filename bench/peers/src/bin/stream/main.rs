@@ -24,14 +24,14 @@ fn main() {
         frames.len(),
         bytes.len() / 1000
     );
-    let base = server::start(&bytes);
-    let race = rows::floor::row(Race::new(title, &runtime), &base);
+    let base = server::start_server(&bytes);
+    let race = rows::baseline::add_row(Race::new(title, &runtime), &base);
     #[cfg(feature = "toolwright")]
-    let race = rows::toolwright::row(race, &base);
+    let race = rows::toolwright::add_row(race, &base);
     #[cfg(feature = "async-openai")]
-    let race = rows::async_openai::row(race, &base);
+    let race = rows::async_openai::add_row(race, &base);
     #[cfg(feature = "genai")]
-    let race = rows::genai::row(race, &base);
+    let race = rows::genai::add_row(race, &base);
     let table = race.run();
     println!("{table}");
     println!("{}", table.per(frames.len()).titled("per frame"));

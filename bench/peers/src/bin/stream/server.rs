@@ -11,31 +11,31 @@ use tokio::{
     runtime::Builder,
 };
 
-const HEAD: &str =
+const RESPONSE_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-const PIECE: usize = 4096;
+const CHUNK_BYTES: usize = 4096;
 
 /// Starts the server, on a thread of its own so that no row pays for it, and returns its base address.
-pub fn start(body: &[u8]) -> String {
+pub fn start_server(body: &[u8]) -> String {
     let bound = Bound::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     bound.set_nonblocking(true).unwrap();
     let base = format!("http://{}/v1", bound.local_addr().unwrap());
-    let answer = answer(body);
+    let answer = chunked_response(body);
     thread::spawn(move || {
         let runtime = Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::from_std(bound).unwrap();
             while let Ok((connection, _)) = listener.accept().await {
-                tokio::spawn(serve(connection, answer.clone()));
+                tokio::spawn(serve_connection(connection, answer.clone()));
             }
         });
     });
     base
 }
 
-fn answer(body: &[u8]) -> Vec<u8> {
-    let mut answer = HEAD.as_bytes().to_vec();
-    for piece in body.chunks(PIECE) {
+fn chunked_response(body: &[u8]) -> Vec<u8> {
+    let mut answer = RESPONSE_HEAD.as_bytes().to_vec();
+    for piece in body.chunks(CHUNK_BYTES) {
         answer.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
         answer.extend_from_slice(piece);
         answer.extend_from_slice(b"\r\n");
@@ -45,10 +45,10 @@ fn answer(body: &[u8]) -> Vec<u8> {
 }
 
 /// Answers one request after the other, until the client hangs up.
-async fn serve(connection: TcpStream, answer: Vec<u8>) {
+async fn serve_connection(connection: TcpStream, answer: Vec<u8>) {
     connection.set_nodelay(true).unwrap();
     let mut connection = BufReader::new(connection);
-    while let Some(length) = head(&mut connection).await {
+    while let Some(length) = read_request_head(&mut connection).await {
         let mut asked = vec![0; length];
         connection.read_exact(&mut asked).await.unwrap();
         connection.get_mut().write_all(&answer).await.unwrap();
@@ -56,7 +56,7 @@ async fn serve(connection: TcpStream, answer: Vec<u8>) {
 }
 
 /// Reads the head of a request, and how long its body is.
-async fn head(connection: &mut BufReader<TcpStream>) -> Option<usize> {
+async fn read_request_head(connection: &mut BufReader<TcpStream>) -> Option<usize> {
     let mut length = 0;
     loop {
         let mut line = String::new();

@@ -22,31 +22,31 @@ async fn add(args: sum::Args) -> Result<Value, AdkError> {
 }
 
 /// Adds the rows of the nested order.
-pub fn order(race: Race<'_>) -> Race<'_> {
+pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
     let function = FunctionTool::new("place", "Places an order.", async |_, args| {
         place(from_value(args)?).await
     })
     .with_parameters_schema::<plain::Args>();
-    rows(race, Arc::new(function), Arc::new(Place), order::TEXT)
+    add_rows(race, Arc::new(function), Arc::new(Place), order::TEXT)
 }
 
 /// Adds the rows of the small call.
-pub fn sum(race: Race<'_>) -> Race<'_> {
+pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
     let function = FunctionTool::new("add", "Adds two numbers.", async |_, args| {
         add(from_value(args)?).await
     })
     .with_parameters_schema::<sum::Args>();
-    rows(race, Arc::new(function), Arc::new(Add), sum::TEXT)
+    add_rows(race, Arc::new(function), Arc::new(Add), sum::TEXT)
 }
 
-fn rows<'a>(
+fn add_rows<'a>(
     race: Race<'a>,
     function: Arc<dyn Tool>,
     annotated: Arc<dyn Tool>,
     text: &'static str,
 ) -> Race<'a> {
-    let function = Agent::new(function);
-    let annotated = Agent::new(annotated);
+    let function = ToolCaller::new(function);
+    let annotated = ToolCaller::new(annotated);
     race.future("adk FunctionTool", async move || {
         function.call(black_box(text)).await
     })
@@ -56,13 +56,13 @@ fn rows<'a>(
 }
 
 /// What adk's agent keeps to run tools.
-pub(super) struct Agent {
+pub(super) struct ToolCaller {
     name: String,
     tools: HashMap<String, Arc<dyn Tool>>,
     context: Arc<dyn ToolContext>,
 }
 
-impl Agent {
+impl ToolCaller {
     pub(super) fn new(tool: Arc<dyn Tool>) -> Self {
         let name = tool.name().to_owned();
         Self {

@@ -28,16 +28,16 @@ fn add(a: i64, b: i64) -> Json<i64> {
 }
 
 /// Adds the rows of the nested order.
-pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
-    bridged(race, runtime, place::tool(), "place", order::TEXT)
+pub fn add_order_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    add_bridge_rows(race, runtime, place::tool(), "place", order::TEXT)
 }
 
 /// Adds the rows of the small call.
-pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
-    bridged(race, runtime, add::tool(), "add", sum::TEXT)
+pub fn add_sum_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    add_bridge_rows(race, runtime, add::tool(), "add", sum::TEXT)
 }
 
-fn bridged<'a>(
+fn add_bridge_rows<'a>(
     race: Race<'a>,
     runtime: &'a Runtime,
     tool: Tool,
@@ -46,8 +46,8 @@ fn bridged<'a>(
 ) -> Race<'a> {
     let invoker = invoker(tool);
     let in_rig = ToolSet::from_dynamic_tools(toolwright_rig::tools(&invoker).unwrap());
-    let in_adk = adk::Agent::new(toolwright_adk::tools(&invoker).unwrap().swap_remove(0));
-    let local = server::Local::new(runtime);
+    let in_adk = adk::ToolCaller::new(toolwright_adk::tools(&invoker).unwrap().swap_remove(0));
+    let local = server::LocalRouter::new(runtime);
     let in_rmcp = toolwright_rmcp::tools(ToolRouter::new(), &invoker).unwrap();
     race.future("rig RegisteredTool, Toolwright's", async move || {
         rows::call(&in_rig, name, black_box(text)).await

@@ -58,20 +58,20 @@ impl PortableTool for Add {
 }
 
 /// Adds the rows of the nested order.
-pub fn order(race: Race<'_>) -> Race<'_> {
+pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
     let work = |args: plain::Args| plain::work(args.order, args.dry_run);
     let tool = dynamic("place", schema_for!(plain::Args).into(), work);
-    rows(race, Place, tool, "place", order::TEXT)
+    add_rows(race, Place, tool, "place", order::TEXT)
 }
 
 /// Adds the rows of the small call.
-pub fn sum(race: Race<'_>) -> Race<'_> {
+pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
     let work = |args: sum::Args| sum::add(args.a, args.b);
     let tool = dynamic("add", schema_for!(sum::Args).into(), work);
-    rows(race, Add, tool, "add", sum::TEXT)
+    add_rows(race, Add, tool, "add", sum::TEXT)
 }
 
-fn rows<'a>(
+fn add_rows<'a>(
     race: Race<'a>,
     typed: impl PortableTool + 'static,
     dynamic: DynamicTool,

@@ -24,14 +24,14 @@ use toolwright_bench::{
     sum,
 };
 
-const PIPE: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
-pub(super) struct Shop {
+pub(super) struct ShopServer {
     router: ToolRouter<Self>,
 }
 
 #[tool_router]
-impl Shop {
+impl ShopServer {
     /// Places an order.
     #[tool]
     fn place(&self, Parameters(args): Parameters<plain::Args>) -> String {
@@ -52,9 +52,9 @@ impl Shop {
 }
 
 #[tool_handler(router = self.router)]
-impl ServerHandler for Shop {}
+impl ServerHandler for ShopServer {}
 
-impl Shop {
+impl ShopServer {
     fn new() -> Self {
         Self {
             router: Self::tool_router(),
@@ -63,13 +63,13 @@ impl Shop {
 }
 
 /// Adds the rows of the nested order.
-pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+pub fn add_order_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
     let (kept, structured, rebuilt) = (
-        Local::new(runtime),
-        Local::new(runtime),
-        Local::new(runtime),
+        LocalRouter::new(runtime),
+        LocalRouter::new(runtime),
+        LocalRouter::new(runtime),
     );
-    let remote = runtime.block_on(Remote::new());
+    let remote = runtime.block_on(RemoteClient::new());
     race.future("rmcp ToolRouter, String", async move || {
         let router = &kept.service.service().router;
         kept.call(router, "place", black_box(order::TEXT)).await
@@ -83,7 +83,7 @@ pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
     // What `#[tool_handler]` does when it is not told about a kept router.
     .future("rmcp ToolRouter, rebuilt for each call", async move || {
         rebuilt
-            .call(&Shop::tool_router(), "place", black_box(order::TEXT))
+            .call(&ShopServer::tool_router(), "place", black_box(order::TEXT))
             .await
     })
     .future("rmcp client, pipe, server", async move || {
@@ -92,9 +92,9 @@ pub fn order<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
 }
 
 /// Adds the rows of the small call.
-pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
-    let local = Local::new(runtime);
-    let remote = runtime.block_on(Remote::new());
+pub fn add_sum_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+    let local = LocalRouter::new(runtime);
+    let remote = runtime.block_on(RemoteClient::new());
     race.future("rmcp ToolRouter, String", async move || {
         let router = &local.service.service().router;
         local.call(router, "add", black_box(sum::TEXT)).await
@@ -105,17 +105,17 @@ pub fn sum<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
 }
 
 /// The router called directly.
-pub(super) struct Local {
-    service: RunningService<RoleServer, Shop>,
+pub(super) struct LocalRouter {
+    service: RunningService<RoleServer, ShopServer>,
     peer: Peer<RoleServer>,
     _silence: tokio::io::DuplexStream,
 }
 
-impl Local {
+impl LocalRouter {
     pub(super) fn new(runtime: &Runtime) -> Self {
         let _guard = runtime.enter();
-        let (ours, theirs) = duplex(PIPE);
-        let service = serve_directly(Shop::new(), theirs, None);
+        let (ours, theirs) = duplex(PIPE_BYTES);
+        let service = serve_directly(ShopServer::new(), theirs, None);
         let peer = service.peer().clone();
         Self {
             service,
@@ -126,7 +126,7 @@ impl Local {
 
     pub(super) async fn call(
         &self,
-        router: &ToolRouter<Shop>,
+        router: &ToolRouter<ShopServer>,
         name: &'static str,
         text: &str,
     ) -> String {
@@ -138,15 +138,15 @@ impl Local {
 }
 
 /// A client and a server, each a task of the same thread, and a pipe between them.
-struct Remote {
+struct RemoteClient {
     client: RunningService<rmcp::RoleClient, ()>,
-    _server: RunningService<RoleServer, Shop>,
+    _server: RunningService<RoleServer, ShopServer>,
 }
 
-impl Remote {
+impl RemoteClient {
     async fn new() -> Self {
-        let (ours, theirs) = duplex(PIPE);
-        let server = tokio::spawn(async { Shop::new().serve(theirs).await.unwrap() });
+        let (ours, theirs) = duplex(PIPE_BYTES);
+        let server = tokio::spawn(async { ShopServer::new().serve(theirs).await.unwrap() });
         let client = ().serve(ours).await.unwrap();
         Self {
             client,

@@ -34,10 +34,10 @@ fn add(a: i64, b: i64) -> i64 {
 }
 
 /// Adds the rows of the nested order.
-pub fn order(race: Race<'_>) -> Race<'_> {
-    let race = row(race, "Toolwright", place::tool(), order::TEXT);
-    let race = row(race, "Toolwright, Json<T>", place_json::tool(), order::TEXT);
-    row(
+pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
+    let race = add_row(race, "Toolwright", place::tool(), order::TEXT);
+    let race = add_row(race, "Toolwright, Json<T>", place_json::tool(), order::TEXT);
+    add_row(
         race,
         "Toolwright, validator on",
         place_limited::tool(),
@@ -46,11 +46,11 @@ pub fn order(race: Race<'_>) -> Race<'_> {
 }
 
 /// Adds the row of the small call.
-pub fn sum(race: Race<'_>) -> Race<'_> {
-    row(race, "Toolwright", add::tool(), sum::TEXT)
+pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
+    add_row(race, "Toolwright", add::tool(), sum::TEXT)
 }
 
-fn row<'a>(race: Race<'a>, row: &str, tool: Tool, text: &'static str) -> Race<'a> {
+fn add_row<'a>(race: Race<'a>, row: &str, tool: Tool, text: &'static str) -> Race<'a> {
     let name = tool.name().clone();
     let invoker = invoker(tool);
     race.future(row, async move || {

@@ -2,10 +2,10 @@
 
 use adk_core::{GenericSchemaAdapter, SchemaAdapter};
 
-use crate::contest::Contest;
+use crate::comparison::LoweringComparison;
 
 /// Adds the row of adk's core.
-pub fn lower(contest: Contest<'_>) -> Contest<'_> {
+pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     match contest.dialect.name() {
         "deepseek" | "ollama" => adapter(contest, "adk GenericSchemaAdapter", GenericSchemaAdapter),
         _ => contest,
@@ -14,11 +14,11 @@ pub fn lower(contest: Contest<'_>) -> Contest<'_> {
 
 /// Adds an adapter, without the cache that some of adk's clients put around it.
 pub fn adapter<'a>(
-    contest: Contest<'a>,
+    contest: LoweringComparison<'a>,
     name: &str,
     adapter: impl SchemaAdapter + 'a,
-) -> Contest<'a> {
-    contest.each(name, move |tool| {
+) -> LoweringComparison<'a> {
+    contest.add_per_tool(name, move |tool| {
         adapter.normalize_schema(tool.input.clone())
     })
 }

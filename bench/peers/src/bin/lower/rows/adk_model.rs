@@ -9,10 +9,10 @@ use adk_model::{
 };
 
 use super::adk::adapter;
-use crate::contest::Contest;
+use crate::comparison::LoweringComparison;
 
 /// Adds the row of adk's client.
-pub fn lower(contest: Contest<'_>) -> Contest<'_> {
+pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     match contest.dialect.name() {
         "openai" => adapter(contest, "adk OpenAiSchemaAdapter", OpenAiSchemaAdapter),
         "openai-strict" => adapter(

@@ -16,12 +16,12 @@ use rig::{
 use serde_json::Value;
 use toolwright_bench::catalogue::Sample;
 
-use crate::contest::Contest;
+use crate::comparison::LoweringComparison;
 
 /// Adds rig's row, where it has one.
-pub fn lower(contest: Contest<'_>) -> Contest<'_> {
+pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     match contest.dialect.name() {
-        "openai-strict" => contest.each("rig ResponsesToolDefinition", |tool| {
+        "openai-strict" => contest.add_per_tool("rig ResponsesToolDefinition", |tool| {
             let (name, description) = (tool.name.as_str(), tool.description.as_str());
             let parameters = tool.input.clone();
             ResponsesToolDefinition::strict_function(name, description, parameters).parameters
@@ -52,16 +52,16 @@ pub fn lower(contest: Contest<'_>) -> Contest<'_> {
 }
 
 fn encode<'a, W>(
-    contest: Contest<'a>,
+    contest: LoweringComparison<'a>,
     name: &str,
     wire: W,
     read: fn(&Value) -> Vec<Value>,
-) -> Contest<'a>
+) -> LoweringComparison<'a>
 where
     W: Wire<Payload = Encoded, Op = rig::operation::Completion>,
 {
     let tools = contest.tools;
-    contest.row(
+    contest.add_row(
         name,
         || Some(request(tools)),
         move |request| {

@@ -3,10 +3,10 @@
 use serde_json::Value;
 use toolwright::schema::Schema;
 
-use crate::contest::Contest;
+use crate::comparison::LoweringComparison;
 
 /// Adds the row that the others are compared with, and what becomes of schemas that nobody lowers.
-pub fn lower(contest: Contest<'_>) -> Contest<'_> {
+pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     let (dialect, tools) = (contest.dialect, contest.tools);
     let schemas = || {
         let values = tools.iter().map(|tool| tool.input.clone());
@@ -24,6 +24,6 @@ pub fn lower(contest: Contest<'_>) -> Contest<'_> {
         lowered.map(|lowered| lowered.schema().clone()).collect()
     };
     contest
-        .row("Toolwright", schemas, lowered, read)
-        .each("as they are", |tool| tool.input.clone())
+        .add_row("Toolwright", schemas, lowered, read)
+        .add_per_tool("as they are", |tool| tool.input.clone())
 }

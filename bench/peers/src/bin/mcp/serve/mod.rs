@@ -1,6 +1,6 @@
 //! One file per library: the same tools, served as its documentation says.
 
-mod floor;
+mod baseline;
 mod rmcp;
 mod toolwright;
 mod tower_mcp;
@@ -9,14 +9,14 @@ use axum::serve::{Listener, ListenerExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::{
-    contender::Way,
-    load::{Load, PAGE},
+    servers::Transport,
+    workload::{Workload, PAGE_BYTES},
 };
 
 /// Serves until the process is ended.
-pub async fn serve(name: &str, way: Way, load: &Load) {
+pub async fn serve(name: &str, way: Transport, load: &Workload) {
     match name {
-        "floor" => floor::serve(way, load).await,
+        "floor" => baseline::serve(way, load).await,
         "toolwright" => toolwright::serve(way, load.tools).await,
         "rmcp" => rmcp::serve(way, load.tools, false).await,
         "rmcp-json" => rmcp::serve(way, load.tools, true).await,
@@ -30,18 +30,18 @@ const READ: &str = "Reads a page.";
 
 /// What the tool `page` returns.
 fn page() -> String {
-    "x".repeat(PAGE)
+    "x".repeat(PAGE_BYTES)
 }
 
 /// The names of the tools that are only there to be listed: with `add` and `page` they are so many.
-fn others(tools: usize) -> impl Iterator<Item = String> {
+fn extra_tool_names(tools: usize) -> impl Iterator<Item = String> {
     (2..tools).map(|number| format!("tool_{number}"))
 }
 
 /// Takes a port, and tells the benchmark which.
 ///
 /// Unless told to, axum does not send at once, and a stream of several small writes waits for the client's system.
-async fn listen() -> impl Listener<Io = TcpStream, Addr: std::fmt::Debug> {
+async fn bind_listener() -> impl Listener<Io = TcpStream, Addr: std::fmt::Debug> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}/mcp", listener.local_addr().unwrap());
     listener.tap_io(|stream| stream.set_nodelay(true).unwrap())

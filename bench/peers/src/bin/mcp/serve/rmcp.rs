@@ -23,8 +23,8 @@ use rmcp::{
 };
 use toolwright_bench::sum;
 
-use super::{ADD, listen, others};
-use crate::contender::Way;
+use super::{ADD, bind_listener, extra_tool_names};
+use crate::servers::Transport;
 
 #[derive(Clone)]
 struct Shop {
@@ -49,27 +49,27 @@ impl Shop {
 #[tool_handler(router = self.router)]
 impl ServerHandler for Shop {}
 
-pub async fn serve(way: Way, tools: usize, json: bool) {
+pub async fn serve(way: Transport, tools: usize, json: bool) {
     let mut router = Shop::tool_router();
-    for name in others(tools) {
+    for name in extra_tool_names(tools) {
         let attributes = Tool::new(name, ADD, schema_for_type::<sum::Args>());
         router.add_route(ToolRoute::new(attributes, Shop::add));
     }
     let router = Arc::new(router);
     let shop = Shop { router };
     match way {
-        Way::Stdio => {
+        Transport::Stdio => {
             let service = shop.serve(stdio()).await.unwrap();
             service.waiting().await.unwrap();
         }
-        Way::Http => {
+        Transport::Http => {
             let config = StreamableHttpServerConfig::default()
                 .with_legacy_session_mode(!json)
                 .with_json_response(json);
             let sessions = Arc::<LocalSessionManager>::default();
             let service = StreamableHttpService::new(move || Ok(shop.clone()), sessions, config);
             let app = axum::Router::new().nest_service("/mcp", service);
-            axum::serve(listen().await, app).await.unwrap();
+            axum::serve(bind_listener().await, app).await.unwrap();
         }
     }
 }

@@ -3,8 +3,8 @@
 use toolwright::{Invoker, Registry, Tool, mcp::McpServer, tool};
 use toolwright_bench::sum;
 
-use super::{ADD, others};
-use crate::contender::Way;
+use super::{ADD, extra_tool_names};
+use crate::servers::Transport;
 
 /// Adds two numbers.
 #[tool]
@@ -18,7 +18,7 @@ fn page() -> String {
     super::page()
 }
 
-pub async fn serve(way: Way, tools: usize) {
+pub async fn serve(way: Transport, tools: usize) {
     let registry = Registry::new();
     let other = |name| {
         Tool::builder(name, ADD)
@@ -27,13 +27,13 @@ pub async fn serve(way: Way, tools: usize) {
             .unwrap()
     };
     let named = [add::tool(), page::tool()].into_iter();
-    let all: Vec<Tool> = named.chain(others(tools).map(other)).collect();
+    let all: Vec<Tool> = named.chain(extra_tool_names(tools).map(other)).collect();
     registry.add(all).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
     let server = McpServer::builder(invoker).build().unwrap();
     match way {
-        Way::Stdio => server.serve_stdio().await.unwrap(),
-        Way::Http => {
+        Transport::Stdio => server.serve_stdio().await.unwrap(),
+        Transport::Http => {
             let bound = server.bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
             println!("{}", bound.url());
             bound.run(std::future::pending()).await.unwrap();

@@ -5,8 +5,8 @@ use tower_mcp::{
     CallToolResult, HttpTransport, McpRouter, NoParams, StdioTransport, Tool, ToolBuilder,
 };
 
-use super::{ADD, READ, listen, others};
-use crate::contender::Way;
+use super::{ADD, READ, bind_listener, extra_tool_names};
+use crate::servers::Transport;
 
 fn add(name: String) -> Tool {
     ToolBuilder::new(name)
@@ -17,19 +17,19 @@ fn add(name: String) -> Tool {
         .build()
 }
 
-pub async fn serve(way: Way, tools: usize) {
+pub async fn serve(way: Transport, tools: usize) {
     let page = ToolBuilder::new("page")
         .description(READ)
         .handler(|_: NoParams| async { Ok(CallToolResult::text(super::page())) })
         .build();
     let router = McpRouter::new().server_info("tower-mcp", "1.0.0");
     let router = router.tool(add("add".to_owned())).tool(page);
-    let router = others(tools).fold(router, |router, name| router.tool(add(name)));
+    let router = extra_tool_names(tools).fold(router, |router, name| router.tool(add(name)));
     match way {
-        Way::Stdio => StdioTransport::new(router).run().await.unwrap(),
-        Way::Http => {
+        Transport::Stdio => StdioTransport::new(router).run().await.unwrap(),
+        Transport::Http => {
             let app = HttpTransport::new(router).into_router_at("/mcp");
-            axum::serve(listen().await, app).await.unwrap();
+            axum::serve(bind_listener().await, app).await.unwrap();
         }
     }
 }

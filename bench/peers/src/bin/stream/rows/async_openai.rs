@@ -11,7 +11,7 @@ use toolwright_bench::{Race, stream::Said};
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
     let config = OpenAIConfig::new()
         .with_api_base(base)
         .with_api_key("a key");

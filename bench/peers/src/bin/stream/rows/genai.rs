@@ -13,7 +13,7 @@ use toolwright_bench::{Race, stream::Said};
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
     let base = format!("{base}/");
     let resolver = ServiceTargetResolver::from_resolver_fn(
         move |target: ServiceTarget| -> Result<ServiceTarget, Error> {

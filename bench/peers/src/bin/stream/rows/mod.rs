@@ -2,7 +2,7 @@
 
 #[cfg(feature = "async-openai")]
 pub mod async_openai;
-pub mod floor;
+pub mod baseline;
 #[cfg(feature = "genai")]
 pub mod genai;
 #[cfg(feature = "toolwright")]

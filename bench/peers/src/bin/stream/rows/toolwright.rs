@@ -11,7 +11,7 @@ use toolwright_bench::{Race, stream::Said};
 use super::QUESTION;
 
 /// Adds the row.
-pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
     let connect = Vendor::named("openai-chat").unwrap().model("gpt-5");
     let connect = connect.key(Secret::new("a key")).base(base);
     let model = connect.build().unwrap();

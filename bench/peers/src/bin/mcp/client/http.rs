@@ -10,15 +10,15 @@ use tokio::{
     process::Child,
 };
 
-use super::{compare, result};
+use super::{assert_similar_length, parse_result};
 use crate::{
-    contender::Contender,
-    era::{Era, INITIALIZED, Message, initialize},
-    load::Load,
+    servers::BenchmarkedServer,
+    protocol_generation::{ProtocolGeneration, INITIALIZED_NOTIFICATION, NumberedMessage, initialize_request},
+    workload::Workload,
 };
 
 /// Reads the address that a server prints.
-pub async fn url(child: &mut Child) -> String {
+pub async fn read_url(child: &mut Child) -> String {
     let mut line = String::new();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     output.read_line(&mut line).await.unwrap();
@@ -27,18 +27,18 @@ pub async fn url(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-pub struct Connection {
+pub struct HttpClient {
     stream: TcpStream,
     host: String,
-    era: Era,
+    era: ProtocolGeneration,
     session: Option<String>,
     /// One request per page, and how long its answer is.
-    messages: Vec<(Message, usize)>,
+    messages: Vec<(NumberedMessage, usize)>,
     asked: u32,
     read: Vec<u8>,
 }
 
-struct Answer {
+struct ResponseBounds {
     head: String,
     /// Where the body begins and ends in what was read.
     from: usize,
@@ -46,8 +46,8 @@ struct Answer {
     chunked: bool,
 }
 
-impl Connection {
-    pub async fn open(url: &str, era: Era) -> Self {
+impl HttpClient {
+    pub async fn open(url: &str, era: ProtocolGeneration) -> Self {
         let host = url.strip_prefix("http://").unwrap();
         let host = host.split('/').next().unwrap();
         Self {
@@ -62,14 +62,14 @@ impl Connection {
     }
 
     /// Shakes hands where that is usual, asks for everything once, and returns when the first answer came.
-    pub async fn prepare(&mut self, contender: &Contender, load: &Load) -> Instant {
+    pub async fn prepare(&mut self, contender: &BenchmarkedServer, load: &Workload) -> Instant {
         let who = contender.name;
-        if self.era == Era::Session && who != "floor" {
-            let hello = self.written("", &initialize());
-            let answer = self.ask(hello.as_bytes()).await;
+        if self.era == ProtocolGeneration::Session && who != "floor" {
+            let hello = self.build_request("", &initialize_request());
+            let answer = self.send_request(hello.as_bytes()).await;
             self.session = answer.header("mcp-session-id").map(str::to_owned);
-            let thanks = self.written("", INITIALIZED);
-            self.ask(thanks.as_bytes()).await;
+            let thanks = self.build_request("", INITIALIZED_NOTIFICATION);
+            self.send_request(thanks.as_bytes()).await;
         }
         let (mut results, mut cursor, mut answered) = (Vec::new(), None, None);
         loop {
@@ -77,16 +77,16 @@ impl Connection {
                 .era
                 .request(load.method(), load.params(cursor.as_deref()));
             let extra = match (self.era, load.tool) {
-                (Era::Session, _) => String::new(),
-                (Era::Stateless, None) => format!("Mcp-Method: {}\r\n", load.method()),
-                (Era::Stateless, Some(tool)) => {
+                (ProtocolGeneration::Session, _) => String::new(),
+                (ProtocolGeneration::Stateless, None) => format!("Mcp-Method: {}\r\n", load.method()),
+                (ProtocolGeneration::Stateless, Some(tool)) => {
                     format!("Mcp-Method: {}\r\nMcp-Name: {tool}\r\n", load.method())
                 }
             };
-            let message = Message::new(self.written(&extra, &body));
-            let answer = self.ask(&message.bytes).await;
+            let message = NumberedMessage::new(self.build_request(&extra, &body));
+            let answer = self.send_request(&message.bytes).await;
             answered.get_or_insert_with(Instant::now);
-            let (page, next) = result(who, &self.json(&answer));
+            let (page, next) = parse_result(who, &self.json_body(&answer));
             results.push(page);
             self.messages.push((message, answer.to - answer.from));
             cursor = next;
@@ -94,7 +94,7 @@ impl Connection {
                 break;
             }
         }
-        load.check(who, &results);
+        load.assert_results(who, &results);
         answered.unwrap()
     }
 
@@ -110,9 +110,9 @@ impl Connection {
             }
             for (message, length) in &mut messages {
                 self.asked += 1;
-                message.number(self.asked);
-                let answer = self.ask(&message.bytes).await;
-                compare(answer.to - answer.from, *length);
+                message.set_id(self.asked);
+                let answer = self.send_request(&message.bytes).await;
+                assert_similar_length(answer.to - answer.from, *length);
             }
             times.push(start.elapsed());
         }
@@ -120,7 +120,7 @@ impl Connection {
         times
     }
 
-    fn written(&self, extra: &str, body: &str) -> String {
+    fn build_request(&self, extra: &str, body: &str) -> String {
         let (host, revision) = (&self.host, self.era.revision());
         let session = self.session.as_ref();
         let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
@@ -132,26 +132,26 @@ impl Connection {
         )
     }
 
-    async fn ask(&mut self, request: &[u8]) -> Answer {
+    async fn send_request(&mut self, request: &[u8]) -> ResponseBounds {
         self.stream.write_all(request).await.unwrap();
         self.read.clear();
         let from = loop {
-            self.more().await;
-            if let Some(at) = find(&self.read, b"\r\n\r\n") {
+            self.fill_buffer().await;
+            if let Some(at) = find_bytes(&self.read, b"\r\n\r\n") {
                 break at + 4;
             }
         };
         let head = String::from_utf8_lossy(&self.read[..from]).to_ascii_lowercase();
-        let mut answer = Answer {
+        let mut answer = ResponseBounds {
             head,
             from,
             to: from,
             chunked: false,
         };
-        assert!(answer.head.starts_with("http/1.1 20"), "{}", self.said());
+        assert!(answer.head.starts_with("http/1.1 20"), "{}", self.response_text());
         answer.chunked = answer.header("transfer-encoding") == Some("chunked");
         if answer.chunked {
-            while let Some(size) = self.chunk(&mut answer.to).await {
+            while let Some(size) = self.read_chunk_size(&mut answer.to).await {
                 answer.to += size;
             }
         } else {
@@ -159,16 +159,16 @@ impl Connection {
             answer.to += length.map_or(0, |length| length.parse().unwrap());
         }
         while self.read.len() < answer.to {
-            self.more().await;
+            self.fill_buffer().await;
         }
         answer
     }
 
     /// Reads the line of a chunk, moves behind it, and returns how much follows; nothing does after the last.
-    async fn chunk(&mut self, at: &mut usize) -> Option<usize> {
+    async fn read_chunk_size(&mut self, at: &mut usize) -> Option<usize> {
         loop {
             let rest = self.read.get(*at..).unwrap_or_default();
-            if let Some(end) = find(rest, b"\r\n") {
+            if let Some(end) = find_bytes(rest, b"\r\n") {
                 let size = std::str::from_utf8(&rest[..end]).unwrap();
                 let size = usize::from_str_radix(size, 16).unwrap();
                 *at += end + 2;
@@ -178,27 +178,27 @@ impl Connection {
                 }
                 return Some(size + 2);
             }
-            self.more().await;
+            self.fill_buffer().await;
         }
     }
 
-    async fn more(&mut self) {
+    async fn fill_buffer(&mut self) {
         self.read.reserve(16 * 1024);
         let more = self.stream.read_buf(&mut self.read).await.unwrap();
-        assert!(more > 0, "the server hung up after: {}", self.said());
+        assert!(more > 0, "the server hung up after: {}", self.response_text());
     }
 
-    fn said(&self) -> String {
+    fn response_text(&self) -> String {
         String::from_utf8_lossy(&self.read).into_owned()
     }
 
     /// Takes the JSON out of an answer, whatever it is wrapped in.
-    fn json(&self, answer: &Answer) -> Vec<u8> {
+    fn json_body(&self, answer: &ResponseBounds) -> Vec<u8> {
         let body = &self.read[answer.from..answer.to];
         let mut plain = Vec::new();
         if answer.chunked {
             let mut rest = body;
-            while let Some(end) = find(rest, b"\r\n") {
+            while let Some(end) = find_bytes(rest, b"\r\n") {
                 let size = std::str::from_utf8(&rest[..end]).unwrap();
                 let size = usize::from_str_radix(size, 16).unwrap();
                 plain.extend_from_slice(&rest[end + 2..end + 2 + size]);
@@ -221,7 +221,7 @@ impl Connection {
     }
 }
 
-impl Answer {
+impl ResponseBounds {
     fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
         let mut found = lines.filter(|(known, _)| *known == name);
@@ -235,6 +235,6 @@ async fn connect(host: &str) -> TcpStream {
     stream
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+fn find_bytes(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|it| it == what)
 }

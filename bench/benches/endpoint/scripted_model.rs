@@ -9,32 +9,32 @@ use toolwright::chat::{
 };
 
 /// How many pieces the answer comes in.
-pub(crate) const PIECES: usize = 500;
+pub(crate) const DELTA_COUNT: usize = 500;
 
 /// The pieces, each of another text: a lost one, or one that comes twice, is seen.
-pub(crate) fn pieces() -> Vec<String> {
+pub(crate) fn deltas() -> Vec<String> {
     let piece = |number| format!("word {number:03} ");
-    (0..PIECES).map(piece).collect()
+    (0..DELTA_COUNT).map(piece).collect()
 }
 
-pub(crate) fn text() -> String {
-    pieces().concat()
+pub(crate) fn full_text() -> String {
+    deltas().concat()
 }
 
 /// Says the answer, with a pause before each piece.
-pub(crate) struct Script {
+pub(crate) struct ScriptedModel {
     pub(crate) id: ModelId,
     pub(crate) pace: Duration,
 }
 
-impl Model for Script {
+impl Model for ScriptedModel {
     fn id(&self) -> &ModelId {
         &self.id
     }
 
     fn stream(&self, _: ModelRequest) -> ModelStream {
         let pace = self.pace;
-        let said = stream::iter(pieces()).then(move |piece| async move {
+        let said = stream::iter(deltas()).then(move |piece| async move {
             if !pace.is_zero() {
                 tokio::time::sleep(pace).await;
             }
@@ -44,7 +44,7 @@ impl Model for Script {
             stop: StopReason::End,
             usage: Usage::new(10, 500),
         };
-        let end = [ModelEvent::Item(Item::text(text())), finished];
+        let end = [ModelEvent::Item(Item::text(full_text())), finished];
         said.chain(stream::iter(end)).map(Ok).boxed()
     }
 }

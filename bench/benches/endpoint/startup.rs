@@ -43,22 +43,22 @@ pub(crate) async fn run(short: bool) {
             let line: Value = serde_json::from_str(&process.line).unwrap();
             let url = line["url"].as_str().unwrap();
             let addr = url.trim_start_matches("http://").trim_end_matches('/');
-            let health = client::send(addr, "GET", "/healthz", String::new()).await;
+            let health = client::send_request(addr, "GET", "/healthz", String::new()).await;
             assert_eq!(health.status, 200);
             answered.push(start.elapsed());
-            memory = process.memory();
+            memory = process.resident_bytes();
         }
         println!(
             "--store {store}: listening after {}, /healthz answered after {}; idle {:.1} MB",
-            times(&mut listening),
-            times(&mut answered),
+            format_times(&mut listening),
+            format_times(&mut answered),
             memory as f64 / 1e6
         );
     }
 }
 
 /// The median, the least and the most.
-fn times(times: &mut [Duration]) -> String {
+fn format_times(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let ms = |at: usize| times[at].as_secs_f64() * 1e3;
     let last = times.len() - 1;

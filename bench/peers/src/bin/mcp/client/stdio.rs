@@ -10,25 +10,25 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout},
 };
 
-use super::{compare, result};
+use super::{assert_similar_length, parse_result};
 use crate::{
-    contender::Contender,
-    era::{Era, INITIALIZED, Message, initialize},
-    load::Load,
+    servers::BenchmarkedServer,
+    protocol_generation::{ProtocolGeneration, INITIALIZED_NOTIFICATION, NumberedMessage, initialize_request},
+    workload::Workload,
 };
 
 const BUFFER: usize = 256 * 1024;
 
-pub struct Pipe {
+pub struct StdioClient {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     /// One request per page, and how long its answer is.
-    messages: Vec<(Message, usize)>,
+    messages: Vec<(NumberedMessage, usize)>,
     asked: u32,
     line: Vec<u8>,
 }
 
-impl Pipe {
+impl StdioClient {
     pub fn new(child: &mut Child) -> Self {
         let output = child.stdout.take().unwrap();
         Self {
@@ -41,23 +41,23 @@ impl Pipe {
     }
 
     /// Shakes hands where that is usual, asks for everything once, and returns when the first answer came.
-    pub async fn prepare(&mut self, contender: &Contender, load: &Load) -> Instant {
+    pub async fn prepare(&mut self, contender: &BenchmarkedServer, load: &Workload) -> Instant {
         let (who, era) = (contender.name, contender.era);
-        if era == Era::Session && who != "floor" {
-            self.say(initialize().as_bytes()).await;
-            self.hear().await;
-            self.say(INITIALIZED.as_bytes()).await;
+        if era == ProtocolGeneration::Session && who != "floor" {
+            self.write_line(initialize_request().as_bytes()).await;
+            self.read_line().await;
+            self.write_line(INITIALIZED_NOTIFICATION.as_bytes()).await;
         }
         let (mut results, mut cursor, mut answered) = (Vec::new(), None, None);
         loop {
             let params = load.params(cursor.as_deref());
-            let mut message = Message::new(era.request(load.method(), params));
+            let mut message = NumberedMessage::new(era.request(load.method(), params));
             self.asked += 1;
-            message.number(self.asked);
-            self.say(&message.bytes).await;
-            self.hear().await;
+            message.set_id(self.asked);
+            self.write_line(&message.bytes).await;
+            self.read_line().await;
             answered.get_or_insert_with(Instant::now);
-            let (page, next) = result(who, &self.line);
+            let (page, next) = parse_result(who, &self.line);
             results.push(page);
             self.messages.push((message, self.line.len()));
             cursor = next;
@@ -65,7 +65,7 @@ impl Pipe {
                 break;
             }
         }
-        load.check(who, &results);
+        load.assert_results(who, &results);
         answered.unwrap()
     }
 
@@ -78,8 +78,8 @@ impl Pipe {
                 started.push_back(Instant::now());
                 for (message, _) in &mut messages {
                     self.asked += 1;
-                    message.number(self.asked);
-                    self.say(&message.bytes).await;
+                    message.set_id(self.asked);
+                    self.write_line(&message.bytes).await;
                 }
             }
             let Some(start) = started.pop_front() else {
@@ -87,25 +87,25 @@ impl Pipe {
             };
             let mut length = 0;
             for _ in &messages {
-                self.hear().await;
+                self.read_line().await;
                 length += self.line.len();
             }
             // Pages may overtake each other; only all of them together have a length.
-            compare(length, messages.iter().map(|(_, length)| length).sum());
+            assert_similar_length(length, messages.iter().map(|(_, length)| length).sum());
             times.push(start.elapsed());
         }
         self.messages = messages;
         times
     }
 
-    async fn say(&mut self, message: &[u8]) {
+    async fn write_line(&mut self, message: &[u8]) {
         self.line.clear();
         self.line.extend_from_slice(message);
         self.line.push(b'\n');
         self.input.write_all(&self.line).await.unwrap();
     }
 
-    async fn hear(&mut self) {
+    async fn read_line(&mut self) {
         self.line.clear();
         let read = self.output.read_until(b'\n', &mut self.line).await.unwrap();
         assert!(read > 0, "the server closed its output");

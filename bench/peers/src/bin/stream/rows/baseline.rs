@@ -8,7 +8,7 @@ use toolwright_bench::{
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
     let client = client();
     let url = format!("{base}/chat/completions");
     race.future(&format!("reqwest, {NAME}"), async move || {

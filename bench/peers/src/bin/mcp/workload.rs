@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 /// How long the text of `page` is.
-pub const PAGE: usize = 10_000;
+pub const PAGE_BYTES: usize = 10_000;
 
 /// One kind of request.
-pub struct Load {
+pub struct Workload {
     pub name: &'static str,
     pub title: &'static str,
     /// The tool that is called; without one, the tools are listed.
@@ -14,45 +14,45 @@ pub struct Load {
     /// How many tools the server has.
     pub tools: usize,
     /// How many are under way at once: that many connections, or that many lines in one pipe.
-    pub at_once: usize,
+    pub concurrency: usize,
 }
 
-pub const LOADS: [Load; 4] = [
-    Load {
+pub const WORKLOADS: [Workload; 4] = [
+    Workload {
         name: "add",
         title: "`tools/call` of add(2, 3)",
         tool: Some("add"),
         tools: 100,
-        at_once: 8,
+        concurrency: 8,
     },
-    Load {
+    Workload {
         name: "page",
         title: "`tools/call` with a result of 10 kB",
         tool: Some("page"),
         tools: 100,
-        at_once: 8,
+        concurrency: 8,
     },
-    Load {
+    Workload {
         name: "list-100",
         title: "`tools/list` of 100 tools",
         tool: None,
         tools: 100,
-        at_once: 8,
+        concurrency: 8,
     },
-    Load {
+    Workload {
         name: "list-10000",
         title: "`tools/list` of 10,000 tools, all pages",
         tool: None,
         tools: 10_000,
-        at_once: 1,
+        concurrency: 1,
     },
 ];
 
-pub fn named(name: &str) -> &'static Load {
-    LOADS.iter().find(|load| load.name == name).unwrap()
+pub fn find_workload(name: &str) -> &'static Workload {
+    WORKLOADS.iter().find(|load| load.name == name).unwrap()
 }
 
-impl Load {
+impl Workload {
     pub fn method(&self) -> &'static str {
         match self.tool {
             Some(_) => "tools/call",
@@ -71,13 +71,13 @@ impl Load {
     }
 
     /// Sees that the answers, one per page, are what was asked for.
-    pub fn check(&self, who: &str, results: &[Value]) {
+    pub fn assert_results(&self, who: &str, results: &[Value]) {
         let right = match self.tool {
             Some(tool) => {
                 let text = results[0]["content"][0]["text"]
                     .as_str()
                     .unwrap_or_default();
-                text == "5" && tool == "add" || text.len() == PAGE && tool == "page"
+                text == "5" && tool == "add" || text.len() == PAGE_BYTES && tool == "page"
             }
             None => {
                 let tools = results.iter().map(|page| page["tools"].as_array());

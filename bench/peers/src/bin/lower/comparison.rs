@@ -8,14 +8,14 @@ use toolwright::schema::{Dialect, validate_for};
 use toolwright_bench::{Race, Table, catalogue::Sample};
 
 /// The rows of one dialect.
-pub struct Contest<'a> {
+pub struct LoweringComparison<'a> {
     pub dialect: Dialect,
     pub tools: &'a [Sample],
     race: Race<'a>,
     accepted: Vec<usize>,
 }
 
-impl<'a> Contest<'a> {
+impl<'a> LoweringComparison<'a> {
     /// Starts without rows.
     pub fn new(dialect: Dialect, tools: &'a [Sample], runtime: &'a Runtime) -> Self {
         Self {
@@ -27,16 +27,16 @@ impl<'a> Contest<'a> {
     }
 
     /// Adds a function from one schema to another.
-    pub fn each(self, name: &str, lower: impl Fn(&Sample) -> Value + 'a) -> Self {
+    pub fn add_per_tool(self, name: &str, lower: impl Fn(&Sample) -> Value + 'a) -> Self {
         let tools = self.tools;
         let all = move |_: &mut ()| tools.iter().map(&lower).collect::<Vec<Value>>();
-        self.row(name, || (), all, Vec::clone)
+        self.add_row(name, || (), all, Vec::clone)
     }
 
     /// Adds a function from something made of all tools to something in which all schemas can be read.
     ///
     /// Only the function is timed.
-    pub fn row<I, O: 'a>(
+    pub fn add_row<I, O: 'a>(
         mut self,
         name: &str,
         make: impl Fn() -> I + 'a,

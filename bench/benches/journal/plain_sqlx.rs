@@ -6,14 +6,14 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{PgPool, Row as _, SqlitePool};
 
 /// A table that keeps texts in order, and nothing else.
-pub(crate) enum Floor {
+pub(crate) enum PlainSqlx {
     Sqlite(SqlitePool),
     Postgres(PgPool),
 }
 
-const SELECT: &str = "SELECT entry FROM plain WHERE room = 1 ORDER BY seq";
+const SELECT_ENTRIES: &str = "SELECT entry FROM plain WHERE room = 1 ORDER BY seq";
 
-impl Floor {
+impl PlainSqlx {
     /// As durable as the store.
     pub(crate) async fn sqlite(url: &str) -> Self {
         let options = SqliteConnectOptions::from_str(url).unwrap();
@@ -74,11 +74,11 @@ impl Floor {
     pub(crate) async fn select(&self) -> Vec<String> {
         match self {
             Self::Sqlite(pool) => {
-                let rows = sqlx::query(SELECT).fetch_all(pool).await.unwrap();
+                let rows = sqlx::query(SELECT_ENTRIES).fetch_all(pool).await.unwrap();
                 rows.iter().map(|row| row.get(0)).collect()
             }
             Self::Postgres(pool) => {
-                let rows = sqlx::query(SELECT).fetch_all(pool).await.unwrap();
+                let rows = sqlx::query(SELECT_ENTRIES).fetch_all(pool).await.unwrap();
                 rows.iter().map(|row| row.get(0)).collect()
             }
         }

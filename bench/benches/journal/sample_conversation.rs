@@ -11,15 +11,15 @@ use toolwright::chat::{
 use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
 
 /// What one turn leaves in a journal.
-pub(crate) const ENTRIES: usize = 6;
+pub(crate) const ENTRIES_PER_TURN: usize = 6;
 
 const ARGUMENTS: &str = r#"{"city": "Reykjavík", "units": "celsius", "days": 3}"#;
 const WEATHER: &str = "Reykjavík: cloudy, 9C / 48F, 80% humidity; tomorrow rain, 8C / 46F, 95% humidity; the day after clear, 11C / 52F, 60% humidity";
 
 /// Entry number n of a conversation in which a tool is called in every turn.
-pub(crate) fn entry(n: usize) -> Entry {
-    let call = format!("call_{}", n / ENTRIES);
-    let what = match n % ENTRIES {
+pub(crate) fn sample_entry(n: usize) -> Entry {
+    let call = format!("call_{}", n / ENTRIES_PER_TURN);
+    let what = match n % ENTRIES_PER_TURN {
         0 => EntryBody::User {
             content: vec![Content::text("What will the weather be in Reykjavík?")],
         },
@@ -57,12 +57,12 @@ fn step(items: Vec<Item>, stop: StopReason, calls: Vec<CallMetadata>) -> EntryBo
 }
 
 /// The largest of its entries, as it is kept.
-pub(crate) fn text(turn: usize) -> String {
-    serde_json::to_string(&entry(turn * ENTRIES + 4)).unwrap()
+pub(crate) fn user_text(turn: usize) -> String {
+    serde_json::to_string(&sample_entry(turn * ENTRIES_PER_TURN + 4)).unwrap()
 }
 
 /// Makes a conversation of so many turns.
-pub(crate) async fn fill(store: &dyn Store, name: &str, turns: usize) {
+pub(crate) async fn append_turns(store: &dyn Store, name: &str, turns: usize) {
     let lease = Lease::new(name, "bench");
     assert!(
         store
@@ -70,13 +70,13 @@ pub(crate) async fn fill(store: &dyn Store, name: &str, turns: usize) {
             .await
             .unwrap()
     );
-    let entries: Vec<Entry> = (0..turns * ENTRIES).map(entry).collect();
+    let entries: Vec<Entry> = (0..turns * ENTRIES_PER_TURN).map(sample_entry).collect();
     store.append(&lease, &entries).await.unwrap();
     store.release(&lease).await.unwrap();
 }
 
 /// A chat whose model calls a tool once per question.
-pub(crate) fn chat(store: &Arc<dyn Store>) -> Chat {
+pub(crate) fn build_chat(store: &Arc<dyn Store>) -> Chat {
     let registry = Registry::new();
     let weather = Tool::builder("weather", "Looks at the sky.");
     registry.add(weather.run(|_, _| WEATHER).unwrap()).unwrap();

@@ -5,31 +5,31 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 use toolwright::chat::{Entry, Lease, Store};
-use toolwright_bench::{Race, Table};
+use toolwright_bench::{Comparison, Table};
 
-use crate::floor::Floor;
-use crate::room;
+use crate::plain_sqlx::PlainSqlx;
+use crate::sample_conversation;
 
 /// One entry, durable when it is told.
-pub(crate) fn append(
+pub(crate) fn compare_append(
     runtime: &Runtime,
     name: &str,
-    floor: Option<&Floor>,
+    floor: Option<&PlainSqlx>,
     store: &Arc<dyn Store>,
 ) -> Table {
     let lease = Lease::new("appending", "bench");
     let held = store.acquire(&lease, Duration::from_secs(6_000));
     assert!(runtime.block_on(held).unwrap());
-    let mut race = Race::new(format!("{name}: one entry appended"), runtime);
+    let mut race = Comparison::new(format!("{name}: one entry appended"), runtime);
     if let Some(floor) = floor {
-        let text = room::text(0);
-        race = race.future("plain sqlx insert", async move || {
+        let text = sample_conversation::user_text(0);
+        race = race.add_async_function("plain sqlx insert", async move || {
             floor.insert(0, &text).await;
             "ok"
         });
     }
-    let (kind, mut n) = (room::entry(4).body, 0_usize);
-    race.future("append", async move || {
+    let (kind, mut n) = (sample_conversation::sample_entry(4).body, 0_usize);
+    race.add_async_function("append", async move || {
         n += 1;
         let entry = Entry::new(format!("{n:016x}"), n as u64, kind.clone());
         store.append(&lease, &[entry]).await.unwrap();
@@ -39,32 +39,32 @@ pub(crate) fn append(
 }
 
 /// A conversation of 1,000 turns, read as a whole.
-pub(crate) fn load(
+pub(crate) fn compare_load(
     runtime: &Runtime,
     name: &str,
-    floor: Option<&Floor>,
+    floor: Option<&PlainSqlx>,
     store: &Arc<dyn Store>,
 ) -> Table {
     let turns = 1_000;
-    runtime.block_on(room::fill(store, "loading", turns));
+    runtime.block_on(sample_conversation::append_turns(store, "loading", turns));
     let title = format!(
         "{name}: {} entries of {turns} turns read",
-        turns * room::ENTRIES
+        turns * sample_conversation::ENTRIES_PER_TURN
     );
-    let mut race = Race::new(title, runtime);
+    let mut race = Comparison::new(title, runtime);
     if let Some(floor) = floor {
-        let texts = (0..turns * room::ENTRIES).map(room::entry);
+        let texts = (0..turns * sample_conversation::ENTRIES_PER_TURN).map(sample_conversation::sample_entry);
         let texts: Vec<String> = texts
             .map(|entry| serde_json::to_string(&entry).unwrap())
             .collect();
         runtime.block_on(floor.fill(&texts));
-        race = race.future("plain sqlx select, serde_json", async move || {
+        race = race.add_async_function("plain sqlx select, serde_json", async move || {
             let texts = floor.select().await;
             let entries = texts.iter().map(|text| serde_json::from_str(text).unwrap());
             entries.collect::<Vec<Entry>>().len().to_string()
         });
     }
-    race.future("load", async move || {
+    race.add_async_function("load", async move || {
         store.load("loading").await.unwrap().len().to_string()
     })
     .run()
@@ -74,11 +74,11 @@ pub(crate) fn load(
 const ROUNDS: usize = 20;
 
 /// A whole turn with a call, after so many others; the best of some.
-pub(crate) fn grow(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
-    let chat = room::chat(store);
+pub(crate) fn compare_by_length(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+    let chat = sample_conversation::build_chat(store);
     let mut rows = [10, 100, 1_000, 10_000].map(|turns| {
         let room = format!("after {turns}");
-        runtime.block_on(room::fill(store, &room, turns));
+        runtime.block_on(sample_conversation::append_turns(store, &room, turns));
         (turns, room, f64::INFINITY)
     });
     for _ in 0..ROUNDS {

@@ -6,21 +6,21 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::Said;
+use super::StreamedAnswer;
 
 /// The name of its row.
-pub const NAME: &str = "frames, serde_json";
+pub const ROW_NAME: &str = "frames, serde_json";
 
 /// Reads an answer.
-pub fn read(vendor: &str, bytes: &[u8]) -> Said {
+pub fn parse_stream(vendor: &str, bytes: &[u8]) -> StreamedAnswer {
     let text = std::str::from_utf8(bytes).unwrap();
-    let mut said = Said::default();
+    let mut said = StreamedAnswer::default();
     match vendor {
-        "openai" => events(text, |data| responses(data, &mut said)),
-        "openai-chat" => events(text, |data| chat(data, &mut said)),
-        "anthropic" => events(text, |data| anthropic(data, &mut said)),
-        "gemini" => events(text, |data| gemini(data, &mut said)),
-        _ => text.lines().for_each(|data| ollama(data, &mut said)),
+        "openai" => events(text, |data| parse_openai_responses(data, &mut said)),
+        "openai-chat" => events(text, |data| parse_openai_chat(data, &mut said)),
+        "anthropic" => events(text, |data| parse_anthropic(data, &mut said)),
+        "gemini" => events(text, |data| parse_gemini(data, &mut said)),
+        _ => text.lines().for_each(|data| parse_ollama(data, &mut said)),
     }
     said
 }
@@ -28,7 +28,7 @@ pub fn read(vendor: &str, bytes: &[u8]) -> Said {
 fn events<'a>(text: &'a str, read: impl FnMut(&'a str)) {
     text.lines()
         .filter_map(|line| line.strip_prefix("data: "))
-        .for_each(read);
+        .for_each(parse_stream);
 }
 
 fn parse<T: DeserializeOwned>(data: &str) -> T {
@@ -48,7 +48,7 @@ struct Item {
     name: Option<String>,
 }
 
-fn responses(data: &str, said: &mut Said) {
+fn parse_openai_responses(data: &str, said: &mut StreamedAnswer) {
     let event: Event = parse(data);
     let delta = event.delta.as_deref().unwrap_or_default();
     match event.kind.as_str() {
@@ -77,11 +77,11 @@ struct Choice {
 struct Delta {
     content: Option<String>,
     #[serde(default)]
-    tool_calls: Vec<Piece>,
+    tool_calls: Vec<ToolCallDelta>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ToolCallDelta {
     function: Function,
 }
 
@@ -91,7 +91,7 @@ struct Function {
     arguments: String,
 }
 
-fn chat(data: &str, said: &mut Said) {
+fn parse_openai_chat(data: &str, said: &mut StreamedAnswer) {
     if data == "[DONE]" {
         return;
     }
@@ -99,7 +99,7 @@ fn chat(data: &str, said: &mut Said) {
     for Choice { delta } in chunk.choices {
         said.text
             .push_str(delta.content.as_deref().unwrap_or_default());
-        for Piece { function } in delta.tool_calls {
+        for ToolCallDelta { function } in delta.tool_calls {
             said.tool
                 .push_str(function.name.as_deref().unwrap_or_default());
             said.arguments.push_str(&function.arguments);
@@ -119,7 +119,7 @@ struct BlockDelta {
     partial_json: Option<String>,
 }
 
-fn anthropic(data: &str, said: &mut Said) {
+fn parse_anthropic(data: &str, said: &mut StreamedAnswer) {
     let message: Message = parse(data);
     if let Some(delta) = message.delta {
         said.text
@@ -151,17 +151,17 @@ struct Content {
 #[serde(rename_all = "camelCase")]
 struct Part {
     text: Option<String>,
-    function_call: Option<Called>,
+    function_call: Option<GeminiFunctionCall>,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct GeminiFunctionCall {
     name: String,
     #[serde(alias = "arguments")]
     args: Box<RawValue>,
 }
 
-fn gemini(data: &str, said: &mut Said) {
+fn parse_gemini(data: &str, said: &mut StreamedAnswer) {
     let answer: Answer = parse(data);
     for part in answer
         .candidates
@@ -177,26 +177,26 @@ fn gemini(data: &str, said: &mut Said) {
 }
 
 #[derive(Deserialize)]
-struct Line {
-    message: Spoken,
+struct OllamaLine {
+    message: OllamaMessage,
 }
 
 #[derive(Deserialize)]
-struct Spoken {
+struct OllamaMessage {
     content: String,
     #[serde(default)]
-    tool_calls: Vec<Wish>,
+    tool_calls: Vec<OllamaToolCall>,
 }
 
 #[derive(Deserialize)]
-struct Wish {
-    function: Called,
+struct OllamaToolCall {
+    function: GeminiFunctionCall,
 }
 
-fn ollama(data: &str, said: &mut Said) {
-    let line: Line = parse(data);
+fn parse_ollama(data: &str, said: &mut StreamedAnswer) {
+    let line: OllamaLine = parse(data);
     said.text.push_str(&line.message.content);
-    for Wish { function } in line.message.tool_calls {
+    for OllamaToolCall { function } in line.message.tool_calls {
         said.tool.push_str(&function.name);
         said.arguments.push_str(function.args.get());
     }

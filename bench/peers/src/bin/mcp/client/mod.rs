@@ -8,43 +8,43 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::{
-    contender::{Contender, Way},
-    load::Load,
+    servers::{BenchmarkedServer, Transport},
+    workload::Workload,
     process::Process,
 };
 
 /// How much one answer may be longer or shorter than the first: ids of events differ.
-const DIFFERENCE: usize = 64;
+const MAX_LENGTH_DIFFERENCE: usize = 64;
 
 /// What is connected with a server.
-pub enum Wire {
-    Http(Vec<http::Connection>),
-    Stdio(Box<stdio::Pipe>),
+pub enum McpClient {
+    Http(Vec<http::HttpClient>),
+    Stdio(Box<stdio::StdioClient>),
 }
 
-impl Wire {
+impl McpClient {
     /// Connects, checks the first answer, and returns as well when it came.
     pub async fn open(
         process: &mut Process,
-        contender: &Contender,
-        way: Way,
-        load: &Load,
+        contender: &BenchmarkedServer,
+        way: Transport,
+        load: &Workload,
     ) -> (Self, Instant) {
         match way {
-            Way::Http => {
-                let url = http::url(&mut process.child).await;
-                let mut first = http::Connection::open(&url, contender.era).await;
+            Transport::Http => {
+                let url = http::read_url(&mut process.child).await;
+                let mut first = http::HttpClient::open(&url, contender.era).await;
                 let answered = first.prepare(contender, load).await;
                 let mut all = vec![first];
-                while all.len() < load.at_once {
-                    let mut next = http::Connection::open(&url, contender.era).await;
+                while all.len() < load.concurrency {
+                    let mut next = http::HttpClient::open(&url, contender.era).await;
                     next.prepare(contender, load).await;
                     all.push(next);
                 }
                 (Self::Http(all), answered)
             }
-            Way::Stdio => {
-                let mut pipe = stdio::Pipe::new(&mut process.child);
+            Transport::Stdio => {
+                let mut pipe = stdio::StdioClient::new(&mut process.child);
                 let answered = pipe.prepare(contender, load).await;
                 (Self::Stdio(Box::new(pipe)), answered)
             }
@@ -52,20 +52,20 @@ impl Wire {
     }
 
     /// Asks for as long as said, and returns how long each took.
-    pub async fn run(&mut self, load: &Load, time: Duration) -> Vec<Duration> {
+    pub async fn run(&mut self, load: &Workload, time: Duration) -> Vec<Duration> {
         let end = Instant::now() + time;
         match self {
             Self::Http(connections) => {
                 let asking = connections.iter_mut().map(|it| it.run(end));
                 futures::future::join_all(asking).await.concat()
             }
-            Self::Stdio(pipe) => pipe.run(end, load.at_once).await,
+            Self::Stdio(pipe) => pipe.run(end, load.concurrency).await,
         }
     }
 }
 
 /// Reads the result of an answer, and where its list goes on.
-fn result(who: &str, answer: &[u8]) -> (Value, Option<String>) {
+fn parse_result(who: &str, answer: &[u8]) -> (Value, Option<String>) {
     let mut answer: Value = serde_json::from_slice(answer)
         .unwrap_or_else(|_| panic!("{who}: {}", String::from_utf8_lossy(answer)));
     let result = answer["result"].take();
@@ -75,9 +75,9 @@ fn result(who: &str, answer: &[u8]) -> (Value, Option<String>) {
 }
 
 /// Sees that an answer is like the one that was checked.
-fn compare(length: usize, expected: usize) {
+fn assert_similar_length(length: usize, expected: usize) {
     assert!(
-        length.abs_diff(expected) <= DIFFERENCE,
+        length.abs_diff(expected) <= MAX_LENGTH_DIFFERENCE,
         "an answer of {length} bytes where {expected} are right"
     );
 }

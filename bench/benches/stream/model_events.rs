@@ -9,43 +9,43 @@ use toolwright::{
     models::Bytes,
 };
 use toolwright_bench::{
-    Race, Table,
-    stream::{Said, floor, record::record},
+    Comparison, Table,
+    stream::{StreamedAnswer, baseline, recorded::recorded_frames},
 };
 
-use crate::line::{model, packed};
+use crate::recorded_transport::{model_over_recording, pack_frames};
 
 /// Races the ways to read an answer; the times are those of one event.
-pub(crate) fn events(vendor: &str, runtime: &Runtime) -> Table {
-    let frames = record(vendor, true);
+pub(crate) fn compare_model_events(vendor: &str, runtime: &Runtime) -> Table {
+    let frames = recorded_frames(vendor, true);
     let bytes = frames.concat().into_bytes();
     let one_by_one = frames.iter().cloned().map(Bytes::from).collect();
-    let packed = model(vendor, vec![packed(&frames)]);
-    let one_by_one = model(vendor, vec![one_by_one]);
-    let events = runtime.block_on(count(&packed));
+    let packed = model_over_recording(vendor, vec![pack_frames(&frames)]);
+    let one_by_one = model_over_recording(vendor, vec![one_by_one]);
+    let events = runtime.block_on(count_events(&packed));
     let title = format!(
         "{vendor}: {} frames, {} kB; per event, of which there are {events}",
         frames.len(),
         bytes.len() / 1000
     );
-    let race = Race::new(title, runtime)
-        .call(floor::NAME, || {
-            floor::read(vendor, black_box(&bytes)).told()
+    let race = Comparison::new(title, runtime)
+        .add_function(baseline::ROW_NAME, || {
+            baseline::parse_stream(vendor, black_box(&bytes)).to_text()
         })
-        .future("to events, 4 kB at a time", async || said(&packed).await)
-        .future("to events, a frame at a time", async || {
-            said(&one_by_one).await
+        .add_async_function("to events, 4 kB at a time", async || answer_text(&packed).await)
+        .add_async_function("to events, a frame at a time", async || {
+            answer_text(&one_by_one).await
         });
-    race.run().per(events)
+    race.run().divide_by(events)
 }
 
-async fn count(model: &Arc<dyn Model>) -> usize {
+async fn count_events(model: &Arc<dyn Model>) -> usize {
     model.stream(ModelRequest::default()).skip(1).count().await
 }
 
 /// Reads an answer, its text by the deltas and its call by the item.
-async fn said(model: &Arc<dyn Model>) -> String {
-    let mut said = Said::default();
+async fn answer_text(model: &Arc<dyn Model>) -> String {
+    let mut said = StreamedAnswer::default();
     let mut events = model.stream(ModelRequest::default());
     while let Some(event) = events.next().await {
         match event.unwrap() {
@@ -59,5 +59,5 @@ async fn said(model: &Arc<dyn Model>) -> String {
             _ => {}
         }
     }
-    said.told()
+    said.to_text()
 }

@@ -7,34 +7,34 @@
 
 use serde_json::{Value, json};
 
-use super::{ARGUMENTS, CALL, TOOL, arguments, pieces};
+use super::{ARGUMENTS, CALL_ID, TOOL_NAME, argument_deltas, text_deltas};
 
 /// The frames of an answer, which calls the tool at its end or not.
-pub fn record(vendor: &str, calls: bool) -> Vec<String> {
+pub fn recorded_frames(vendor: &str, calls: bool) -> Vec<String> {
     match vendor {
-        "openai" => responses(calls),
-        "openai-chat" => chat(calls),
-        "anthropic" => anthropic(calls),
-        "gemini" => gemini(calls),
-        _ => ollama(calls),
+        "openai" => openai_responses_frames(calls),
+        "openai-chat" => openai_chat_frames(calls),
+        "anthropic" => anthropic_frames(calls),
+        "gemini" => gemini_frames(calls),
+        _ => ollama_frames(calls),
     }
 }
 
-fn event(data: &Value) -> String {
+fn sse_event(data: &Value) -> String {
     format!(
         "event: {}\ndata: {data}\n\n",
         data["type"].as_str().unwrap()
     )
 }
 
-fn responses(calls: bool) -> Vec<String> {
+fn openai_responses_frames(calls: bool) -> Vec<String> {
     let mut frames = Vec::new();
     let mut say = |kind: &str, fields: Value| {
         let mut data = json!({"type": kind, "sequence_number": frames.len()});
         for (name, value) in fields.as_object().unwrap() {
             data[name] = value.clone();
         }
-        frames.push(event(&data));
+        frames.push(sse_event(&data));
     };
     let response = |status: &str, output: Value| {
         json!({"id": "resp_68a1", "object": "response", "created_at": 1763200000, "status": status, "error": null,
@@ -44,9 +44,9 @@ fn responses(calls: bool) -> Vec<String> {
                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 612}, "metadata": {}})
     };
     let message = |status: &str, content: Value| json!({"id": "msg_68a1", "type": "message", "status": status, "content": content, "role": "assistant"});
-    let call = |status: &str, arguments: &str| json!({"id": "fc_68a1", "type": "function_call", "status": status, "arguments": arguments, "call_id": CALL, "name": TOOL});
+    let call = |status: &str, arguments: &str| json!({"id": "fc_68a1", "type": "function_call", "status": status, "arguments": arguments, "call_id": CALL_ID, "name": TOOL_NAME});
     let part = |text: &str| json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text});
-    let text: String = pieces().collect();
+    let text: String = text_deltas().collect();
 
     say(
         "response.created",
@@ -69,7 +69,7 @@ fn responses(calls: bool) -> Vec<String> {
         fields
     };
     say("response.content_part.added", at(json!({"part": part("")})));
-    for piece in pieces() {
+    for piece in text_deltas() {
         say(
             "response.output_text.delta",
             at(json!({"delta": piece, "logprobs": [], "obfuscation": "x8fK2mQ"})),
@@ -94,7 +94,7 @@ fn responses(calls: bool) -> Vec<String> {
             "response.output_item.added",
             json!({"output_index": 1, "item": call("in_progress", "")}),
         );
-        for piece in arguments() {
+        for piece in argument_deltas() {
             say(
                 "response.function_call_arguments.delta",
                 json!({"item_id": "fc_68a1", "output_index": 1, "delta": piece, "obfuscation": "x8fK2mQ"}),
@@ -118,7 +118,7 @@ fn responses(calls: bool) -> Vec<String> {
     frames
 }
 
-fn chat(calls: bool) -> Vec<String> {
+fn openai_chat_frames(calls: bool) -> Vec<String> {
     let chunk = |choices: Value, usage: Value| {
         let data = json!({"id": "chatcmpl-68a1", "object": "chat.completion.chunk", "created": 1763200000,
             "model": "gpt-5-2025-08-07", "service_tier": "default", "system_fingerprint": null,
@@ -135,11 +135,11 @@ fn chat(calls: bool) -> Vec<String> {
         json!({"role": "assistant", "content": "", "refusal": null}),
         None,
     )];
-    frames.extend(pieces().map(|piece| say(json!({"content": piece}), None)));
+    frames.extend(text_deltas().map(|piece| say(json!({"content": piece}), None)));
     if calls {
-        let head = json!({"index": 0, "id": CALL, "type": "function", "function": {"name": TOOL, "arguments": ""}});
+        let head = json!({"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL_NAME, "arguments": ""}});
         frames.push(say(json!({"tool_calls": [head]}), None));
-        frames.extend(arguments().map(|piece| {
+        frames.extend(argument_deltas().map(|piece| {
             let more = json!({"index": 0, "function": {"arguments": piece}});
             say(json!({"tool_calls": [more]}), None)
         }));
@@ -159,43 +159,43 @@ fn chat(calls: bool) -> Vec<String> {
     frames
 }
 
-fn anthropic(calls: bool) -> Vec<String> {
-    let mut frames = vec![event(
+fn anthropic_frames(calls: bool) -> Vec<String> {
+    let mut frames = vec![sse_event(
         &json!({"type": "message_start", "message": {"id": "msg_68a1", "type": "message",
         "role": "assistant", "model": "claude-sonnet-4-5", "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": 81, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}}}),
     )];
     let mut block = |index: usize, begun: Value, deltas: Vec<Value>| {
-        frames.push(event(
+        frames.push(sse_event(
             &json!({"type": "content_block_start", "index": index, "content_block": begun}),
         ));
         for delta in deltas {
-            frames.push(event(
+            frames.push(sse_event(
                 &json!({"type": "content_block_delta", "index": index, "delta": delta}),
             ));
         }
-        frames.push(event(
+        frames.push(sse_event(
             &json!({"type": "content_block_stop", "index": index}),
         ));
     };
-    let texts = pieces().map(|piece| json!({"type": "text_delta", "text": piece}));
+    let texts = text_deltas().map(|piece| json!({"type": "text_delta", "text": piece}));
     block(0, json!({"type": "text", "text": ""}), texts.collect());
     if calls {
         let inputs =
-            arguments().map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
-        let begun = json!({"type": "tool_use", "id": CALL, "name": TOOL, "input": {}});
+            argument_deltas().map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+        let begun = json!({"type": "tool_use", "id": CALL_ID, "name": TOOL_NAME, "input": {}});
         block(1, begun, inputs.collect());
     }
     let reason = if calls { "tool_use" } else { "end_turn" };
-    frames.push(event(
+    frames.push(sse_event(
         &json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null},
         "usage": {"output_tokens": 531}}),
     ));
-    frames.push(event(&json!({"type": "message_stop"})));
+    frames.push(sse_event(&json!({"type": "message_stop"})));
     frames
 }
 
-fn gemini(calls: bool) -> Vec<String> {
+fn gemini_frames(calls: bool) -> Vec<String> {
     let chunk = |part: Value, finish: Option<&str>| {
         let mut candidate = json!({"content": {"parts": [part], "role": "model"}, "index": 0});
         if let Some(finish) = finish {
@@ -207,29 +207,29 @@ fn gemini(calls: bool) -> Vec<String> {
             "modelVersion": "gemini-3-pro", "responseId": "q8sYabCdEf"});
         format!("data: {data}\r\n\r\n")
     };
-    let mut frames: Vec<String> = pieces()
+    let mut frames: Vec<String> = text_deltas()
         .map(|piece| chunk(json!({"text": piece}), None))
         .collect();
     if calls {
         let args: Value = serde_json::from_str(ARGUMENTS).unwrap();
-        let call = json!({"functionCall": {"id": CALL, "name": TOOL, "args": args}});
+        let call = json!({"functionCall": {"id": CALL_ID, "name": TOOL_NAME, "args": args}});
         frames.push(chunk(call, None));
     }
     frames.push(chunk(json!({"text": ""}), Some("STOP")));
     frames
 }
 
-fn ollama(calls: bool) -> Vec<String> {
+fn ollama_frames(calls: bool) -> Vec<String> {
     let line = |message: Value| {
         let data = json!({"model": "qwen3", "created_at": "2026-11-15T12:00:00.123456789Z", "message": message, "done": false});
         format!("{data}\n")
     };
     let say = |piece| line(json!({"role": "assistant", "content": piece}));
-    let mut frames: Vec<String> = pieces().map(say).collect();
+    let mut frames: Vec<String> = text_deltas().map(say).collect();
     if calls {
         let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
         let call =
-            json!({"id": CALL, "function": {"index": 0, "name": TOOL, "arguments": arguments}});
+            json!({"id": CALL_ID, "function": {"index": 0, "name": TOOL_NAME, "arguments": arguments}});
         frames.push(line(
             json!({"role": "assistant", "content": "", "tool_calls": [call]}),
         ));

@@ -4,17 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::run::{Run, cargo, root};
+use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::transcript::{self, Transcript};
 
 /// How long one command may take once it is built: a transcript of a server would never end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs every transcript; returns how many there are.
 pub(crate) fn check() -> Result<usize, String> {
     let mut transcripts = Vec::new();
     for (file, source) in example_sources()? {
-        let found = transcript::in_header(&source);
+        let found = transcript::find_in_doc_header(&source);
         if found.is_empty() {
             println!("{file}: shows no transcript");
         }
@@ -22,15 +22,15 @@ pub(crate) fn check() -> Result<usize, String> {
     }
     for file in readmes()? {
         let text = read(&file)?;
-        let shown = shown(&file);
-        let found = transcript::in_markdown(&text).map_err(|fault| format!("{shown}: {fault}"))?;
+        let shown = display_path(&file);
+        let found = transcript::find_in_markdown(&text).map_err(|fault| format!("{shown}: {fault}"))?;
         transcripts.extend(found.into_iter().map(|found| (shown.clone(), found)));
     }
 
     let mut differing = 0;
     for (file, transcript) in &transcripts {
         let place = format!("{file}:{}", transcript.line);
-        match keeps_its_promise(transcript) {
+        match check_output(transcript) {
             Ok(()) => println!("{place}: as shown: {}", transcript.command),
             Err(why) => {
                 differing += 1;
@@ -47,26 +47,26 @@ pub(crate) fn check() -> Result<usize, String> {
     }
 }
 
-fn keeps_its_promise(transcript: &Transcript) -> Result<(), String> {
-    let line = transcript::split(&transcript.command)?;
+fn check_output(transcript: &Transcript) -> Result<(), String> {
+    let line = transcript::split_command(&transcript.command)?;
     let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
     let run = match words.as_slice() {
-        ["cargo", "run", args @ ..] => built(args)?,
+        ["cargo", "run", args @ ..] => build_command(args)?,
         ["cargo", "xtask", ..] => return Err("a transcript may not start xtask".to_owned()),
-        other => Run::words(other),
+        other => CommandRunner::from_words(other),
     };
-    let captured = run.env("NO_COLOR", "1").capture(PATIENCE)?;
-    if captured.exit != Some(line.exit) {
+    let captured = run.env("NO_COLOR", "1").capture(COMMAND_TIMEOUT)?;
+    if captured.exit != Some(line.expected_exit_code) {
         let exit = captured
             .exit
             .map_or("a signal".to_owned(), |code| code.to_string());
         return Err(format!(
             "promised exit {}, got {exit}, after printing:\n{}",
-            line.exit,
+            line.expected_exit_code,
             indented(&captured.output)
         ));
     }
-    if transcript.accepts(&captured.output) {
+    if transcript.matches_output(&captured.output) {
         return Ok(());
     }
     Err(format!(
@@ -77,7 +77,7 @@ fn keeps_its_promise(transcript: &Transcript) -> Result<(), String> {
 }
 
 /// Builds what `cargo run` would, so that compiling counts neither as output nor as time; returns the quiet run.
-fn built<'a>(args: &[&'a str]) -> Result<Run, String> {
+fn build_command<'a>(args: &[&'a str]) -> Result<CommandRunner, String> {
     let end = args.iter().position(|arg| *arg == "--");
     let (options, program_args) = args.split_at(end.unwrap_or(args.len()));
     let options: Vec<&'a str> = options
@@ -85,8 +85,8 @@ fn built<'a>(args: &[&'a str]) -> Result<Run, String> {
         .copied()
         .filter(|option| !matches!(*option, "-q" | "--quiet" | "--locked"))
         .collect();
-    cargo("build", &["--quiet"]).args(&options).stream()?;
-    Ok(cargo("run", &["--quiet"]).args(&options).args(program_args))
+    cargo_command("build", &["--quiet"]).args(&options).run_inherited()?;
+    Ok(cargo_command("run", &["--quiet"]).args(&options).args(program_args))
 }
 
 fn indented(text: &str) -> String {
@@ -100,7 +100,7 @@ fn indented(text: &str) -> String {
 
 /// Each program of the course by its path: `examples/*.rs`, and `main.rs` of `examples/NN-*/`.
 fn example_sources() -> Result<Vec<(String, String)>, String> {
-    let folder = root().join("examples");
+    let folder = workspace_root().join("examples");
     let Ok(entries) = fs::read_dir(&folder) else {
         return Ok(Vec::new());
     };
@@ -109,14 +109,14 @@ fn example_sources() -> Result<Vec<(String, String)>, String> {
         .flat_map(|entry| programs_at(&entry.path()))
         .collect();
     programs.sort();
-    let source = |path: &PathBuf| Ok((shown(path), read(path)?));
+    let source = |path: &PathBuf| Ok((display_path(path), read(path)?));
     programs.iter().map(source).collect()
 }
 
 /// The project's own README, then that of each bridge.
 fn readmes() -> Result<Vec<PathBuf>, String> {
-    let mut files = vec![root().join("README.md")];
-    let bridges = root().join("bridges");
+    let mut files = vec![workspace_root().join("README.md")];
+    let bridges = workspace_root().join("bridges");
     let entries = fs::read_dir(&bridges).map_err(|error| format!("bridges: {error}"))?;
     let readmes = entries.filter_map(Result::ok);
     let readmes = readmes.map(|entry| entry.path().join("README.md"));
@@ -126,12 +126,12 @@ fn readmes() -> Result<Vec<PathBuf>, String> {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", shown(path)))
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", display_path(path)))
 }
 
 /// A path as people write it: from the project's root.
-fn shown(path: &Path) -> String {
-    let path = path.strip_prefix(root()).unwrap_or(path);
+fn display_path(path: &Path) -> String {
+    let path = path.strip_prefix(workspace_root()).unwrap_or(path);
     path.display().to_string()
 }
 

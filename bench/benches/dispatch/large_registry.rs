@@ -5,28 +5,28 @@ use std::{collections::HashMap, hint::black_box};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolwright::{Json, Registry, Tool};
-use toolwright_bench::{Race, Table, order::plain};
+use toolwright_bench::{Comparison, Table, order::plain};
 
-const TOOLS: usize = 10_000;
+const TOOL_COUNT: usize = 10_000;
 
 /// Races the ways to add all of them.
-pub(crate) fn add(runtime: &Runtime) -> Table {
+pub(crate) fn compare_registration(runtime: &Runtime) -> Table {
     let tools = &tools();
     let named = || {
         tools
             .iter()
             .map(|tool| (tool.name().as_str(), tool.clone()))
     };
-    Race::new("adding 10,000 tools", runtime)
-        .call("to a HashMap", || {
+    Comparison::new("adding 10,000 tools", runtime)
+        .add_function("to a HashMap", || {
             named().collect::<HashMap<_, _>>().len().to_string()
         })
-        .call("to a registry, at once", || {
+        .add_function("to a registry, at once", || {
             let registry = Registry::new();
             registry.add(tools.clone()).unwrap();
             registry.snapshot().len().to_string()
         })
-        .call("to a registry, one by one", || {
+        .add_function("to a registry, one by one", || {
             let registry = Registry::new();
             for tool in tools {
                 registry.add(tool.clone()).unwrap();
@@ -37,25 +37,25 @@ pub(crate) fn add(runtime: &Runtime) -> Table {
 }
 
 /// Races the ways to find one of them.
-pub(crate) fn find(runtime: &Runtime) -> Table {
+pub(crate) fn compare_lookup(runtime: &Runtime) -> Table {
     let registry = &registry();
     let snapshot = &registry.snapshot();
     let names = snapshot.iter().map(|entry| entry.spec().name.as_str());
     let map: &HashMap<&str, &str> = &names.map(|name| (name, name)).collect();
     let name = "tool_7777";
-    Race::new("finding one of 10,000 tools", runtime)
-        .call("HashMap::get", || *map.get(black_box(name)).unwrap())
-        .call("Snapshot::get", || {
+    Comparison::new("finding one of 10,000 tools", runtime)
+        .add_function("HashMap::get", || *map.get(black_box(name)).unwrap())
+        .add_function("Snapshot::get", || {
             snapshot.get(black_box(name)).unwrap().spec().name.as_str()
         })
-        .call("Registry::get", || {
+        .add_function("Registry::get", || {
             registry.get(black_box(name)).unwrap().name().to_string()
         })
         .run()
 }
 
 /// Races the ways to write the JSON of `tools list`.
-pub(crate) fn list(runtime: &Runtime) -> Table {
+pub(crate) fn compare_listing(runtime: &Runtime) -> Table {
     let registry = &registry();
     let listed = move || {
         let snapshot = registry.snapshot();
@@ -65,11 +65,11 @@ pub(crate) fn list(runtime: &Runtime) -> Table {
     let text = listed();
     let values: &Vec<Value> = &serde_json::from_str(&text).unwrap();
     let title = format!("listing 10,000 tools, {} kB of JSON", text.len() / 1000);
-    Race::new(title, runtime)
-        .call("serde_json::Value", || {
+    Comparison::new(title, runtime)
+        .add_function("serde_json::Value", || {
             serde_json::to_string(values).unwrap()
         })
-        .call("Snapshot", listed)
+        .add_function("Snapshot", listed)
         .run()
 }
 
@@ -80,7 +80,7 @@ fn tools() -> Vec<Tool> {
             .run(|args: plain::Args, _| Json(plain::work(args.order, args.dry_run)))
             .unwrap()
     };
-    (0..TOOLS).map(tool).collect()
+    (0..TOOL_COUNT).map(tool).collect()
 }
 
 fn registry() -> Registry {

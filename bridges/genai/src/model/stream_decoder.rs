@@ -9,27 +9,27 @@ use serde_json::value::to_raw_value;
 use toolwright::chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
 use toolwright::wire::Plan;
 
-use super::error::error;
-use crate::result::replayed;
-use crate::tools::asked;
+use super::error::to_model_error;
+use crate::result::replay_arguments;
+use crate::tools::to_tool_call;
 
 /// An answer that is being read.
-pub(crate) struct Answer {
+pub(crate) struct StreamDecoder {
     pub(crate) model: ModelIden,
     pub(crate) plan: Plan,
     /// The ids of all calls of the conversation.
     pub(crate) ids: HashSet<String>,
     /// The calls that were shown, each as genai names it and as it is named here, and how much of it was shown.
-    pub(crate) shown: Vec<(String, String, usize)>,
-    pub(crate) over: bool,
+    pub(crate) emitted_calls: Vec<(String, String, usize)>,
+    pub(crate) is_finished: bool,
 }
 
 type Events = Vec<Result<ModelEvent, ModelError>>;
 
-impl Answer {
+impl StreamDecoder {
     /// Reads an event, or that there are no more; nothing once the answer is over.
-    pub(crate) fn read(&mut self, event: Option<genai::Result<ChatStreamEvent>>) -> Option<Events> {
-        if self.over {
+    pub(crate) fn decode_event(&mut self, event: Option<genai::Result<ChatStreamEvent>>) -> Option<Events> {
+        if self.is_finished {
             return None;
         }
         let mut events = Events::new();
@@ -44,14 +44,14 @@ impl Answer {
             Some(Ok(ChatStreamEvent::ToolCallChunk(more)))
                 if more.tool_call.fn_arguments.is_string() =>
             {
-                self.show(&more.tool_call, &mut events);
+                self.emit_call_delta(&more.tool_call, &mut events);
             }
-            Some(Ok(ChatStreamEvent::End(end))) => self.end(end, &mut events),
+            Some(Ok(ChatStreamEvent::End(end))) => self.emit_end(end, &mut events),
             Some(Ok(_)) => {}
-            Some(Err(failed)) => events.push(Err(error(failed))),
-            None => events.push(Err(cut_off())),
+            Some(Err(failed)) => events.push(Err(to_model_error(failed))),
+            None => events.push(Err(truncated_error())),
         }
-        self.over = matches!(
+        self.is_finished = matches!(
             events.last(),
             Some(Err(_) | Ok(ModelEvent::Finished { .. }))
         );
@@ -59,22 +59,22 @@ impl Answer {
     }
 
     /// Shows what is new of a call, and returns its id.
-    fn show(&mut self, call: &ToolCall, events: &mut Events) -> String {
-        let (asked, given) = (asked(call), &call.call_id);
+    fn emit_call_delta(&mut self, call: &ToolCall, events: &mut Events) -> String {
+        let (asked, given) = (to_tool_call(call), &call.call_id);
         let same = |known: &str| !known.is_empty() && known == given;
-        let known = self.shown.iter().position(|(known, ..)| same(known));
-        let index = known.unwrap_or(self.shown.len());
+        let known = self.emitted_calls.iter().position(|(known, ..)| same(known));
+        let index = known.unwrap_or(self.emitted_calls.len());
         if known.is_none() {
-            let id = self.id(call);
+            let id = self.unique_call_id(call);
             let name = self.plan.lift(asked.clone()).name;
-            self.shown.push((given.clone(), id.clone(), 0));
+            self.emitted_calls.push((given.clone(), id.clone(), 0));
             events.push(Ok(ModelEvent::CallStarted {
                 index,
                 id: id.into(),
                 name,
             }));
         }
-        let Some((_, id, shown)) = self.shown.get_mut(index) else {
+        let Some((_, id, shown)) = self.emitted_calls.get_mut(index) else {
             return String::new();
         };
         let arguments = asked.arguments.as_str();
@@ -94,7 +94,7 @@ impl Answer {
     }
 
     /// An id that no other call has: those that genai makes up for Gemini come again with every answer.
-    fn id(&mut self, call: &ToolCall) -> String {
+    fn unique_call_id(&mut self, call: &ToolCall) -> String {
         let (mut id, mut number) = (call.call_id.clone(), self.ids.len());
         while id.is_empty() || !self.ids.insert(id.clone()) {
             number += 1;
@@ -104,7 +104,7 @@ impl Answer {
         id
     }
 
-    fn end(&mut self, end: StreamEnd, events: &mut Events) {
+    fn emit_end(&mut self, end: StreamEnd, events: &mut Events) {
         let mut parts = end.captured_content.unwrap_or_default();
         if let Some(thoughts) = end.captured_reasoning_content
             && !parts.contains_reasoning_content()
@@ -113,7 +113,7 @@ impl Answer {
         }
         let calls = parts.contains_tool_call();
         for part in parts {
-            let item = self.item(part, events);
+            let item = self.to_item(part, events);
             events.push(Ok(ModelEvent::Item(item)));
         }
         let stop = match end.captured_stop_reason {
@@ -124,26 +124,26 @@ impl Answer {
             Some(StopReason::Other(word)) => Stop::Other(word),
             // There, genai ends an answer that was cut off as if it were whole.
             None if self.model.adapter_kind == AdapterKind::Gemini => {
-                return events.push(Err(cut_off()));
+                return events.push(Err(truncated_error()));
             }
             _ if calls => Stop::Calls,
             _ => Stop::End,
         };
-        let usage = spent(end.captured_usage.unwrap_or_default());
+        let usage = to_usage(end.captured_usage.unwrap_or_default());
         events.push(Ok(ModelEvent::Finished { stop, usage }));
     }
 
-    fn item(&mut self, mut part: ContentPart, events: &mut Events) -> Item {
+    fn to_item(&mut self, mut part: ContentPart, events: &mut Events) -> Item {
         let kind = match &mut part {
             ContentPart::Text(text) => ItemKind::Text { text: text.clone() },
             ContentPart::ReasoningContent(text) => ItemKind::Reasoning { text: text.clone() },
             ContentPart::ToolCall(call) => {
-                call.call_id = self.show(call, events);
-                let shown = self.shown.iter_mut().find(|(_, id, _)| *id == call.call_id);
+                call.call_id = self.emit_call_delta(call, events);
+                let shown = self.emitted_calls.iter_mut().find(|(_, id, _)| *id == call.call_id);
                 // A call that comes under the same id is another one.
                 shown.into_iter().for_each(|(given, ..)| given.clear());
-                let asked = self.plan.lift(asked(call));
-                call.fn_arguments = replayed(call.fn_arguments.take());
+                let asked = self.plan.lift(to_tool_call(call));
+                call.fn_arguments = replay_arguments(call.fn_arguments.take());
                 ItemKind::Call { call: asked }
             }
             ContentPart::Custom(custom) => {
@@ -154,25 +154,25 @@ impl Answer {
             _ => ItemKind::Other,
         };
         match to_raw_value(&part) {
-            Ok(raw) => Item::new(kind).with_raw(&protocol(&self.model), raw),
+            Ok(raw) => Item::new(kind).with_raw(&protocol_name(&self.model), raw),
             Err(_) => Item::new(kind),
         }
     }
 }
 
 /// What genai's own parts are kept under: a signature means nothing to another provider.
-pub(crate) fn protocol(model: &ModelIden) -> String {
+pub(crate) fn protocol_name(model: &ModelIden) -> String {
     format!("genai/{}", model.adapter_kind.as_lower_str())
 }
 
-fn cut_off() -> ModelError {
+fn truncated_error() -> ModelError {
     ModelError::new(
         ModelErrorKind::Network,
         "the answer is cut off: its stream ended early",
     )
 }
 
-fn spent(spent: genai::chat::Usage) -> Usage {
+fn to_usage(spent: genai::chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| {
         tokens
             .and_then(|tokens| tokens.try_into().ok())

@@ -6,68 +6,68 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    contender::{Contender, Way},
-    era::Era,
-    load::Load,
+    servers::{BenchmarkedServer, Transport},
+    protocol_generation::ProtocolGeneration,
+    workload::Workload,
     process::Process,
-    wire::Wire,
+    client::McpClient,
 };
 
 const ROUNDS: u32 = 12;
-const ROUND: Duration = Duration::from_millis(200);
+const ROUND_TIME: Duration = Duration::from_millis(200);
 const WARM_UP: Duration = Duration::from_millis(200);
 
 /// What was measured of one server.
-pub struct Row {
+pub struct Measurement {
     pub name: &'static str,
-    pub era: Era,
+    pub generation: ProtocolGeneration,
     /// Per second, in the best round.
     pub rate: f64,
     pub median: Duration,
-    pub slowest_of_a_hundred: Duration,
+    pub p99: Duration,
     /// What one request keeps cores busy, over all rounds.
-    pub busy: Duration,
+    pub cpu_time_per_request: Duration,
     pub memory: u64,
     /// From the start of the process.
     pub first_answer: Duration,
 }
 
-struct Runner {
+struct ServerRun {
     process: Process,
-    wire: Wire,
-    row: Row,
+    wire: McpClient,
+    row: Measurement,
     /// For how long; one answer may take longer than a round.
-    asked: Duration,
+    load_time: Duration,
     requests: u32,
-    busy: Duration,
+    cpu_time: Duration,
 }
 
-pub async fn run(contenders: &[&Contender], way: Way, load: &Load) -> Vec<Row> {
+pub async fn run(contenders: &[&BenchmarkedServer], way: Transport, load: &Workload) -> Vec<Measurement> {
     let mut runners = Vec::new();
-    for contender in contenders.iter().filter(|it| it.has(way)) {
-        runners.push(Runner::start(contender, way, load).await);
+    for contender in contenders.iter().filter(|it| it.supports(way)) {
+        runners.push(ServerRun::start(contender, way, load).await);
     }
     for _ in 0..ROUNDS {
         for runner in &mut runners {
             runner.round(load).await;
         }
     }
-    runners.into_iter().map(Runner::finish).collect()
+    runners.into_iter().map(ServerRun::finish).collect()
 }
 
-impl Runner {
-    async fn start(contender: &Contender, way: Way, load: &Load) -> Self {
+impl ServerRun {
+    async fn start(contender: &BenchmarkedServer, way: Transport, load: &Workload) -> Self {
         let start = Instant::now();
         let mut process = Process::start(contender.command(way, load));
-        let (mut wire, answered) = Wire::open(&mut process, contender, way, load).await;
+        let (mut wire, answered) = McpClient::open(&mut process, contender, way, load).await;
         wire.run(load, WARM_UP).await;
-        let row = Row {
+        let row = Measurement {
             name: contender.name,
-            era: contender.era,
+            generation: contender.era,
             rate: 0.0,
             median: Duration::ZERO,
-            slowest_of_a_hundred: Duration::ZERO,
-            busy: Duration::ZERO,
+            p99: Duration::ZERO,
+            cpu_time_per_request: Duration::ZERO,
             memory: 0,
             first_answer: answered - start,
         };
@@ -75,34 +75,34 @@ impl Runner {
             process,
             wire,
             row,
-            asked: Duration::ZERO,
+            load_time: Duration::ZERO,
             requests: 0,
-            busy: Duration::ZERO,
+            cpu_time: Duration::ZERO,
         }
     }
 
-    async fn round(&mut self, load: &Load) {
-        if self.asked >= ROUND * ROUNDS {
+    async fn round(&mut self, load: &Workload) {
+        if self.load_time >= ROUND_TIME * ROUNDS {
             return;
         }
-        let (start, busy) = (Instant::now(), self.process.busy());
-        let mut times = self.wire.run(load, ROUND).await;
+        let (start, busy) = (Instant::now(), self.process.cpu_time());
+        let mut times = self.wire.run(load, ROUND_TIME).await;
         let time = start.elapsed();
         let rate = times.len() as f64 / time.as_secs_f64();
-        self.asked += time;
-        self.busy += self.process.busy() - busy;
+        self.load_time += time;
+        self.cpu_time += self.process.cpu_time() - busy;
         self.requests += u32::try_from(times.len()).unwrap();
         if rate > self.row.rate {
             times.sort_unstable();
             self.row.rate = rate;
             self.row.median = times[times.len() / 2];
-            self.row.slowest_of_a_hundred = times[times.len() * 99 / 100];
+            self.row.p99 = times[times.len() * 99 / 100];
         }
     }
 
-    fn finish(mut self) -> Row {
-        self.row.busy = self.busy / self.requests;
-        self.row.memory = self.process.memory();
+    fn finish(mut self) -> Measurement {
+        self.row.cpu_time_per_request = self.cpu_time / self.requests;
+        self.row.memory = self.process.resident_bytes();
         self.row
     }
 }

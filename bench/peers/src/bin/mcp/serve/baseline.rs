@@ -9,22 +9,22 @@ use schemars::schema_for;
 use serde_json::{Value, json};
 use toolwright_bench::sum;
 
-use super::{ADD, listen, others, page};
-use crate::{contender::Way, load::Load};
+use super::{ADD, bind_listener, extra_tool_names, page};
+use crate::{servers::Transport, workload::Workload};
 
-pub async fn serve(way: Way, load: &Load) {
-    let answer = json!({ "jsonrpc": "2.0", "id": 1_000_000, "result": result(load) });
+pub async fn serve(way: Transport, load: &Workload) {
+    let answer = json!({ "jsonrpc": "2.0", "id": 1_000_000, "result": canned_result(load) });
     let answer = answer.to_string();
     match way {
-        Way::Http => {
+        Transport::Http => {
             let answer = Bytes::from(answer);
             let respond = move |_asked: Bytes| async move {
                 ([(header::CONTENT_TYPE, "application/json")], answer)
             };
             let app = Router::new().route("/mcp", post(respond));
-            axum::serve(listen().await, app).await.unwrap();
+            axum::serve(bind_listener().await, app).await.unwrap();
         }
-        Way::Stdio => {
+        Transport::Stdio => {
             let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
             let (mut line, answer) = (Vec::new(), answer + "\n");
             while input.read_until(b'\n', &mut line).unwrap() > 0 {
@@ -35,7 +35,7 @@ pub async fn serve(way: Way, load: &Load) {
     }
 }
 
-fn result(load: &Load) -> Value {
+fn canned_result(load: &Workload) -> Value {
     let text = |text: String| json!({ "content": [{ "type": "text", "text": text }] });
     match load.tool {
         Some("add") => text("5".to_owned()),
@@ -46,7 +46,7 @@ fn result(load: &Load) -> Value {
                 json!({ "name": name, "description": ADD, "inputSchema": schema })
             };
             let names = ["add".to_owned(), "page".to_owned()];
-            let names = names.into_iter().chain(others(load.tools));
+            let names = names.into_iter().chain(extra_tool_names(load.tools));
             json!({ "tools": names.map(tool).collect::<Vec<_>>() })
         }
     }

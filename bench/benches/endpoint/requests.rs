@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{self, Answer};
-use crate::script;
+use crate::client::{self, EventStream};
+use crate::scripted_model;
 
 /// How the answer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,29 +25,29 @@ impl Protocol {
     }
 
     /// Asks in a new conversation; returns its answer, and the number before its first event.
-    pub(crate) async fn ask(self, addr: &str, conversation: &str) -> (Answer, u64) {
+    pub(crate) async fn send_message(self, addr: &str, conversation: &str) -> (EventStream, u64) {
         match self {
             Self::Ui => {
                 let parts = json!([{ "type": "text", "text": "Tell me." }]);
                 let message = json!({ "id": "1", "role": "user", "parts": parts });
                 let body = json!({ "id": conversation, "messages": [message] });
-                let answer = client::send(addr, "POST", "/api/chat", body.to_string()).await;
+                let answer = client::send_request(addr, "POST", "/api/chat", body.to_string()).await;
                 (answer, 0)
             }
             Self::Native => {
                 let path = format!("/api/conversations/{conversation}/prompt");
                 let body = json!({ "text": "Tell me." }).to_string();
-                let taken = client::send(addr, "POST", &path, body).await;
-                let taken = taken.whole().await;
+                let taken = client::send_request(addr, "POST", &path, body).await;
+                let taken = taken.read_to_end().await;
                 let taken: Value = serde_json::from_slice(&taken).unwrap();
                 let after = taken["seq"].as_u64().unwrap();
-                (events(addr, conversation, after).await, after)
+                (read_events(addr, conversation, after).await, after)
             }
         }
     }
 
     /// Whether this is the last event.
-    pub(crate) fn is_last(self, data: &[u8]) -> bool {
+    pub(crate) fn is_last_event(self, data: &[u8]) -> bool {
         match self {
             Self::Ui => data == b"[DONE]",
             Self::Native => contains(data, br#""type":"ended""#) || is_snapshot(data),
@@ -56,37 +56,37 @@ impl Protocol {
 }
 
 /// The events of a conversation after a number.
-pub(crate) async fn events(addr: &str, conversation: &str, after: u64) -> Answer {
+pub(crate) async fn read_events(addr: &str, conversation: &str, after: u64) -> EventStream {
     let path = format!("/api/conversations/{conversation}/events?after={after}");
-    client::send(addr, "GET", &path, String::new()).await
+    client::send_request(addr, "GET", &path, String::new()).await
 }
 
 /// How one answer came.
-pub(crate) struct Told {
+pub(crate) struct AnswerTiming {
     /// Until the first piece of text; none where a snapshot told it all.
-    pub(crate) first: Option<Duration>,
-    pub(crate) whole: Duration,
+    pub(crate) time_to_first_delta: Option<Duration>,
+    pub(crate) total_time: Duration,
     pub(crate) events: usize,
 }
 
 /// Asks, and reads to the end.
-pub(crate) async fn told(addr: &str, protocol: Protocol, conversation: &str) -> Told {
+pub(crate) async fn measure_answer(addr: &str, protocol: Protocol, conversation: &str) -> AnswerTiming {
     let start = Instant::now();
-    let (mut answer, _) = protocol.ask(addr, conversation).await;
+    let (mut answer, _) = protocol.send_message(addr, conversation).await;
     let (mut first, mut events) = (None, 0);
     loop {
-        let data = answer.data().await.unwrap();
+        let data = answer.next_event_data().await.unwrap();
         events += 1;
         if first.is_none() && contains(&data, br#""delta""#) {
             first = Some(start.elapsed());
         }
-        if protocol.is_last(&data) {
+        if protocol.is_last_event(&data) {
             break;
         }
     }
-    Told {
-        first,
-        whole: start.elapsed(),
+    AnswerTiming {
+        time_to_first_delta: first,
+        total_time: start.elapsed(),
         events,
     }
 }
@@ -97,10 +97,10 @@ pub(crate) fn is_snapshot(data: &[u8]) -> bool {
 }
 
 /// Whether the conversation has the whole answer.
-pub(crate) async fn is_kept(addr: &str, conversation: &str) -> bool {
+pub(crate) async fn is_stored(addr: &str, conversation: &str) -> bool {
     let path = format!("/api/conversations/{conversation}");
-    let kept = client::send(addr, "GET", &path, String::new()).await;
-    contains(&kept.whole().await, script::text().as_bytes())
+    let kept = client::send_request(addr, "GET", &path, String::new()).await;
+    contains(&kept.read_to_end().await, scripted_model::full_text().as_bytes())
 }
 
 fn contains(data: &[u8], wanted: &[u8]) -> bool {
@@ -108,7 +108,7 @@ fn contains(data: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// A piece of the answer's text, where the event has one.
-pub(crate) fn delta(protocol: Protocol, data: &[u8]) -> Option<String> {
+pub(crate) fn parse_delta(protocol: Protocol, data: &[u8]) -> Option<String> {
     let event: Value = serde_json::from_slice(data).ok()?;
     let (event, text) = match protocol {
         Protocol::Ui => (&event, "text-delta"),

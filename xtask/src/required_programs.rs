@@ -1,9 +1,9 @@
 //! What the steps need on the machine, and how to get it.
 
-use crate::run::Run;
+use crate::command_runner::CommandRunner;
 
 /// One program, or several that come together, that some step needs.
-struct Need {
+struct RequiredProgram {
     program: &'static str,
     /// Succeeds when the program is there.
     probe: &'static [&'static str],
@@ -11,23 +11,23 @@ struct Need {
     install: &'static [&'static str],
 }
 
-const NEEDS: &[Need] = &[
-    Need {
+const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
+    RequiredProgram {
         program: "rustfmt",
         probe: &["cargo", "fmt", "--version"],
         install: &["rustup", "component", "add", "rustfmt"],
     },
-    Need {
+    RequiredProgram {
         program: "clippy",
         probe: &["cargo", "clippy", "--version"],
         install: &["rustup", "component", "add", "clippy"],
     },
-    Need {
+    RequiredProgram {
         program: "npm",
         probe: &["npm", "--version"],
         install: &["sh", "-c", "apt-get update && apt-get install -y npm"],
     },
-    Need {
+    RequiredProgram {
         program: "python3",
         probe: &[
             "python3",
@@ -40,7 +40,7 @@ const NEEDS: &[Need] = &[
             "apt-get update && apt-get install -y python3-venv",
         ],
     },
-    Need {
+    RequiredProgram {
         program: "PostgreSQL",
         probe: &["sh", "-c", "ls /usr/lib/postgresql/*/bin/initdb"],
         install: &[
@@ -49,7 +49,7 @@ const NEEDS: &[Need] = &[
             "apt-get update && apt-get install -y --no-install-recommends postgresql",
         ],
     },
-    Need {
+    RequiredProgram {
         program: "Chromium",
         probe: &["chromium", "--version"],
         install: &[
@@ -58,7 +58,7 @@ const NEEDS: &[Need] = &[
             "apt-get update && apt-get install -y --no-install-recommends chromium",
         ],
     },
-    Need {
+    RequiredProgram {
         program: "MCP servers, SDKs, browser drivers and the schema test suite",
         probe: &["python3", "tests/real/install.py", "--check"],
         install: &["python3", "tests/real/install.py"],
@@ -66,33 +66,33 @@ const NEEDS: &[Need] = &[
 ];
 
 /// Installs whatever is missing.
-pub(crate) fn prepare() -> Result<(), String> {
-    NEEDS.iter().try_for_each(Need::meet)
+pub(crate) fn install_missing_programs() -> Result<(), String> {
+    REQUIRED_PROGRAMS.iter().try_for_each(RequiredProgram::ensure_installed)
 }
 
-impl Need {
-    fn meet(&self) -> Result<(), String> {
-        if self.is_met() {
+impl RequiredProgram {
+    fn ensure_installed(&self) -> Result<(), String> {
+        if self.is_installed() {
             println!("{}: found", self.program);
             return Ok(());
         }
         println!("{}: missing, installing", self.program);
-        Run::words(self.install)
-            .stream()
+        CommandRunner::from_words(self.install)
+            .run_inherited()
             .map_err(|why| format!("{} is missing: {why}", self.program))?;
-        if self.is_met() {
+        if self.is_installed() {
             Ok(())
         } else {
             Err(format!(
                 "{} is installed, yet `{}` still fails",
                 self.program,
-                Run::words(self.probe)
+                CommandRunner::from_words(self.probe)
             ))
         }
     }
 
-    fn is_met(&self) -> bool {
-        Run::words(self.probe).succeeds()
+    fn is_installed(&self) -> bool {
+        CommandRunner::from_words(self.probe).succeeds()
     }
 }
 
@@ -105,33 +105,33 @@ mod tests {
 
     #[test]
     fn what_is_there_is_not_installed() {
-        let need = Need {
+        let need = RequiredProgram {
             program: "sun",
             probe: THERE,
             install: ABSENT,
         };
-        assert_eq!(need.meet(), Ok(()));
+        assert_eq!(need.ensure_installed(), Ok(()));
     }
 
     #[test]
     fn an_install_that_fails_names_the_program() {
-        let need = Need {
+        let need = RequiredProgram {
             program: "moon",
             probe: ABSENT,
             install: ABSENT,
         };
-        let error = need.meet().expect_err("it cannot be installed");
+        let error = need.ensure_installed().expect_err("it cannot be installed");
         assert!(error.starts_with("moon is missing: "), "{error}");
     }
 
     #[test]
     fn an_install_that_changes_nothing_is_noticed() {
-        let need = Need {
+        let need = RequiredProgram {
             program: "moon",
             probe: ABSENT,
             install: THERE,
         };
-        let error = need.meet().expect_err("the probe still fails");
+        let error = need.ensure_installed().expect_err("the probe still fails");
         assert!(error.contains("still fails"), "{error}");
     }
 }

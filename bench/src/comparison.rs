@@ -12,82 +12,82 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::Table;
 
-const LAP: Duration = Duration::from_millis(5);
+const MIN_BATCH_TIME: Duration = Duration::from_millis(5);
 const ROUNDS: usize = 60;
-const ENOUGH: Duration = Duration::from_secs(10);
+const MAX_TOTAL_TIME: Duration = Duration::from_secs(10);
 
 /// Rows that are timed against each other.
-pub struct Race<'a> {
+pub struct Comparison<'a> {
     title: String,
     runtime: &'a Runtime,
-    rows: Vec<Row<'a>>,
+    rows: Vec<ComparedFunction<'a>>,
 }
 
-struct Row<'a> {
+struct ComparedFunction<'a> {
     name: String,
-    lap: Box<dyn FnMut(u32) -> Lap + 'a>,
-    calls: u32,
-    best: f64,
+    run_batch: Box<dyn FnMut(u32) -> BatchResult + 'a>,
+    calls_per_batch: u32,
+    best_ns: f64,
 }
 
-struct Lap {
+struct BatchResult {
     time: Duration,
     answer: String,
 }
 
 /// The one runtime of a benchmark: a single thread, so that nothing is measured but the call.
-pub fn runtime() -> Runtime {
+pub fn single_threaded_runtime() -> Runtime {
     Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-impl<'a> Race<'a> {
+impl<'a> Comparison<'a> {
     /// Starts a race without rows.
     pub fn new(title: impl Into<String>, runtime: &'a Runtime) -> Self {
         Self {
             title: title.into(),
-            runtime,
+            single_threaded_runtime,
             rows: Vec::new(),
         }
     }
 
     /// Adds a plain function.
     #[must_use]
-    pub fn call<T: AsRef<str>>(self, name: &str, mut f: impl FnMut() -> T + 'a) -> Self {
-        self.row(name, move |calls| {
+    pub fn add_function<T: AsRef<str>>(self, name: &str, mut f: impl FnMut() -> T + 'a) -> Self {
+        self.add_row(name, move |calls| {
             let start = Instant::now();
             for _ in 1..calls {
                 black_box(f());
             }
             let last = black_box(f());
-            Lap::new(start, &last)
+            BatchResult::new(start, &last)
         })
     }
 
     /// Adds an async function; a whole lap runs inside one `block_on`.
     #[must_use]
-    pub fn future<T: AsRef<str>>(self, name: &str, mut f: impl AsyncFnMut() -> T + 'a) -> Self {
+    pub fn add_async_function<T: AsRef<str>>(self, name: &str, mut f: impl AsyncFnMut() -> T + 'a) -> Self {
         let runtime = self.runtime;
-        self.row(name, move |calls| {
-            runtime.block_on(async {
+        self.add_row(name, move |calls| {
+            single_threaded_runtime.block_on(async {
                 let start = Instant::now();
                 for _ in 1..calls {
                     black_box(f().await);
                 }
                 let last = black_box(f().await);
-                Lap::new(start, &last)
+                BatchResult::new(start, &last)
             })
         })
     }
 
     /// Adds a function of something that is made anew for each call; neither making nor dropping it is timed.
     #[must_use]
-    pub fn fresh<I, T: AsRef<str>>(
+    pub fn add_with_fresh_input<I, T: AsRef<str>>(
         self,
         name: &str,
         mut make: impl FnMut() -> I + 'a,
         mut f: impl FnMut(&mut I) -> T + 'a,
     ) -> Self {
-        self.row(name, move |calls| {
+        self.add_row(name, move |calls| {
             let mut last = make();
             let mut others: Vec<I> = (1..calls).map(|_| make()).collect();
             let start = Instant::now();
@@ -95,16 +95,16 @@ impl<'a> Race<'a> {
                 black_box(f(input));
             }
             let answer = black_box(f(&mut last));
-            Lap::new(start, &answer)
+            BatchResult::new(start, &answer)
         })
     }
 
-    fn row(mut self, name: &str, lap: impl FnMut(u32) -> Lap + 'a) -> Self {
-        self.rows.push(Row {
+    fn add_row(mut self, name: &str, lap: impl FnMut(u32) -> BatchResult + 'a) -> Self {
+        self.rows.push(ComparedFunction {
             name: name.to_owned(),
-            lap: Box::new(lap),
-            calls: 1,
-            best: f64::INFINITY,
+            run_batch: Box::new(lap),
+            calls_per_batch: 1,
+            best_ns: f64::INFINITY,
         });
         self
     }
@@ -115,46 +115,46 @@ impl<'a> Race<'a> {
     ///
     /// If a row's answer differs from the first row's.
     pub fn run(mut self) -> Table {
-        self.check();
-        self.rows.iter_mut().for_each(Row::warm_up);
+        self.assert_same_answers();
+        self.rows.iter_mut().for_each(ComparedFunction::calibrate);
         let start = Instant::now();
         for round in 0..ROUNDS {
-            self.rows.iter_mut().for_each(Row::round);
-            if round > 2 && start.elapsed() > ENOUGH {
+            self.rows.iter_mut().for_each(ComparedFunction::run_round);
+            if round > 2 && start.elapsed() > MAX_TOTAL_TIME {
                 break;
             }
         }
         let table = Table::new(self.title);
         let rows = self.rows.into_iter();
-        rows.fold(table, |table, row| table.row(row.name, row.best))
+        rows.fold(table, |table, row| table.row(row.name, row.best_ns))
     }
 
-    fn check(&mut self) {
+    fn assert_same_answers(&mut self) {
         let mut expected = None;
         for row in &mut self.rows {
-            let answer = meaning((row.lap)(1).answer);
+            let answer = parse_or_text((row.run_batch)(1).answer);
             let expected = expected.get_or_insert_with(|| answer.clone());
             assert_eq!(&answer, expected, "the answer of «{}»", row.name);
         }
     }
 }
 
-impl Row<'_> {
+impl ComparedFunction<'_> {
     /// Runs longer and longer laps until one is long enough to be measured well.
-    fn warm_up(&mut self) {
-        while (self.lap)(self.calls).time < LAP {
-            self.calls *= 2;
+    fn calibrate(&mut self) {
+        while (self.run_batch)(self.calls_per_batch).time < MIN_BATCH_TIME {
+            self.calls_per_batch *= 2;
         }
     }
 
-    fn round(&mut self) {
-        let lap = (self.lap)(self.calls);
-        let ns = lap.time.as_nanos() as f64 / f64::from(self.calls);
-        self.best = self.best.min(ns);
+    fn run_round(&mut self) {
+        let lap = (self.run_batch)(self.calls_per_batch);
+        let ns = lap.time.as_nanos() as f64 / f64::from(self.calls_per_batch);
+        self.best_ns = self.best_ns.min(ns);
     }
 }
 
-impl Lap {
+impl BatchResult {
     fn new(start: Instant, answer: &impl AsRef<str>) -> Self {
         Self {
             time: start.elapsed(),
@@ -164,6 +164,6 @@ impl Lap {
 }
 
 /// JSON is compared by value, anything else by letter.
-fn meaning(answer: String) -> serde_json::Value {
+fn parse_or_text(answer: String) -> serde_json::Value {
     serde_json::from_str(&answer).unwrap_or(answer.into())
 }

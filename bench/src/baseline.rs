@@ -3,10 +3,10 @@
 use crate::{order::plain, sum};
 
 /// The name of its row.
-pub const NAME: &str = "serde_json, function, serde_json";
+pub const ROW_NAME: &str = "serde_json, function, serde_json";
 
 /// Places the order in `text`.
-pub fn place(text: &str) -> String {
+pub fn place_order(text: &str) -> String {
     let plain::Args { order, dry_run } = serde_json::from_str(text).unwrap();
     serde_json::to_string(&plain::work(order, dry_run)).unwrap()
 }

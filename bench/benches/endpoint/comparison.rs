@@ -7,36 +7,36 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 
-use crate::ask::{self, Protocol, Told};
-use crate::contender::{CONTENDERS, Contender, Program};
+use crate::requests::{self, Protocol, AnswerTiming};
+use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, ServerProgram};
 use crate::process::Process;
-use crate::script::{self, PIECES};
+use crate::scripted_model::{self, DELTA_COUNT};
 
 /// How many streams are under way at once.
-const AT_ONCE: usize = 8;
-const ROUND: Duration = Duration::from_millis(500);
+const CONCURRENT_STREAMS: usize = 8;
+const ROUND_TIME: Duration = Duration::from_millis(500);
 
-struct Runner<'a> {
-    contender: &'a Contender,
+struct ServerRun<'a> {
+    contender: &'a BenchmarkedServer,
     process: Process,
     /// Conversations so far: each stream begins a new one.
-    asked: usize,
+    conversations_started: usize,
     /// Streams per second, in the best round.
     rate: f64,
-    first: Duration,
-    whole: Duration,
-    busy: Duration,
+    time_to_first_delta: Duration,
+    total_time: Duration,
+    cpu_time: Duration,
     events: u32,
     /// Streams that were over, and forgotten, before they were read.
-    late: usize,
+    missed_streams: usize,
 }
 
 pub(crate) async fn run(short: bool) {
     let rounds = if short { 3 } else { 12 };
-    let ui = recorded(Protocol::Ui).await;
-    let native = recorded(Protocol::Native).await;
+    let ui = record_answer(Protocol::Ui).await;
+    let native = record_answer(Protocol::Native).await;
     let mut runners = Vec::new();
-    for contender in &CONTENDERS {
+    for contender in &BENCHMARKED_SERVERS {
         if !contender.program.is_there() {
             println!(
                 "left out: {}; `cargo xtask test setup` installs it",
@@ -45,101 +45,101 @@ pub(crate) async fn run(short: bool) {
             continue;
         }
         let input = match (contender.program, contender.protocol) {
-            (Program::Floor, Protocol::Ui) => &*ui,
-            (Program::Floor, Protocol::Native) => &*native,
+            (ServerProgram::Baseline, Protocol::Ui) => &*ui,
+            (ServerProgram::Baseline, Protocol::Native) => &*native,
             _ => "",
         };
         let process = Process::start(contender.program.command(), input.as_bytes());
-        runners.push(Runner::new(contender, process).await);
+        runners.push(ServerRun::new(contender, process).await);
     }
     for _ in 0..rounds {
         for runner in &mut runners {
-            runner.round().await;
+            runner.run_round().await;
         }
     }
-    print(&runners);
+    print_table(&runners);
 }
 
 /// What Toolwright sends, for the floor to send the same bytes.
-async fn recorded(protocol: Protocol) -> String {
-    let process = Process::start(Program::Toolwright.command(), b"");
-    let (mut answer, _) = protocol.ask(&process.line, "recorded").await;
+async fn record_answer(protocol: Protocol) -> String {
+    let process = Process::start(ServerProgram::Toolwright.command(), b"");
+    let (mut answer, _) = protocol.send_message(&process.line, "recorded").await;
     let mut text = String::new();
-    while let Some(data) = answer.data().await {
+    while let Some(data) = answer.next_event_data().await {
         let event = String::from_utf8(data.clone()).unwrap();
         let number = serde_json::from_str::<serde_json::Value>(&event).unwrap_or_default();
         if let Some(seq) = number["seq"].as_u64() {
             text += &format!("id: {seq}\n");
         }
         text += &format!("data: {event}\n\n");
-        if protocol.is_last(&data) {
+        if protocol.is_last_event(&data) {
             break;
         }
     }
     text
 }
 
-impl<'a> Runner<'a> {
-    async fn new(contender: &'a Contender, process: Process) -> Self {
+impl<'a> ServerRun<'a> {
+    async fn new(contender: &'a BenchmarkedServer, process: Process) -> Self {
         let mut runner = Self {
             contender,
             process,
-            asked: 0,
+            conversations_started: 0,
             rate: 0.0,
-            first: Duration::ZERO,
-            whole: Duration::ZERO,
-            busy: Duration::ZERO,
+            time_to_first_delta: Duration::ZERO,
+            total_time: Duration::ZERO,
+            cpu_time: Duration::ZERO,
             events: 0,
-            late: 0,
+            missed_streams: 0,
         };
-        runner.check().await;
-        runner.streams(ROUND).await;
+        runner.assert_answer().await;
+        runner.run_streams(ROUND_TIME).await;
         runner
     }
 
     /// Sees that the answer is the whole answer.
-    async fn check(&self) {
+    async fn assert_answer(&self) {
         let protocol = self.contender.protocol;
-        let (mut answer, _) = protocol.ask(&self.process.line, "checked").await;
+        let (mut answer, _) = protocol.send_message(&self.process.line, "checked").await;
         let mut text = String::new();
-        while let Some(data) = answer.data().await {
-            text += &ask::delta(protocol, &data).unwrap_or_default();
-            if protocol.is_last(&data) {
+        while let Some(data) = answer.next_event_data().await {
+            text += &requests::parse_delta(protocol, &data).unwrap_or_default();
+            if protocol.is_last_event(&data) {
                 break;
             }
         }
-        assert_eq!(text, script::text(), "{}", self.contender.name);
+        assert_eq!(text, scripted_model::full_text(), "{}", self.contender.name);
     }
 
-    async fn round(&mut self) {
-        let (start, busy) = (Instant::now(), self.process.busy());
-        let told = self.streams(ROUND).await;
+    async fn run_round(&mut self) {
+        let (start, busy) = (Instant::now(), self.process.cpu_time());
+        let told = self.run_streams(ROUND_TIME).await;
         let rate = told.len() as f64 / start.elapsed().as_secs_f64();
-        self.busy += self.process.busy() - busy;
+        self.cpu_time += self.process.cpu_time() - busy;
         self.events += u32::try_from(told.iter().map(|told| told.events).sum::<usize>()).unwrap();
-        self.late += told.iter().filter(|told| told.first.is_none()).count();
+        self.missed_streams += told.iter().filter(|told| told.time_to_first_delta.is_none()).count();
         if rate > self.rate {
             self.rate = rate;
-            self.first = median(told.iter().filter_map(|told| told.first));
-            self.whole = median(told.iter().map(|told| told.whole));
+            self.time_to_first_delta = median(told.iter().filter_map(|told| told.time_to_first_delta));
+            self.total_time = median(told.iter().map(|told| told.total_time));
         }
     }
 
     /// Streams one after the other, several at once, for a while.
-    async fn streams(&mut self, time: Duration) -> Vec<Told> {
+    async fn run_streams(&mut self, time: Duration) -> Vec<AnswerTiming> {
         let end = Instant::now() + time;
         let (addr, protocol) = (&self.process.line, self.contender.protocol);
-        let begin = self.asked;
-        let told = join_all((0..AT_ONCE).map(|worker| async move {
+        let begin = self.conversations_started;
+        let told = join_all((0..CONCURRENT_STREAMS).map(|worker| async move {
             let mut told = Vec::new();
             while Instant::now() < end {
-                let number = begin + told.len() * AT_ONCE + worker;
-                told.push(ask::told(addr, protocol, &format!("c{number}")).await);
+                let number = begin + told.len() * CONCURRENT_STREAMS + worker;
+                told.push(requests::measure_answer(addr, protocol, &format!("c{number}")).await);
             }
             told
         }));
         let told = told.await;
-        self.asked += told.iter().map(Vec::len).max().unwrap_or_default() * AT_ONCE;
+        self.conversations_started += told.iter().map(Vec::len).max().unwrap_or_default() * CONCURRENT_STREAMS;
         told.into_iter().flatten().collect()
     }
 }
@@ -150,31 +150,31 @@ fn median(times: impl Iterator<Item = Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-fn print(runners: &[Runner<'_>]) {
-    println!("**One answer of {PIECES} pieces, {AT_ONCE} streams at once**\n");
+fn print_table(runners: &[ServerRun<'_>]) {
+    println!("**One answer of {DELTA_COUNT} pieces, {CONCURRENT_STREAMS} streams at once**\n");
     println!(
         "| | | streams / s | × floor | first event | whole | CPU per event | over the floor | memory |"
     );
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for runner in runners {
         let protocol = runner.contender.protocol;
-        let of_protocol = |it: &&Runner<'_>| it.contender.protocol == protocol;
+        let of_protocol = |it: &&ServerRun<'_>| it.contender.protocol == protocol;
         let floor = runners.iter().find(of_protocol).unwrap();
-        let each = |it: &Runner<'_>| it.busy.as_secs_f64() * 1e6 / f64::from(it.events);
+        let each = |it: &ServerRun<'_>| it.cpu_time.as_secs_f64() * 1e6 / f64::from(it.events);
         println!(
             "| {} | {} | {:.0} | {:.3} | {:.2} ms | {:.2} ms | {:.2} µs | {:+.2} µs | {:.1} MB |",
             runner.contender.name,
             protocol.name(),
             runner.rate,
             runner.rate / floor.rate,
-            runner.first.as_secs_f64() * 1e3,
-            runner.whole.as_secs_f64() * 1e3,
+            runner.time_to_first_delta.as_secs_f64() * 1e3,
+            runner.total_time.as_secs_f64() * 1e3,
             each(runner),
             each(runner) - each(floor),
-            runner.process.memory() as f64 / 1e6,
+            runner.process.resident_bytes() as f64 / 1e6,
         );
     }
-    let late: usize = runners.iter().map(|runner| runner.late).sum();
+    let late: usize = runners.iter().map(|runner| runner.missed_streams).sum();
     if late > 0 {
         println!("\n{late} answers were read from a snapshot: they were over before anybody came.");
     }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Topic;
+use super::SchemaTopic;
 
 /// Plain types and nothing else.
-pub(super) fn lookup(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn lookup(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -14,7 +14,7 @@ pub(super) fn lookup(topic: &Topic) -> Value {
             "fields": {
                 "type": "array",
                 "description": format!("What to tell about the {noun}; everything if absent."),
-                "items": {"type": "string", "enum": topic.some(&["name", "status", "history", "owner", "costs", "files", "comments"])}
+                "items": {"type": "string", "enum": topic.take_prefix(&["name", "status", "history", "owner", "costs", "files", "comments"])}
             },
             "language": {"type": "string", "description": "In which language labels are written, e.g. `de`."},
             "units": {"type": "string", "enum": ["metric", "imperial"], "description": "For weights and lengths."},
@@ -27,14 +27,14 @@ pub(super) fn lookup(topic: &Topic) -> Value {
 }
 
 /// A record with nested objects and a list of them.
-pub(super) fn crud(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn crud(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
             "title": {"type": "string", "description": format!("What the {noun} is called in lists."), "minLength": 1, "maxLength": 120},
             "reference": {"type": "string", "description": format!("The {noun}'s number in {area}."), "pattern": "^[A-Z]{2,4}-[0-9]{4,8}$"},
-            "status": {"type": "string", "enum": topic.some(&["draft", "open", "approved", "shipped", "closed", "cancelled"])},
+            "status": {"type": "string", "enum": topic.take_prefix(&["draft", "open", "approved", "shipped", "closed", "cancelled"])},
             "owner": {
                 "type": "object",
                 "description": format!("Who answers for the {noun}."),
@@ -78,8 +78,8 @@ pub(super) fn crud(topic: &Topic) -> Value {
 }
 
 /// A query with filters, an order and pages.
-pub(super) fn search(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn search(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -87,7 +87,7 @@ pub(super) fn search(topic: &Topic) -> Value {
             "status": {
                 "type": "array",
                 "description": "Any of these; all if absent.",
-                "items": {"type": "string", "enum": topic.some(&["new", "open", "waiting", "on_hold", "solved", "closed", "archived"])}
+                "items": {"type": "string", "enum": topic.take_prefix(&["new", "open", "waiting", "on_hold", "solved", "closed", "archived"])}
             },
             "priority": {"type": "integer", "enum": [1, 2, 3, 4, 5], "description": "1 is the most urgent."},
             "created_after": {"type": "string", "format": "date", "description": format!("Only a {noun} created on this day or later.")},
@@ -111,8 +111,8 @@ pub(super) fn search(topic: &Topic) -> Value {
 }
 
 /// Paths, globs, encodings and bytes.
-pub(super) fn files(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn files(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -143,8 +143,8 @@ pub(super) fn files(topic: &Topic) -> Value {
 }
 
 /// Times, durations, people and a rule of recurrence.
-pub(super) fn calendar(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn calendar(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -186,14 +186,14 @@ pub(super) fn calendar(topic: &Topic) -> Value {
 }
 
 /// A tagged union, an untagged one and a condition.
-pub(super) fn payment(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn payment(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
             "id": {"type": "string", "description": format!("The {noun} that is paid for.")},
             "amount": {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.01},
-            "currency": {"type": "string", "enum": topic.some(&["EUR", "USD", "GBP", "CHF", "SEK", "PLN"])},
+            "currency": {"type": "string", "enum": topic.take_prefix(&["EUR", "USD", "GBP", "CHF", "SEK", "PLN"])},
             "method": {
                 "description": "How it is paid.",
                 "oneOf": [
@@ -236,8 +236,8 @@ pub(super) fn payment(topic: &Topic) -> Value {
 }
 
 /// Objects in objects, five deep.
-pub(super) fn config(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn config(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -290,8 +290,8 @@ pub(super) fn config(topic: &Topic) -> Value {
 }
 
 /// Objects with keys that nobody knows beforehand.
-pub(super) fn maps(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn maps(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -323,8 +323,8 @@ pub(super) fn maps(topic: &Topic) -> Value {
 }
 
 /// Lists whose places mean different things.
-pub(super) fn tuples(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn tuples(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {
@@ -359,7 +359,7 @@ pub(super) fn tuples(topic: &Topic) -> Value {
                     "maxItems": 2
                 }
             },
-            "vehicle": {"type": "string", "enum": topic.some(&["bike", "car", "van", "truck", "train", "ship", "plane"])},
+            "vehicle": {"type": "string", "enum": topic.take_prefix(&["bike", "car", "van", "truck", "train", "ship", "plane"])},
             "avoid": {"type": "array", "items": {"type": "string", "enum": ["tolls", "ferries", "motorways", "borders"]}, "uniqueItems": true},
             "departure": {"type": "string", "format": "date-time"},
             "weight_kg": {"type": "number", "minimum": 0, "maximum": 40_000},
@@ -371,8 +371,8 @@ pub(super) fn tuples(topic: &Topic) -> Value {
 }
 
 /// A condition made of conditions.
-pub(super) fn recursive(topic: &Topic) -> Value {
-    let Topic { noun, area, .. } = topic;
+pub(super) fn recursive(topic: &SchemaTopic) -> Value {
+    let SchemaTopic { noun, area, .. } = topic;
     json!({
         "type": "object",
         "properties": {

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// The folder of the workspace; every command runs in it.
-pub(crate) fn root() -> PathBuf {
+pub(crate) fn workspace_root() -> PathBuf {
     // Set anew by each `cargo run`, so a checkout may move without a rebuild.
     let here = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
@@ -16,10 +16,10 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// One command to run in the workspace's folder, with the environment as it is (`CI` included) and no input.
-pub(crate) struct Run(Command);
+pub(crate) struct CommandRunner(Command);
 
 /// What a captured command printed, both streams as a terminal would show them, and its exit code.
-pub(crate) struct Captured {
+pub(crate) struct CapturedOutput {
     /// Standard output and standard error in the order they were written.
     pub(crate) output: String,
     /// `None` when a signal ended the program.
@@ -27,8 +27,8 @@ pub(crate) struct Captured {
 }
 
 /// A `cargo` command that refuses to change `Cargo.lock`.
-pub(crate) fn cargo(subcommand: &str, args: &[&str]) -> Run {
-    let mut run = Run::new("cargo").arg(subcommand);
+pub(crate) fn cargo_command(subcommand: &str, args: &[&str]) -> CommandRunner {
+    let mut run = CommandRunner::new("cargo").arg(subcommand);
     // `cargo fmt` resolves nothing and knows no `--locked`.
     if subcommand != "fmt" {
         run = run.arg("--locked");
@@ -40,15 +40,15 @@ pub(crate) fn cargo(subcommand: &str, args: &[&str]) -> Run {
     run.args(args)
 }
 
-impl Run {
+impl CommandRunner {
     pub(crate) fn new(program: &str) -> Self {
         let mut command = Command::new(program);
-        command.current_dir(root()).stdin(Stdio::null());
+        command.current_dir(workspace_root()).stdin(Stdio::null());
         Self(command)
     }
 
     /// The words of a table row: a program, then its arguments.
-    pub(crate) fn words(words: &[&str]) -> Self {
+    pub(crate) fn from_words(words: &[&str]) -> Self {
         let (program, args) = words.split_first().map_or(("", words), |(p, a)| (*p, a));
         Self::new(program).args(args)
     }
@@ -69,9 +69,9 @@ impl Run {
     }
 
     /// Shows the command, then lets its output stream through.
-    pub(crate) fn stream(mut self) -> Result<(), String> {
+    pub(crate) fn run_inherited(mut self) -> Result<(), String> {
         println!("$ {self}");
-        let status = self.0.status().map_err(|error| self.cannot_start(&error))?;
+        let status = self.0.status().map_err(|error| self.start_error(&error))?;
         if status.success() {
             Ok(())
         } else {
@@ -87,7 +87,7 @@ impl Run {
 
     /// Runs silently and returns standard output.
     pub(crate) fn stdout(mut self) -> Result<String, String> {
-        let output = self.0.output().map_err(|error| self.cannot_start(&error))?;
+        let output = self.0.output().map_err(|error| self.start_error(&error))?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// Runs silently and returns both streams as one; a program still running after `patience` is ended.
-    pub(crate) fn capture(mut self, patience: Duration) -> Result<Captured, String> {
+    pub(crate) fn capture(mut self, patience: Duration) -> Result<CapturedOutput, String> {
         let shown = self.to_string();
         let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
         let (mut reader, writer) = io::pipe().map_err(failed)?;
@@ -120,35 +120,35 @@ impl Run {
                 patience.as_secs()
             ));
         };
-        Ok(Captured {
+        Ok(CapturedOutput {
             output: String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned(),
             exit: child.wait().map_err(failed)?.code(),
         })
     }
 
-    fn cannot_start(&self, error: &io::Error) -> String {
+    fn start_error(&self, error: &io::Error) -> String {
         format!("cannot start `{self}`: {error}")
     }
 }
 
 /// The line a person would type to run the same.
-impl fmt::Display for Run {
+impl fmt::Display for CommandRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in self.0.get_envs() {
             if let Some(value) = value {
-                let value = quoted(&value.to_string_lossy());
+                let value = shell_quote(&value.to_string_lossy());
                 write!(f, "{}={value} ", name.to_string_lossy())?;
             }
         }
-        write!(f, "{}", quoted(&self.0.get_program().to_string_lossy()))?;
+        write!(f, "{}", shell_quote(&self.0.get_program().to_string_lossy()))?;
         for arg in self.0.get_args() {
-            write!(f, " {}", quoted(&arg.to_string_lossy()))?;
+            write!(f, " {}", shell_quote(&arg.to_string_lossy()))?;
         }
         Ok(())
     }
 }
 
-fn quoted(word: &str) -> String {
+fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -163,17 +163,17 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_as_one_would_type_it() {
-        let run = Run::words(&["cargo", "doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        let run = CommandRunner::from_words(&["cargo", "doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(
             run.to_string(),
             "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps"
         );
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(shell_quote("it's"), r"'it'\''s'");
     }
 
     #[test]
     fn both_streams_and_the_exit_code_are_captured() {
-        let run = Run::words(&["cargo", "no-such-command"]);
+        let run = CommandRunner::from_words(&["cargo", "no-such-command"]);
         let captured = run.capture(Duration::from_secs(60)).expect("cargo starts");
         assert!(captured.output.contains("no-such-command"));
         assert_eq!(captured.exit, Some(101));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_exist_is_named() {
-        let error = Run::new("no-such-program").stream().expect_err("refused");
+        let error = CommandRunner::new("no-such-program").run_inherited().expect_err("refused");
         assert!(error.contains("`no-such-program`"), "{error}");
     }
 }

@@ -13,14 +13,14 @@ use toolwright::{
 };
 
 /// Answers in turn; the first comes after the last.
-pub(crate) struct Line {
+pub(crate) struct RecordedTransport {
     answers: Vec<Vec<Bytes>>,
     asked: AtomicUsize,
 }
 
 /// A vendor's model, and the pieces that its answers come in.
-pub(crate) fn model(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
-    let line = Line {
+pub(crate) fn model_over_recording(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
+    let line = RecordedTransport {
         answers,
         asked: AtomicUsize::new(0),
     };
@@ -30,13 +30,13 @@ pub(crate) fn model(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
 }
 
 /// An answer as a fast network brings it.
-pub(crate) fn packed(frames: &[String]) -> Vec<Bytes> {
+pub(crate) fn pack_frames(frames: &[String]) -> Vec<Bytes> {
     const PIECE: usize = 4096;
     let bytes = frames.concat().into_bytes();
     bytes.chunks(PIECE).map(Bytes::copy_from_slice).collect()
 }
 
-impl Transport for Line {
+impl Transport for RecordedTransport {
     fn send(&self, _: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let pieces = self.answers.get(asked % self.answers.len());
