@@ -34,7 +34,7 @@ mod server;
 use chance::Rng;
 use honest::CheckTotals;
 use journal::JournalReader;
-use process::{KillPlan, ProcessOutcome, Process};
+use process::{KillPlan, Process, ProcessOutcome};
 
 /// Orders of one conversation.
 const ORDERS: usize = 2;
@@ -98,7 +98,10 @@ fn run(name: &str, url: &str, folder: &TempDir) {
             };
             let process = Process::start(url, &conversation, &log, ORDERS, &fate);
             starts += 1;
-            let ProcessOutcome { lines: told, killed_at_stage: died } = process.run(&fate, &mut chance);
+            let ProcessOutcome {
+                lines: told,
+                killed_at_stage: died,
+            } = process.run(&fate, &mut chance);
             kept = journal.assert_only_appended(&conversation, &kept, &told);
             match died {
                 None => break,

@@ -69,7 +69,9 @@ static CHECK_REPORT: LazyLock<Option<CheckReport>> = LazyLock::new(|| {
 
 #[test]
 fn enough_servers_list_tools() {
-    let Some(told) = CHECK_REPORT.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else {
+        return;
+    };
     let servers: BTreeSet<&Path> = told
         .tools
         .iter()
@@ -80,13 +82,17 @@ fn enough_servers_list_tools() {
 
 #[test]
 fn no_real_tool_is_refused_when_read() {
-    let Some(told) = CHECK_REPORT.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else {
+        return;
+    };
     assert!(told.refused.is_empty(), "{:#?}", told.refused);
 }
 
 #[test]
 fn every_dialect_accepts_every_real_tool() {
-    let Some(told) = CHECK_REPORT.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else {
+        return;
+    };
     let mut complaints = String::new();
     for tool in &told.tools {
         for (dialect, verdict) in &tool.dialects {
@@ -113,7 +119,9 @@ fn every_dialect_accepts_every_real_tool() {
 
 #[test]
 fn the_report_of_losses_is_as_committed() {
-    let Some(told) = CHECK_REPORT.as_ref() else { return };
+    let Some(told) = CHECK_REPORT.as_ref() else {
+        return;
+    };
     let (file, fresh) = (real::root().join(REPORT), report(told));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(file, fresh).unwrap();

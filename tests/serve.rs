@@ -101,7 +101,11 @@ fn one_line_says_where_it_is_and_who_answers() {
         "{}",
         server.line
     );
-    assert!(server.send_request("GET", "/", "").starts_with("HTTP/1.1 200"));
+    assert!(
+        server
+            .send_request("GET", "/", "")
+            .starts_with("HTTP/1.1 200")
+    );
     let health = server.send_request("GET", "/healthz", "");
     assert!(health.ends_with("ok\n"), "{health}");
     let (code, said) = server.stop();
@@ -135,7 +139,11 @@ fn the_default_port_may_be_taken_and_then_the_next_one_is_said() {
 #[test]
 fn without_a_command_it_serves() {
     let server = serve(&[]);
-    assert!(server.send_request("GET", "/readyz", "").ends_with("ready\n"));
+    assert!(
+        server
+            .send_request("GET", "/readyz", "")
+            .ends_with("ready\n")
+    );
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl<'a> Comparison<'a> {
     pub fn new(title: impl Into<String>, runtime: &'a Runtime) -> Self {
         Self {
             title: title.into(),
-            single_threaded_runtime,
+            runtime,
             rows: Vec::new(),
         }
     }
@@ -65,10 +65,14 @@ impl<'a> Comparison<'a> {
 
     /// Adds an async function; a whole lap runs inside one `block_on`.
     #[must_use]
-    pub fn add_async_function<T: AsRef<str>>(self, name: &str, mut f: impl AsyncFnMut() -> T + 'a) -> Self {
+    pub fn add_async_function<T: AsRef<str>>(
+        self,
+        name: &str,
+        mut f: impl AsyncFnMut() -> T + 'a,
+    ) -> Self {
         let runtime = self.runtime;
         self.add_row(name, move |calls| {
-            single_threaded_runtime.block_on(async {
+            runtime.block_on(async {
                 let start = Instant::now();
                 for _ in 1..calls {
                     black_box(f().await);

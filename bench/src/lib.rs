@@ -5,10 +5,10 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-pub mod catalogue;
 pub mod baseline;
-pub mod order;
+pub mod catalogue;
 pub mod comparison;
+pub mod order;
 pub mod stream;
 pub mod sum;
 pub mod table;

@@ -9,7 +9,7 @@ use toolwright_mcp::RemoteServer;
 
 use super::lines::StdioServer;
 use super::terminal::project as rude;
-use super::{TestProject, TOOLWRIGHT};
+use super::{TOOLWRIGHT, TestProject};
 
 /// A listener on this machine, and its address.
 fn listener() -> (TcpListener, String) {
@@ -191,7 +191,9 @@ fn a_server_that_comes_later_is_attached_then() {
     let mut peer = StdioServer::start(TOOLWRIGHT.as_ref(), project.path());
     let info = json!({ "name": "test", "version": "1" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
-    peer.send_request(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
+    peer.send_request(
+        &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }),
+    );
     peer.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed = peer.send_request(&list).to_string();

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::terminal::{drive_terminal, project as rude};
-use super::{TestProject, TOOLWRIGHT};
+use super::{TOOLWRIGHT, TestProject};
 
 /// What is said of the tool that has changed.
 const HIDDEN: &str = "`rude_say` is hidden: its description changed since it was pinned";
@@ -89,13 +89,19 @@ impl Drop for RunningProcess {
 
 #[test]
 fn mcp_says_on_stderr_that_a_tool_changed_while_it_serves() {
-    let Some(project) = changing_server_project() else { return };
+    let Some(project) = changing_server_project() else {
+        return;
+    };
     let mut running = RunningProcess::start(&project, &["mcp"]);
     let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    running.send_message(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
+    running.send_message(
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }),
+    );
     running.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let call = json!({ "name": "rude_say", "arguments": {} });
-    running.send_message(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
+    running.send_message(
+        &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    );
     running.wait_for_method("notifications/tools/list_changed");
     let said = running.end();
     assert!(said.contains(HIDDEN), "{said}");
@@ -103,7 +109,9 @@ fn mcp_says_on_stderr_that_a_tool_changed_while_it_serves() {
 
 #[test]
 fn serve_logs_a_tool_that_changed_and_tells_the_console() {
-    let Some(project) = changing_server_project() else { return };
+    let Some(project) = changing_server_project() else {
+        return;
+    };
     let arguments = ["serve", "--addr", "127.0.0.1:0", "--json"];
     let more = ["--model", "demo", "--store", "memory:"];
     let mut running = RunningProcess::start(&project, &[&arguments[..], &more].concat());
@@ -142,7 +150,9 @@ fn ask(url: &str, method: &str, path: &str, body: &str) -> String {
 fn a_session_says_at_once_that_a_tool_changed() {
     use super::vendor::{MockAnswer, MockVendor};
 
-    let Some(project) = changing_server_project() else { return };
+    let Some(project) = changing_server_project() else {
+        return;
+    };
     let vendor = MockVendor::answering([
         MockAnswer::Calls("rude_say", json!({})),
         MockAnswer::Says(&["Said."]),
@@ -163,13 +173,19 @@ fn a_session_says_at_once_that_a_tool_changed() {
 
 #[test]
 fn mcp_list_shows_a_tool_that_a_running_program_has_seen_change() {
-    let Some(project) = changing_server_project() else { return };
+    let Some(project) = changing_server_project() else {
+        return;
+    };
     let mut running = RunningProcess::start(&project, &["mcp"]);
     let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    running.send_message(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }));
+    running.send_message(
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about }),
+    );
     running.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let call = json!({ "name": "rude_say", "arguments": {} });
-    running.send_message(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }));
+    running.send_message(
+        &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+    );
     running.wait_for_method("notifications/tools/list_changed");
     // The program that `mcp list` starts has not changed yet.
     let said = "a running program has seen its description change";

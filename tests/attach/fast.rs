@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::lines::StdioServer;
 use super::real::{is_installed, root};
-use super::{TestProject, TOOLWRIGHT, CommandOutput};
+use super::{CommandOutput, TOOLWRIGHT, TestProject};
 
 const SHOP: &str = include_str!("../../crates/mcp/tests/client/shop.py");
 
@@ -162,7 +162,9 @@ fn a_tool_that_changed_is_hidden_until_it_is_accepted() {
     let mut peer = StdioServer::start(TOOLWRIGHT.as_ref(), project.path());
     let info = json!({ "name": "test", "version": "1" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
-    peer.send_request(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
+    peer.send_request(
+        &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }),
+    );
     peer.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     assert!(!peer.send_request(&list).to_string().contains("shop_add"));

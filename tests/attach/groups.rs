@@ -9,7 +9,7 @@ use toolwright::{Invoker, Registry, tool};
 use toolwright_mcp::McpServer;
 
 use super::vendor::{MockAnswer, MockVendor};
-use super::{TestProject, TOOLWRIGHT, run_command};
+use super::{TOOLWRIGHT, TestProject, run_command};
 
 /// Tells what a wiki says of a word.
 #[tool(read_only)]

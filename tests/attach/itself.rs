@@ -1,6 +1,6 @@
 //! Settings that attach the very program that reads them, at once or by way of another.
 
-use super::{TestProject, TOOLWRIGHT};
+use super::{TOOLWRIGHT, TestProject};
 
 #[test]
 fn a_program_whose_settings_attach_it_leaves_itself_out_and_says_so() {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{TestProject, TOOLWRIGHT, CommandOutput, run_command};
+use super::{CommandOutput, TOOLWRIGHT, TestProject, run_command};
 
 /// A server whose only tool answers with what a terminal would obey.
 const HOSTILE_SERVER: &str = r#"
@@ -53,7 +53,11 @@ fn in_terminal(project: &TestProject, arguments: &[&str]) -> CommandOutput {
 }
 
 /// Types what each step says once the terminal shows what it waits for.
-fn type_in_terminal(project: &TestProject, steps: &[(&str, &str)], arguments: &[&str]) -> CommandOutput {
+fn type_in_terminal(
+    project: &TestProject,
+    steps: &[(&str, &str)],
+    arguments: &[&str],
+) -> CommandOutput {
     drive_terminal(project, &json!(steps), arguments, |_| {})
 }
 
@@ -192,7 +196,10 @@ fn whoever_waits_at_a_terminal_sees_for_whom() {
 fn a_pipe_gets_every_byte_as_it_is() {
     let Some(project) = project() else { return };
     let piped = project.run(&["tools", "call", "rude_say"]);
-    assert_eq!((piped.code, piped.out), (Some(0), format!("{HOSTILE_TEXT}\n")));
+    assert_eq!(
+        (piped.code, piped.out),
+        (Some(0), format!("{HOSTILE_TEXT}\n"))
+    );
     let json = project.run(&["tools", "call", "rude_say", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(result["content"][0]["text"], HOSTILE_TEXT);

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::vendor::{Answer, Vendor};
-use super::{TestHome, events, run_with_stdin, command_output};
+use super::{TestHome, command_output, events, run_with_stdin};
 
 #[test]
 fn the_answer_is_alone_on_stdout_and_the_first_line_of_stderr_says_who_answers() {

@@ -6,18 +6,27 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::vendor::{Answer, Vendor};
-use super::{TestHome, CommandOutput, use_vendor, command_output};
+use super::{CommandOutput, TestHome, command_output, use_vendor};
 
 const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 
 /// Types what each step says once the terminal shows what it waits for; nothing where there is no Python to drive it.
-fn run_in_terminal(home: &TestHome, vendor: &Vendor, steps: &[(&str, &str)]) -> Option<CommandOutput> {
+fn run_in_terminal(
+    home: &TestHome,
+    vendor: &Vendor,
+    steps: &[(&str, &str)],
+) -> Option<CommandOutput> {
     drive_terminal(home, vendor, &["chat"], &json!(steps))
 }
 
 /// The same with any command; steps are as `terminal.py` reads them.
-fn drive_terminal(home: &TestHome, vendor: &Vendor, arguments: &[&str], steps: &Value) -> Option<CommandOutput> {
+fn drive_terminal(
+    home: &TestHome,
+    vendor: &Vendor,
+    arguments: &[&str],
+    steps: &Value,
+) -> Option<CommandOutput> {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
     if !Command::new("python3")
         .arg("--version")

@@ -47,7 +47,10 @@ impl MockVendor {
             // What never ends stays open until somebody asks once more.
             let _ = listener.accept();
         });
-        Self { base, next_request: asked }
+        Self {
+            base,
+            next_request: asked,
+        }
     }
 
     /// The next request that was made.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::vendor::{Answer, Vendor};
-use super::{TestHome, entry_kinds, mode, command_output};
+use super::{TestHome, command_output, entry_kinds, mode};
 
 #[test]
 fn what_is_exported_and_imported_is_exported_to_the_byte() {
@@ -28,8 +28,10 @@ fn what_is_exported_and_imported_is_exported_to_the_byte() {
     let renamed = first.replacen("\"conversation\":\"a\"", "\"conversation\":\"b\"", 1);
     assert_eq!(home.export("b"), renamed);
 
-    home.run(&["conversations", "delete", "a", "--yes"]).assert_success();
-    home.run(&["conversations", "import", "a.jsonl"]).assert_success();
+    home.run(&["conversations", "delete", "a", "--yes"])
+        .assert_success();
+    home.run(&["conversations", "import", "a.jsonl"])
+        .assert_success();
     assert_eq!(home.export("a"), first);
     let there = [
         "conversations",
@@ -50,7 +52,8 @@ fn the_documented_conversation_is_one() {
     let (_, page) = page.split_once("```jsonl\n").unwrap();
     let (example, _) = page.split_once("```").unwrap();
     std::fs::write(home.path("page.jsonl"), example).unwrap();
-    home.run(&["conversations", "import", "page.jsonl"]).assert_success();
+    home.run(&["conversations", "import", "page.jsonl"])
+        .assert_success();
     assert_eq!(home.export("a"), example);
 }
 
@@ -153,7 +156,9 @@ fn a_call_that_was_approved_in_a_file_does_not_run() {
         .env("OPENAI_API_KEY", "a key");
     command_output(&command.output().unwrap()).assert_success();
     let exported = home.export("a");
-    let asked = entry_kinds(&exported).iter().position(|kind| kind == "asked");
+    let asked = entry_kinds(&exported)
+        .iter()
+        .position(|kind| kind == "asked");
     let mut lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
     // Into the store that has signed the question, with another amount to be shown and a yes.
     let shown = lines

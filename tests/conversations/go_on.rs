@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::look::typed;
 use super::vendor::{Answer, Vendor};
-use super::{TestHome, entry_kinds, command_output};
+use super::{TestHome, command_output, entry_kinds};
 
 fn asking(home: &TestHome, vendor: &Vendor, question: &str) -> Command {
     let arguments = ["chat", "--once", question, "--conversation", "a"];
@@ -59,7 +59,8 @@ fn a_turn_that_a_kill_interrupted_is_finished_first() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(entry_kinds(&home.export("a")), ["user"]);
-    let second = command_output(&asking(&home, &vendor, "How warm?").output().unwrap()).assert_success();
+    let second =
+        command_output(&asking(&home, &vendor, "How warm?").output().unwrap()).assert_success();
     assert_eq!(second.out, "72F.\n", "{second:?}");
     let told = "the last turn was interrupted: finishing it first\nIt rains.\n";
     assert!(second.err.ends_with(told), "{second:?}");
@@ -76,7 +77,9 @@ fn undecided(home: &TestHome) {
     ]);
     command_output(&asking(home, &vendor, "Refund A-1042").output().unwrap()).assert_success();
     let exported = home.export("a");
-    let asked = entry_kinds(&exported).iter().position(|kind| kind == "asked");
+    let asked = entry_kinds(&exported)
+        .iter()
+        .position(|kind| kind == "asked");
     // The header and all until somebody was asked.
     let lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
     home.import_entries(&lines, "b");

@@ -3,14 +3,15 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use super::{TestHome, mode, command_output};
+use super::{TestHome, command_output, mode};
 
 pub(super) const FILE: &str = ".local/share/toolwright/conversations.sqlite";
 
 #[test]
 fn one_question_is_kept_only_when_somebody_says_so() {
     let home = TestHome::new();
-    home.run(&["chat", "--once", "Convert 100 C"]).assert_success();
+    home.run(&["chat", "--once", "Convert 100 C"])
+        .assert_success();
     assert!(!home.path(FILE).exists());
     home.ask("a", "Convert 100 C");
     assert_eq!(mode(&home.path(FILE)), 0o600);

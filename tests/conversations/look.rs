@@ -22,7 +22,9 @@ fn a_list_has_the_latest_first_and_json_has_all_of_it() {
         "{list:?}"
     );
     assert!(lines[1].starts_with("first   "), "{list:?}");
-    let list = home.run(&["conversations", "list", "--json"]).assert_success();
+    let list = home
+        .run(&["conversations", "list", "--json"])
+        .assert_success();
     let list: Value = serde_json::from_str(&list.out).unwrap();
     assert_eq!(list[1]["title"], "Convert 100 C to Fahrenheit");
     assert_eq!(list[1]["entries"], 6);
@@ -42,7 +44,10 @@ fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
         .env("OPENAI_BASE_URL", &vendor.base)
         .env("OPENAI_API_KEY", "a key");
     command_output(&command.output().unwrap()).assert_success();
-    let shown = home.run(&["conversations", "show", "a"]).assert_success().out;
+    let shown = home
+        .run(&["conversations", "show", "a"])
+        .assert_success()
+        .out;
     let arguments = r#"{"order":"A-1042","amount":5"#;
     for line in [
         "you: Refund\n    A-1042\n".to_owned(),
@@ -89,7 +94,8 @@ fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
     home.ask("a", "Convert 1 C");
     home.run(&["conversations", "delete", "a"])
         .assert_failure(2, "pass --yes");
-    home.run(&["conversations", "delete", "a", "--yes"]).assert_success();
+    home.run(&["conversations", "delete", "a", "--yes"])
+        .assert_success();
     home.run(&["conversations", "show", "a"])
         .assert_failure(2, "there is no conversation `a`");
     home.ask("a", "Convert 2 C");

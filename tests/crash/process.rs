@@ -86,7 +86,10 @@ impl Process {
             if last == "done" {
                 let status = self.child.wait().unwrap();
                 assert!(status.success(), "{status}: {told:#?}");
-                return ProcessOutcome { lines: told, killed_at_stage: None };
+                return ProcessOutcome {
+                    lines: told,
+                    killed_at_stage: None,
+                };
             }
             let dies = match fate {
                 KillPlan::RunToEnd => false,
@@ -117,7 +120,10 @@ impl Process {
             // Nothing told: it has just begun.
             false => Some(stage.unwrap_or(&STAGES[0]).to_string()),
         };
-        ProcessOutcome { lines: told, killed_at_stage: died }
+        ProcessOutcome {
+            lines: told,
+            killed_at_stage: died,
+        }
     }
 }
 

@@ -38,7 +38,11 @@ impl RecordingTransport {
     }
 
     /// What goes over the line when a model is asked something.
-    pub(crate) async fn capture_request(&self, model: &dyn Model, request: ModelRequest) -> WireRequest {
+    pub(crate) async fn capture_request(
+        &self,
+        model: &dyn Model,
+        request: ModelRequest,
+    ) -> WireRequest {
         let events: Vec<_> = model.stream(request).collect().await;
         assert!(
             matches!(events[0], Ok(ModelEvent::RequestSent(_))),

@@ -24,7 +24,10 @@ pub(crate) fn all(
         ("results", request_with_messages(history::results())),
         ("ids", request_with_messages(history::ids())),
         ("arguments", request_with_messages(history::arguments())),
-        ("gone", request_with_messages(history::missing_tool_messages())),
+        (
+            "gone",
+            request_with_messages(history::missing_tool_messages()),
+        ),
         ("edges", request_with_messages(history::edges())),
         ("tools", request_with_tools(vec![user("Hello!")])),
         ("turns", request_with_tools(history::results())),
@@ -67,14 +70,20 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
             // The tools may be gone by then.
             let mut later: Vec<Message> = turn.collect();
             later.push(user("Thank you."));
-            scenarios.push((format!("replayed-{answer}-without-tools"), request_with_messages(later)));
+            scenarios.push((
+                format!("replayed-{answer}-without-tools"),
+                request_with_messages(later),
+            ));
             // A step may have been the last thing before the lights went out.
             let cut = vec![
                 user("Go."),
                 Message::Step(step.clone().into()),
                 user("Still there?"),
             ];
-            scenarios.push((format!("replayed-{answer}-without-results"), request_with_tools(cut)));
+            scenarios.push((
+                format!("replayed-{answer}-without-results"),
+                request_with_tools(cut),
+            ));
         }
     }
     // No results stand at the end: what was not thought through cannot be taken up.
@@ -184,7 +193,10 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     }
     offers.retain(|(_, hosted)| !hosted.is_empty());
     // One after the other, because the same tools are planned only once in a row.
-    for (beside, ask) in [("", request_with_messages as fn(_) -> _), ("-beside-tools", request_with_tools)] {
+    for (beside, ask) in [
+        ("", request_with_messages as fn(_) -> _),
+        ("-beside-tools", request_with_tools),
+    ] {
         for (name, hosted) in &offers {
             let mut request = ask(vec![user("Hello!")]);
             request.hosted_tools.clone_from(hosted);

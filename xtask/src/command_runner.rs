@@ -140,7 +140,11 @@ impl fmt::Display for CommandRunner {
                 write!(f, "{}={value} ", name.to_string_lossy())?;
             }
         }
-        write!(f, "{}", shell_quote(&self.0.get_program().to_string_lossy()))?;
+        write!(
+            f,
+            "{}",
+            shell_quote(&self.0.get_program().to_string_lossy())
+        )?;
         for arg in self.0.get_args() {
             write!(f, " {}", shell_quote(&arg.to_string_lossy()))?;
         }
@@ -163,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_as_one_would_type_it() {
-        let run = CommandRunner::from_words(&["cargo", "doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        let run = CommandRunner::from_words(&["cargo", "doc", "--no-deps"])
+            .env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(
             run.to_string(),
             "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps"
@@ -181,7 +186,9 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_exist_is_named() {
-        let error = CommandRunner::new("no-such-program").run_inherited().expect_err("refused");
+        let error = CommandRunner::new("no-such-program")
+            .run_inherited()
+            .expect_err("refused");
         assert!(error.contains("`no-such-program`"), "{error}");
     }
 }

@@ -201,7 +201,8 @@ fn tracked_files() -> Result<Vec<String>, String> {
     }
     println!("not a git checkout: reading every file outside target folders");
     let mut files = Vec::new();
-    walk(&workspace_root(), "", &mut files).map_err(|error| format!("cannot list the files: {error}"))?;
+    walk(&workspace_root(), "", &mut files)
+        .map_err(|error| format!("cannot list the files: {error}"))?;
     Ok(files)
 }
 

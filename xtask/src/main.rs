@@ -1,9 +1,9 @@
 //! `cargo xtask test`: everything CI runs, set-up included.
 
-mod readme_transcripts;
+mod command_runner;
 mod forbidden;
 mod readme;
-mod command_runner;
+mod readme_transcripts;
 mod required_programs;
 mod steps;
 mod transcript;

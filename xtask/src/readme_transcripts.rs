@@ -23,7 +23,8 @@ pub(crate) fn check() -> Result<usize, String> {
     for file in readmes()? {
         let text = read(&file)?;
         let shown = display_path(&file);
-        let found = transcript::find_in_markdown(&text).map_err(|fault| format!("{shown}: {fault}"))?;
+        let found =
+            transcript::find_in_markdown(&text).map_err(|fault| format!("{shown}: {fault}"))?;
         transcripts.extend(found.into_iter().map(|found| (shown.clone(), found)));
     }
 
@@ -85,8 +86,12 @@ fn build_command<'a>(args: &[&'a str]) -> Result<CommandRunner, String> {
         .copied()
         .filter(|option| !matches!(*option, "-q" | "--quiet" | "--locked"))
         .collect();
-    cargo_command("build", &["--quiet"]).args(&options).run_inherited()?;
-    Ok(cargo_command("run", &["--quiet"]).args(&options).args(program_args))
+    cargo_command("build", &["--quiet"])
+        .args(&options)
+        .run_inherited()?;
+    Ok(cargo_command("run", &["--quiet"])
+        .args(&options)
+        .args(program_args))
 }
 
 fn indented(text: &str) -> String {

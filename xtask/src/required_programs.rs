@@ -67,7 +67,9 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
 
 /// Installs whatever is missing.
 pub(crate) fn install_missing_programs() -> Result<(), String> {
-    REQUIRED_PROGRAMS.iter().try_for_each(RequiredProgram::ensure_installed)
+    REQUIRED_PROGRAMS
+        .iter()
+        .try_for_each(RequiredProgram::ensure_installed)
 }
 
 impl RequiredProgram {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::command_runner::{cargo_command, workspace_root};
-use crate::{readme_transcripts, forbidden, readme, required_programs};
+use crate::{forbidden, readme, readme_transcripts, required_programs};
 
 /// One thing CI checks.
 pub(crate) struct Step {
@@ -226,10 +226,13 @@ fn forbidden() -> Result<Outcome, String> {
 }
 
 fn peers() -> Result<Outcome, String> {
-    cargo_command("clippy", &["--manifest-path", PEERS_MANIFEST, "--all-targets"])
-        .args(&["--", "-D", "warnings"])
-        .run_inherited()
-        .map(to_passed)
+    cargo_command(
+        "clippy",
+        &["--manifest-path", PEERS_MANIFEST, "--all-targets"],
+    )
+    .args(&["--", "-D", "warnings"])
+    .run_inherited()
+    .map(to_passed)
 }
 
 fn fuzz() -> Result<Outcome, String> {

@@ -106,7 +106,10 @@ pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
             _ => {}
         }
     }
-    Ok(found.into_iter().map(Transcript::trim_trailing_blank_lines).collect())
+    Ok(found
+        .into_iter()
+        .map(Transcript::trim_trailing_blank_lines)
+        .collect())
 }
 
 /// The `$ cargo run …` transcripts in the comment at the top of a Rust file, fenced or indented.
@@ -118,7 +121,9 @@ pub(crate) fn find_in_doc_header(source: &str) -> Vec<Transcript> {
     let mut open: Option<usize> = None;
     let mut fenced = false;
     for (index, line) in source.lines().enumerate() {
-        let Some(text) = doc_comment_text(line) else { break };
+        let Some(text) = doc_comment_text(line) else {
+            break;
+        };
         if text.trim_start().starts_with("```") {
             fenced = !fenced;
             open = None;
@@ -202,7 +207,9 @@ pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
                 let escaped = rest.next().ok_or("a \\ ends the command")?;
                 word.get_or_insert_default().push(escaped);
             }
-            '|' | '<' | '>' | '&' | ';' | '$' | '`' | '*' | '?' => return Err(shell_syntax_error(c)),
+            '|' | '<' | '>' | '&' | ';' | '$' | '`' | '*' | '?' => {
+                return Err(shell_syntax_error(c));
+            }
             other => word.get_or_insert_default().push(other),
         }
     }
@@ -210,7 +217,10 @@ pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
     if words.is_empty() {
         return Err("the command is empty".to_owned());
     }
-    Ok(CommandLine { words, expected_exit_code: exit })
+    Ok(CommandLine {
+        words,
+        expected_exit_code: exit,
+    })
 }
 
 /// Reads `exit N` from the comment after a command; another comment promises nothing.

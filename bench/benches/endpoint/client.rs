@@ -19,7 +19,12 @@ pub(crate) struct EventStream {
     consumed: usize,
 }
 
-pub(crate) async fn send_request(addr: &str, method: &str, path: &str, body: String) -> EventStream {
+pub(crate) async fn send_request(
+    addr: &str,
+    method: &str,
+    path: &str,
+    body: String,
+) -> EventStream {
     let stream = TcpStream::connect(addr).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 
-use crate::requests::{self, Protocol, AnswerTiming};
-use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, ServerProgram};
 use crate::process::Process;
+use crate::requests::{self, AnswerTiming, Protocol};
 use crate::scripted_model::{self, DELTA_COUNT};
+use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, ServerProgram};
 
 /// How many streams are under way at once.
 const CONCURRENT_STREAMS: usize = 8;
@@ -117,10 +117,14 @@ impl<'a> ServerRun<'a> {
         let rate = told.len() as f64 / start.elapsed().as_secs_f64();
         self.cpu_time += self.process.cpu_time() - busy;
         self.events += u32::try_from(told.iter().map(|told| told.events).sum::<usize>()).unwrap();
-        self.missed_streams += told.iter().filter(|told| told.time_to_first_delta.is_none()).count();
+        self.missed_streams += told
+            .iter()
+            .filter(|told| told.time_to_first_delta.is_none())
+            .count();
         if rate > self.rate {
             self.rate = rate;
-            self.time_to_first_delta = median(told.iter().filter_map(|told| told.time_to_first_delta));
+            self.time_to_first_delta =
+                median(told.iter().filter_map(|told| told.time_to_first_delta));
             self.total_time = median(told.iter().map(|told| told.total_time));
         }
     }
@@ -139,7 +143,8 @@ impl<'a> ServerRun<'a> {
             told
         }));
         let told = told.await;
-        self.conversations_started += told.iter().map(Vec::len).max().unwrap_or_default() * CONCURRENT_STREAMS;
+        self.conversations_started +=
+            told.iter().map(Vec::len).max().unwrap_or_default() * CONCURRENT_STREAMS;
         told.into_iter().flatten().collect()
     }
 }

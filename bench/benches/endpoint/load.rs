@@ -5,10 +5,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use futures::future::join_all;
 use serde_json::Value;
 
-use crate::requests::{self, Protocol};
-use crate::servers::own_server_command;
 use crate::process::Process;
+use crate::requests::{self, Protocol};
 use crate::scripted_model::{self, DELTA_COUNT};
+use crate::servers::own_server_command;
 
 /// What came of one stream.
 struct StreamOutcome {
@@ -41,7 +41,10 @@ pub(crate) async fn run(short: bool) {
     let time = start.elapsed();
     let lost = heard.iter().filter(|heard| !heard.is_correct).count();
     let events: usize = heard.iter().map(|heard| heard.events).sum();
-    let mut delays: Vec<u64> = heard.into_iter().flat_map(|heard| heard.delays_ms).collect();
+    let mut delays: Vec<u64> = heard
+        .into_iter()
+        .flat_map(|heard| heard.delays_ms)
+        .collect();
     delays.sort_unstable();
     let delay = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize];
     println!(
@@ -66,7 +69,10 @@ pub(crate) async fn run(short: bool) {
         each(full),
         full as f64 / 1e6,
     );
-    println!("CPU: {:.1} s of the server's", process.cpu_time().as_secs_f64());
+    println!(
+        "CPU: {:.1} s of the server's",
+        process.cpu_time().as_secs_f64()
+    );
     assert_eq!(lost, 0, "streams were lost");
 }
 

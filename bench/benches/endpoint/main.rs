@@ -9,14 +9,14 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod requests;
 mod client;
-mod servers;
+mod comparison;
 mod load;
 mod process;
-mod comparison;
+mod requests;
 mod scripted_model;
 mod serve;
+mod servers;
 mod soak;
 mod startup;
 

@@ -31,7 +31,8 @@ impl Protocol {
                 let parts = json!([{ "type": "text", "text": "Tell me." }]);
                 let message = json!({ "id": "1", "role": "user", "parts": parts });
                 let body = json!({ "id": conversation, "messages": [message] });
-                let answer = client::send_request(addr, "POST", "/api/chat", body.to_string()).await;
+                let answer =
+                    client::send_request(addr, "POST", "/api/chat", body.to_string()).await;
                 (answer, 0)
             }
             Self::Native => {
@@ -70,7 +71,11 @@ pub(crate) struct AnswerTiming {
 }
 
 /// Asks, and reads to the end.
-pub(crate) async fn measure_answer(addr: &str, protocol: Protocol, conversation: &str) -> AnswerTiming {
+pub(crate) async fn measure_answer(
+    addr: &str,
+    protocol: Protocol,
+    conversation: &str,
+) -> AnswerTiming {
     let start = Instant::now();
     let (mut answer, _) = protocol.send_message(addr, conversation).await;
     let (mut first, mut events) = (None, 0);
@@ -100,7 +105,10 @@ pub(crate) fn is_snapshot(data: &[u8]) -> bool {
 pub(crate) async fn is_stored(addr: &str, conversation: &str) -> bool {
     let path = format!("/api/conversations/{conversation}");
     let kept = client::send_request(addr, "GET", &path, String::new()).await;
-    contains(&kept.read_to_end().await, scripted_model::full_text().as_bytes())
+    contains(
+        &kept.read_to_end().await,
+        scripted_model::full_text().as_bytes(),
+    )
 }
 
 fn contains(data: &[u8], wanted: &[u8]) -> bool {

@@ -21,7 +21,11 @@ pub(crate) enum ServerProgram {
     Python,
 }
 
-const fn benchmarked_server(name: &'static str, protocol: Protocol, program: ServerProgram) -> BenchmarkedServer {
+const fn benchmarked_server(
+    name: &'static str,
+    protocol: Protocol,
+    program: ServerProgram,
+) -> BenchmarkedServer {
     BenchmarkedServer {
         name,
         protocol,

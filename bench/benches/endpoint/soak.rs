@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::task::LocalSet;
 
-use crate::requests::{self, Protocol};
 use crate::client;
-use crate::servers::own_server_command;
 use crate::process::Process;
+use crate::requests::{self, Protocol};
 use crate::scripted_model;
+use crate::servers::own_server_command;
 
 /// How many take part.
 const CLIENTS: u64 = 200;
@@ -84,7 +84,12 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
 }
 
 /// Comes back with the number of the last event that was read.
-async fn run_native_turn(addr: &str, id: &str, chance: &mut Rng, count: &SoakCounters) -> Option<()> {
+async fn run_native_turn(
+    addr: &str,
+    id: &str,
+    chance: &mut Rng,
+    count: &SoakCounters,
+) -> Option<()> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
     let mut text = String::new();
     loop {
@@ -109,7 +114,12 @@ async fn run_native_turn(addr: &str, id: &str, chance: &mut Rng, count: &SoakCou
 }
 
 /// Comes back to the stream, which is told from its beginning.
-async fn run_ai_sdk_turn(addr: &str, id: &str, chance: &mut Rng, count: &SoakCounters) -> Option<()> {
+async fn run_ai_sdk_turn(
+    addr: &str,
+    id: &str,
+    chance: &mut Rng,
+    count: &SoakCounters,
+) -> Option<()> {
     let (mut answer, _) = Protocol::Ui.send_message(addr, id).await;
     let mut text = String::new();
     loop {

@@ -53,7 +53,8 @@ pub(crate) fn compare_load(
     );
     let mut race = Comparison::new(title, runtime);
     if let Some(floor) = floor {
-        let texts = (0..turns * sample_conversation::ENTRIES_PER_TURN).map(sample_conversation::sample_entry);
+        let texts = (0..turns * sample_conversation::ENTRIES_PER_TURN)
+            .map(sample_conversation::sample_entry);
         let texts: Vec<String> = texts
             .map(|entry| serde_json::to_string(&entry).unwrap())
             .collect();

@@ -14,8 +14,8 @@ use tokio::runtime::{Builder, Runtime};
 use toolwright::chat::{MemoryStore, Store};
 use toolwright_bench::Table;
 
-mod plain_sqlx;
 mod comparisons;
+mod plain_sqlx;
 mod sample_conversation;
 #[path = "../../../crates/memory/tests/main/server.rs"]
 #[allow(dead_code, reason = "the tests need more of it")]
@@ -27,7 +27,10 @@ fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| format!("sqlite:{}", directory.path().join(name).display());
-    println!("an entry has {} bytes", sample_conversation::user_text(0).len());
+    println!(
+        "an entry has {} bytes",
+        sample_conversation::user_text(0).len()
+    );
 
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     print_tables(&runtime, "memory", None, &memory);

@@ -50,7 +50,10 @@ fn weather(
 
 /// Races the ways through a turn.
 pub(crate) fn compare_turns(vendor: &str, runtime: &Runtime) -> Table {
-    let answers = [recorded_frames(vendor, true), recorded_frames(vendor, false)];
+    let answers = [
+        recorded_frames(vendor, true),
+        recorded_frames(vendor, false),
+    ];
     let [first, second] = answers
         .each_ref()
         .map(|frames| frames.concat().into_bytes());

@@ -28,7 +28,7 @@ pub fn parse_stream(vendor: &str, bytes: &[u8]) -> StreamedAnswer {
 fn events<'a>(text: &'a str, read: impl FnMut(&'a str)) {
     text.lines()
         .filter_map(|line| line.strip_prefix("data: "))
-        .for_each(parse_stream);
+        .for_each(read);
 }
 
 fn parse<T: DeserializeOwned>(data: &str) -> T {

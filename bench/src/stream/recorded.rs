@@ -181,8 +181,8 @@ fn anthropic_frames(calls: bool) -> Vec<String> {
     let texts = text_deltas().map(|piece| json!({"type": "text_delta", "text": piece}));
     block(0, json!({"type": "text", "text": ""}), texts.collect());
     if calls {
-        let inputs =
-            argument_deltas().map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
+        let inputs = argument_deltas()
+            .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
         let begun = json!({"type": "tool_use", "id": CALL_ID, "name": TOOL_NAME, "input": {}});
         block(1, begun, inputs.collect());
     }
@@ -228,8 +228,7 @@ fn ollama_frames(calls: bool) -> Vec<String> {
     let mut frames: Vec<String> = text_deltas().map(say).collect();
     if calls {
         let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
-        let call =
-            json!({"id": CALL_ID, "function": {"index": 0, "name": TOOL_NAME, "arguments": arguments}});
+        let call = json!({"id": CALL_ID, "function": {"index": 0, "name": TOOL_NAME, "arguments": arguments}});
         frames.push(line(
             json!({"role": "assistant", "content": "", "tool_calls": [call]}),
         ));

@@ -1,6 +1,6 @@
 //! Toolwright's tools with genai, and a call loop for it.
 //!
-//! [`tools`] are definitions for a request, and run the calls of a response. [`Genai`] is any model of a genai client as
+//! [`tools`] are definitions for a request, and run the calls of a response. [`GenaiModel`] is any model of a genai client as
 //! Toolwright's [`Model`](toolwright::chat::Model), so that [`Chat`](toolwright::chat::Chat) is the loop.
 
 mod model;

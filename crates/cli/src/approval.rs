@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
-use crate::sanitize::{to_safe_json_pretty, to_safe_json, sanitize_label, sanitize_strict};
+use crate::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_safe_json_pretty};
 
 const CHOICE_PROMPT: &str = "Run it? [y]es, [N]o, [e]dit the arguments, [a]nswer in its place: ";
 
@@ -34,7 +34,7 @@ impl LineReader for StdinReader {
 
 /// Discards what was typed before a question is asked: an answer to a question that was not shown yet is none.
 ///
-/// What is typed waits in the terminal alone. Neither `Stdin`, to which a terminal hands one line at a time, nor the editor
+/// What is typed waits in the terminal alone. Neither `StdinReader`, to which a terminal hands one line at a time, nor the editor
 /// of lines keeps any of it from one read to the next.
 pub(crate) fn discard_typeahead() {
     #[cfg(unix)]
@@ -99,7 +99,11 @@ fn approval_question(request: &ApprovalRequest<'_>) -> String {
 }
 
 /// Asks until the answer is one; silence is a no.
-fn prompt_for_choice(lines: &dyn LineReader, question: &str, arguments: &Value) -> io::Result<ApprovalChoice> {
+fn prompt_for_choice(
+    lines: &dyn LineReader,
+    question: &str,
+    arguments: &Value,
+) -> io::Result<ApprovalChoice> {
     io::stderr().write_all(question.as_bytes())?;
     discard_typeahead();
     let gone = || ApprovalChoice::Deny("not approved".to_owned());
@@ -118,7 +122,9 @@ fn prompt_for_choice(lines: &dyn LineReader, question: &str, arguments: &Value) 
                 }));
             }
             "e" | "edit" => {
-                let Some(edited) = lines.read_line("Arguments as JSON: ", &to_safe_json(arguments))? else {
+                let Some(edited) =
+                    lines.read_line("Arguments as JSON: ", &to_safe_json(arguments))?
+                else {
                     return Ok(gone());
                 };
                 match serde_json::from_str(&edited) {
@@ -130,7 +136,9 @@ fn prompt_for_choice(lines: &dyn LineReader, question: &str, arguments: &Value) 
             "a" | "answer" => {
                 let answer = lines.read_line("The answer: ", "")?;
                 let answer = answer.filter(|answer| !answer.trim().is_empty());
-                return Ok(answer.map_or_else(gone, |answer| ApprovalChoice::Answer(answer.trim().into())));
+                return Ok(
+                    answer.map_or_else(gone, |answer| ApprovalChoice::Answer(answer.trim().into()))
+                );
             }
             _ => write_stderr("write y, n, e or a\n")?,
         }
@@ -184,7 +192,11 @@ mod tests {
         assert_eq!(choice_for_lines(&["y\n"]), ApprovalChoice::Approve);
         assert_eq!(choice_for_lines(&["YES"]), ApprovalChoice::Approve);
         for silence in [&[][..], &["\n"], &["maybe"], &["n"], &["n", "\n"]] {
-            assert_eq!(choice_for_lines(silence), denied("not approved"), "{silence:?}");
+            assert_eq!(
+                choice_for_lines(silence),
+                denied("not approved"),
+                "{silence:?}"
+            );
         }
     }
 
@@ -193,7 +205,10 @@ mod tests {
         let no = choice_for_lines(&["n", "too much\n"]);
         assert_eq!(no, denied("not approved: too much"));
         let answer = choice_for_lines(&["a", "it was refunded by hand\n"]);
-        assert_eq!(answer, ApprovalChoice::Answer("it was refunded by hand".to_owned()));
+        assert_eq!(
+            answer,
+            ApprovalChoice::Answer("it was refunded by hand".to_owned())
+        );
         assert_eq!(choice_for_lines(&["a", ""]), denied("not approved"));
     }
 

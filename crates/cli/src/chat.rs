@@ -6,30 +6,30 @@ use std::sync::Arc;
 
 use toolwright_core::{Invoker, InvokerBuilder, Registry};
 
-use crate::remote_servers::{TerminalElicitor, RemoteServers, CommandLifetime, open_pins};
-use crate::tool_call;
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
-use crate::model_selection;
+use crate::config::ProjectConfig;
 use crate::conversation_store::{ConversationStore, DefaultStore};
+use crate::model_selection;
+use crate::remote_servers::{CommandLifetime, RemoteServers, TerminalElicitor, open_pins};
+use crate::tool_call;
 
-pub(crate) mod slash_command;
+pub(crate) mod chat_factory;
+mod error_advice;
+mod event_printer;
 mod input;
 mod interrupt;
+mod line_helper;
 mod one_shot;
 pub(crate) mod prices;
 mod resume;
-mod event_printer;
 mod session;
-pub(crate) mod chat_factory;
-pub(crate) mod usage;
-mod error_advice;
+pub(crate) mod slash_command;
 mod turn;
-mod line_helper;
+pub(crate) mod usage;
 
+use chat_factory::ChatFactory;
 use interrupt::InterruptHandler;
 use one_shot::OutputFormat;
-use chat_factory::ChatFactory;
 
 /// What to ask, whom, and on which terms.
 #[derive(clap::Args)]
@@ -72,7 +72,11 @@ pub(crate) fn execute(
     if json && command.once.is_none() {
         return Err(CliError::usage("--json is for one question: pass --once"));
     }
-    let question = command.once.as_deref().map(one_shot::read_message).transpose()?;
+    let question = command
+        .once
+        .as_deref()
+        .map(one_shot::read_message)
+        .transpose()?;
     let config = surroundings.config().clone();
     let chosen = model_selection::select_model(&config)?;
     let runtime = tool_call::build_runtime()?;
@@ -87,7 +91,11 @@ pub(crate) fn execute(
         Some(Arc::clone(&person)),
         stay,
     );
-    runtime.block_on(chat_factory::attach_configured_servers(&servers, &config, &*chosen.model))?;
+    runtime.block_on(chat_factory::attach_configured_servers(
+        &servers,
+        &config,
+        &*chosen.model,
+    ))?;
     let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
     let invoker = servers.build_invoker(builder, &config)?;
     let otherwise = match (&question, &command.conversation) {
@@ -98,7 +106,9 @@ pub(crate) fn execute(
     let setup = ChatFactory::new(command, config, invoker, store, servers)?;
     let interrupts = InterruptHandler::install(&runtime);
     let done = match question {
-        Some(question) => one_shot::execute(&setup, &chosen, question, format, &interrupts, &runtime),
+        Some(question) => {
+            one_shot::execute(&setup, &chosen, question, format, &interrupts, &runtime)
+        }
         None => session::execute(&setup, chosen, &person, &interrupts, &runtime),
     };
     runtime.block_on(setup.servers.detach());

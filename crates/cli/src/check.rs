@@ -1,10 +1,10 @@
 //! `check`: tools in, what each provider's dialect makes of them out.
 
-mod tool_sources;
+mod dialect_result;
 mod live_server;
 mod progress;
 mod report;
-mod dialect_result;
+mod tool_sources;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use toolwright_core::wire::{Shape, ToolPlanner};
 use toolwright_core::{Config, InvokerBuilder, Registry};
 use toolwright_models::{VENDORS, Vendor};
 
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
+use crate::config::ProjectConfig;
 use crate::output;
-use tool_sources::{ToolsToCheck, RejectedDefinition};
-use progress::Progress;
 use dialect_result::CheckedTool;
+use progress::Progress;
+use tool_sources::{SourceRejection, ToolsToCheck};
 
 /// The dialects to check where no vendor is named.
 const DEFAULT_DIALECTS: [Dialect; 5] = [
@@ -104,12 +104,14 @@ pub(crate) fn execute(
                 || !verdict.refused.is_empty()
                 || command.deny.is_some() && verdict.is_lossy()
         });
-    let refused = found.rejected.iter().any(RejectedDefinition::is_error);
-    Ok(if denied || refused || !found.unavailable_servers.is_empty() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    let refused = found.rejected.iter().any(SourceRejection::is_error);
+    Ok(
+        if denied || refused || !found.unavailable_servers.is_empty() {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        },
+    )
 }
 
 fn parse_dialects(names: &[String]) -> Result<Vec<Dialect>, CliError> {
@@ -159,7 +161,11 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, CliError> {
         .map_err(|error| CliError::usage(format!("{error}")))
 }
 
-fn print_tools_array(command: &CheckArgs, dialects: &[Dialect], found: &ToolsToCheck) -> Result<ExitCode, CliError> {
+fn print_tools_array(
+    command: &CheckArgs,
+    dialects: &[Dialect],
+    found: &ToolsToCheck,
+) -> Result<ExitCode, CliError> {
     let [dialect] = dialects else {
         return Err(CliError::usage(
             "--emit prints one request: name its dialect, as `--for openai`",
@@ -189,7 +195,7 @@ fn print_tools_array(command: &CheckArgs, dialects: &[Dialect], found: &ToolsToC
     for refused in &found.rejected {
         output::print_stderr(&format!("left out: {refused}\n"));
     }
-    let refused = found.rejected.iter().any(RejectedDefinition::is_error);
+    let refused = found.rejected.iter().any(SourceRejection::is_error);
     let whole = plan.omitted().is_empty() && !refused && found.unavailable_servers.is_empty();
     Ok(if whole {
         ExitCode::SUCCESS

@@ -39,7 +39,8 @@ impl ProjectConfig {
             }
         }
         let loaded = Config::load(sources).map_err(|error| CliError::from_error(&error))?;
-        known_keys::reject_unknown_keys(&loaded.config).map_err(|error| CliError::from_error(&error))?;
+        known_keys::reject_unknown_keys(&loaded.config)
+            .map_err(|error| CliError::from_error(&error))?;
         for warning in &loaded.warnings {
             output::print_stderr(&format!("warning: {warning}\n"));
         }

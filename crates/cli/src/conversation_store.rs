@@ -5,8 +5,8 @@ use std::sync::Arc;
 use toolwright_chat::{Store, StoreError};
 use toolwright_core::{Config, Origin};
 
-use crate::data_dir;
 use crate::cli_error::{CliError, error_chain};
+use crate::data_dir;
 
 const MEMORY_URL: &str = "memory:";
 

@@ -11,11 +11,11 @@ use toolwright_core::schema::nearest;
 
 use crate::approval::{LineReader as _, StdinReader, discard_typeahead};
 use crate::args::ConversationsCommand;
-use crate::sanitize::{self, sanitize, to_single_line};
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
+use crate::config::ProjectConfig;
 use crate::conversation_store::{ConversationStore, DefaultStore};
-use crate::{tool_call, output};
+use crate::sanitize::{self, sanitize, to_single_line};
+use crate::{output, tool_call};
 
 mod import;
 pub(crate) mod journal_file;
@@ -37,9 +37,15 @@ pub(crate) fn execute(
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run_subcommand(command: ConversationsCommand, json: bool, config: &Config) -> Result<(), CliError> {
+async fn run_subcommand(
+    command: ConversationsCommand,
+    json: bool,
+    config: &Config,
+) -> Result<(), CliError> {
     let kept = match command {
-        ConversationsCommand::Import { .. } => ConversationStore::open(config, DefaultStore::UserDataFile).await?,
+        ConversationsCommand::Import { .. } => {
+            ConversationStore::open(config, DefaultStore::UserDataFile).await?
+        }
         _ => ConversationStore::open_existing(config).await?,
     };
     let store = &**kept.store();
@@ -55,7 +61,9 @@ async fn run_subcommand(command: ConversationsCommand, json: bool, config: &Conf
         ConversationsCommand::Show { id } => {
             let entries = load_entries(store, &id).await?;
             match json {
-                true => output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&entries))),
+                true => {
+                    output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&entries)))
+                }
                 false => output::print_text(&transcript::format_transcript(&id, &entries)),
             }
         }
@@ -96,7 +104,9 @@ pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
 async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliError> {
     let entries = store.load(id).await.map_err(store_error)?;
     match entries.is_empty() {
-        true => Err(CliError::usage(unknown_id_message(store, id).await.map_err(store_error)?)),
+        true => Err(CliError::usage(
+            unknown_id_message(store, id).await.map_err(store_error)?,
+        )),
         false => Ok(entries),
     }
 }
@@ -135,7 +145,9 @@ fn export_conversation(id: &str, entries: &[Entry], file: Option<&Path>) -> Resu
 async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(), CliError> {
     let first = store.tail(id, None, 1).await.map_err(store_error)?;
     if first.is_empty() {
-        return Err(CliError::usage(unknown_id_message(store, id).await.map_err(store_error)?));
+        return Err(CliError::usage(
+            unknown_id_message(store, id).await.map_err(store_error)?,
+        ));
     }
     if !yes && !confirm_delete(id)? {
         return Err(CliError::failure("nothing was deleted"));
@@ -172,7 +184,11 @@ async fn with_lease<T>(
     work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let lease = Lease::new(id, unique_node_name());
-    if !store.acquire(&lease, LEASE_DURATION).await.map_err(store_error)? {
+    if !store
+        .acquire(&lease, LEASE_DURATION)
+        .await
+        .map_err(store_error)?
+    {
         return Err(store_error(StoreError::leased_elsewhere(&lease)));
     }
     let done = work(&lease).await;

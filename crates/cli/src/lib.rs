@@ -18,29 +18,29 @@ use toolwright_core::{AppKind, InvokerBuilder, Registry, RegistryError};
 
 mod approval;
 mod args;
-mod remote_servers;
-mod tool_call;
 mod chat;
 mod check;
-mod sanitize;
+mod cli_error;
 mod config;
+mod conversation_store;
 mod conversations;
 mod data_dir;
-mod cli_error;
 mod mcp;
 mod model_selection;
 mod new;
 mod output;
 mod prompts;
+mod remote_servers;
+mod sanitize;
 mod serve;
-mod conversation_store;
 #[cfg(feature = "otlp")]
 mod telemetry;
+mod tool_call;
 mod tools;
 
-use args::{Command, Cli};
-use config::ProjectConfig;
+use args::{Cli, Command};
 use cli_error::CliError;
+use config::ProjectConfig;
 
 /// Runs the command line with every linked tool that is not restricted to an application.
 pub fn run() -> ExitCode {

@@ -8,10 +8,10 @@ use toolwright_core::{Invoker, InvokerBuilder, Registry};
 use toolwright_mcp::{AttachmentStatus, FilePins, McpServer, RemoteServer};
 
 use crate::args::McpCommand;
-use crate::remote_servers::{self, RemoteServers, CommandLifetime, accept_command};
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
+use crate::config::ProjectConfig;
 use crate::output;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers, accept_command};
 
 pub(crate) fn execute(
     command: Option<McpCommand>,
@@ -27,16 +27,31 @@ pub(crate) fn execute(
             let work = |runtime: &Runtime, servers: &RemoteServers| {
                 servers.print_warnings();
                 let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-                serve_stdio(runtime, servers.build_invoker(builder, surroundings.config())?)
+                serve_stdio(
+                    runtime,
+                    servers.build_invoker(builder, surroundings.config())?,
+                )
             };
-            remote_servers::with_servers(surroundings, registry, CommandLifetime::LongRunning, true, work)
+            remote_servers::with_servers(
+                surroundings,
+                registry,
+                CommandLifetime::LongRunning,
+                true,
+                work,
+            )
         }
         Some(McpCommand::List) => {
             let work = |_: &Runtime, servers: &RemoteServers| {
                 let pins = remote_servers::open_pins(surroundings, CommandLifetime::OneShot);
                 list_servers(servers, &pins, json)
             };
-            remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, true, work)
+            remote_servers::with_servers(
+                surroundings,
+                registry,
+                CommandLifetime::OneShot,
+                true,
+                work,
+            )
         }
         Some(McpCommand::Accept { name }) => {
             let work = |_: &Runtime, servers: &RemoteServers| {
@@ -44,7 +59,13 @@ pub(crate) fn execute(
                 output::print_stderr(&format!("accepted `{name}` of {server}\n"));
                 Ok(ExitCode::SUCCESS)
             };
-            remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, true, work)
+            remote_servers::with_servers(
+                surroundings,
+                registry,
+                CommandLifetime::OneShot,
+                true,
+                work,
+            )
         }
     }
 }
@@ -81,7 +102,11 @@ fn serve_stdio(runtime: &Runtime, invoker: Invoker) -> Result<ExitCode, CliError
     Ok(ExitCode::SUCCESS)
 }
 
-fn list_servers(servers: &RemoteServers, pins: &FilePins, json: bool) -> Result<ExitCode, CliError> {
+fn list_servers(
+    servers: &RemoteServers,
+    pins: &FilePins,
+    json: bool,
+) -> Result<ExitCode, CliError> {
     let (statuses, troubles): (Vec<_>, Vec<_>) =
         servers.statuses().into_iter().partition(Result::is_ok);
     let mut statuses: Vec<AttachmentStatus> = statuses.into_iter().flatten().collect();

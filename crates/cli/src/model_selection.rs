@@ -56,7 +56,11 @@ pub(crate) fn select_model(config: &Config) -> Result<SelectedModel, CliError> {
 }
 
 /// Makes the model of a name, `VENDOR:NAME`, `VENDOR` or `demo`; an error says what to write instead.
-pub(crate) fn resolve_model(wanted: &str, config: &Config, why: String) -> Result<SelectedModel, String> {
+pub(crate) fn resolve_model(
+    wanted: &str,
+    config: &Config,
+    why: String,
+) -> Result<SelectedModel, String> {
     let wanted = wanted.trim();
     let (vendor, name) = match wanted.split_once(':') {
         Some((vendor, name)) => (vendor.trim(), Some(name.trim())),
@@ -64,7 +68,10 @@ pub(crate) fn resolve_model(wanted: &str, config: &Config, why: String) -> Resul
     };
     let name = name.filter(|name| !name.is_empty());
     if vendor == DEMO_MODEL {
-        let demo = SelectedModel { model: demo_model(), reason: why };
+        let demo = SelectedModel {
+            model: demo_model(),
+            reason: why,
+        };
         return match name {
             None => Ok(demo),
             Some(_) => Err("`demo` has no other names: write demo".to_owned()),
@@ -104,7 +111,9 @@ fn find_vendor(name: &str) -> Result<&'static Vendor, String> {
 /// The model of a vendor for whoever names none.
 fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
     let key = format!("models.{}.model", vendor.name);
-    let set = config.get_optional(&key).map_err(|error| error_chain(&error))?;
+    let set = config
+        .get_optional(&key)
+        .map_err(|error| error_chain(&error))?;
     if let Some(name) = set {
         return Ok(name);
     }
@@ -131,7 +140,9 @@ fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String
 pub(crate) fn available_models(config: &Config) -> Vec<String> {
     let keyed = DEFAULT_MODELS.iter().filter_map(|(vendor, _)| {
         let row = Vendor::by_name(vendor).ok()?;
-        let name = row.has_api_key(config).then(|| default_model_name(row, config));
+        let name = row
+            .has_api_key(config)
+            .then(|| default_model_name(row, config));
         Some(format!("{vendor}:{}", name?.ok()?))
     });
     keyed.chain([DEMO_MODEL.to_owned()]).collect()
@@ -164,7 +175,10 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
         }
     }
     let why = why.to_owned();
-    Ok(SelectedModel { model: demo_model(), reason: why })
+    Ok(SelectedModel {
+        model: demo_model(),
+        reason: why,
+    })
 }
 
 /// Where Ollama may be found: as its own programs look for it.

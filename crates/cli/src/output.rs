@@ -7,8 +7,8 @@ use std::io::{self, IsTerminal as _};
 
 use serde::Serialize;
 
-use crate::sanitize;
 use crate::cli_error::CliError;
+use crate::sanitize;
 
 /// Writes text to stdout; a reader that went away, as `head` does, is no error.
 pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
@@ -44,7 +44,9 @@ pub(crate) fn print_stderr(text: &str) {
 
 fn write_ignoring_broken_pipe(mut out: impl io::Write, text: &str) -> Result<(), CliError> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::from_error(&error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::from_error(&error))
+        }
         _ => Ok(()),
     }
 }

@@ -6,10 +6,10 @@ use tokio::runtime::Runtime;
 use toolwright_core::{CallScope, Invoker, InvokerBuilder, Prompt, Registry, Snapshot};
 
 use crate::args::PromptsCommand;
-use crate::remote_servers::{self, RemoteServers, CommandLifetime};
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
-use crate::{tool_call, output, tools};
+use crate::config::ProjectConfig;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::{output, tool_call, tools};
 
 pub(crate) fn execute(
     command: PromptsCommand,
@@ -40,11 +40,21 @@ pub(crate) fn execute(
             }
         }
     };
-    remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, needed, work)
+    remote_servers::with_servers(
+        surroundings,
+        registry,
+        CommandLifetime::OneShot,
+        needed,
+        work,
+    )
 }
 
 /// Finds a prompt by its exact name, or says which name is nearest.
-fn find_prompt<'a>(snapshot: &'a Snapshot, name: &str, missing: &[String]) -> Result<&'a Prompt, CliError> {
+fn find_prompt<'a>(
+    snapshot: &'a Snapshot,
+    name: &str,
+    missing: &[String],
+) -> Result<&'a Prompt, CliError> {
     snapshot.prompt(name).ok_or_else(|| {
         let hint = match snapshot.nearest_prompts(name, 1).first() {
             Some(near) => format!("did you mean `{near}`?"),

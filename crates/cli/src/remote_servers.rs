@@ -17,18 +17,18 @@ use toolwright_mcp::{
     AttachError, AttachedServer, AttachmentStatus, FilePins, PinStore, RemoteItem, RemoteServer,
 };
 
-use crate::tool_call;
-use crate::sanitize::sanitize;
-use crate::config::ProjectConfig;
 use crate::cli_error::{CliError, error_chain};
+use crate::config::ProjectConfig;
 use crate::output;
+use crate::sanitize::sanitize;
+use crate::tool_call;
 
+mod connect_progress;
 mod connector;
 mod elicitation;
-mod connect_progress;
 mod placeholder;
 
-use connector::{ServerConnector, ConnectionState};
+use connector::{ConnectionState, ServerConnector};
 pub(crate) use elicitation::TerminalElicitor;
 
 /// The file that remembers which definitions were accepted, in the project directory.
@@ -47,8 +47,12 @@ pub(crate) enum CommandLifetime {
 }
 
 /// Reads which servers we attach; `hosted` tells whether the vendor of the model attaches those of the groups `MCP.*`.
-pub(crate) fn configured_servers(config: &Config, hosted: bool) -> Result<Vec<RemoteServer>, CliError> {
-    let mut wanted = RemoteServer::from_config(config).map_err(|error| CliError::from_error(&error))?;
+pub(crate) fn configured_servers(
+    config: &Config,
+    hosted: bool,
+) -> Result<Vec<RemoteServer>, CliError> {
+    let mut wanted =
+        RemoteServer::from_config(config).map_err(|error| CliError::from_error(&error))?;
     let groups =
         RemoteServer::from_groups(config, hosted).map_err(|error| CliError::from_error(&error))?;
     wanted.extend(groups);
@@ -207,7 +211,9 @@ impl RemoteServers {
         self.connector.map_states(|name, state| match state {
             ConnectionState::Attached(server) => Ok(server.status()),
             ConnectionState::Failed(why) => Err(why.clone()),
-            ConnectionState::Connecting | ConnectionState::Skipped => Err(format!("server `{name}` is not connected")),
+            ConnectionState::Connecting | ConnectionState::Skipped => {
+                Err(format!("server `{name}` is not connected"))
+            }
         })
     }
 
@@ -285,7 +291,9 @@ impl RemoteServers {
         let names = names.map(|names| names.concat());
         let registry = self.connector.registry();
         let stand_ins = placeholder::add_placeholders(registry, config, names.as_deref());
-        let built = builder.build().map_err(|error| CliError::from_error(&error));
+        let built = builder
+            .build()
+            .map_err(|error| CliError::from_error(&error));
         for name in stand_ins {
             registry.remove(name.as_str());
         }
@@ -296,7 +304,13 @@ impl RemoteServers {
     pub(crate) async fn detach(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         tasks.shutdown().await;
-        join_all(self.connector.take_attached().into_iter().map(AttachedServer::detach)).await;
+        join_all(
+            self.connector
+                .take_attached()
+                .into_iter()
+                .map(AttachedServer::detach),
+        )
+        .await;
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -353,7 +367,10 @@ fn describe_attach_error(error: &AttachError) -> String {
             "server `{server}` wants authorization, or refuses the one it got: set its `authorization` in toolwright.toml, under [mcp.servers.NAME]"
         ),
         AttachError::Connect { .. } => {
-            format!("{}; check that it runs, and speaks MCP there", error_chain(error))
+            format!(
+                "{}; check that it runs, and speaks MCP there",
+                error_chain(error)
+            )
         }
         other => error_chain(other),
     };

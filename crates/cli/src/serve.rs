@@ -11,19 +11,21 @@ use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
 use toolwright_server::{Endpoint, Server, ServerBuilder};
 
-use crate::remote_servers::{RemoteServers, CommandLifetime, open_pins};
+use crate::chat::chat_factory::{
+    DEFAULT_SYSTEM_MESSAGE, LEASE_DURATION, attach_configured_servers,
+};
 use crate::chat::prices::load_prices;
-use crate::chat::chat_factory::{LEASE_DURATION, DEFAULT_SYSTEM_MESSAGE, attach_configured_servers};
-use crate::config::ProjectConfig;
-use crate::conversations::unique_node_name;
 use crate::cli_error::CliError;
-use crate::model_selection::{self, SelectedModel};
+use crate::config::ProjectConfig;
 use crate::conversation_store::{ConversationStore, DefaultStore};
-use crate::{tool_call, output};
+use crate::conversations::unique_node_name;
+use crate::model_selection::{self, SelectedModel};
+use crate::remote_servers::{CommandLifetime, RemoteServers, open_pins};
+use crate::{output, tool_call};
 
 mod browser;
-mod open_file_limit;
 mod log;
+mod open_file_limit;
 
 /// Where it listens unless somebody says otherwise.
 const DEFAULT_ADDR: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
@@ -73,8 +75,11 @@ pub(crate) fn execute(
     let config = surroundings.config().clone();
     let chosen = model_selection::select_model(&config)?;
     let token = resolve_token(&command, &config)?;
-    let oauth = ResourceServer::from_config(&config).map_err(|error| CliError::from_error(&error))?;
-    let wanted = command.port.map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
+    let oauth =
+        ResourceServer::from_config(&config).map_err(|error| CliError::from_error(&error))?;
+    let wanted = command
+        .port
+        .map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
     let wanted = command.addr.or(wanted);
     if let Some(addr) = wanted.filter(|addr| !addr.ip().is_loopback())
         && token.is_none()
@@ -88,7 +93,12 @@ pub(crate) fn execute(
     open_file_limit::raise_open_file_limit();
     let runtime = tool_call::build_runtime()?;
     // Nobody sits at stdin to be asked.
-    let servers = RemoteServers::new(registry, open_pins(surroundings, CommandLifetime::LongRunning), None, CommandLifetime::LongRunning);
+    let servers = RemoteServers::new(
+        registry,
+        open_pins(surroundings, CommandLifetime::LongRunning),
+        None,
+        CommandLifetime::LongRunning,
+    );
     // The log says what goes wrong later.
     servers.set_warning_handler(|_| {});
     runtime.block_on(attach_configured_servers(&servers, &config, &*chosen.model))?;
@@ -174,11 +184,13 @@ fn resolve_token(command: &ServeArgs, config: &Config) -> Result<Option<Secret>,
 }
 
 /// Takes an address: the one that was asked for, else the first that is free.
-async fn bind_listener(wanted: Option<SocketAddr>) -> Result<(TcpListener, Option<String>), CliError> {
+async fn bind_listener(
+    wanted: Option<SocketAddr>,
+) -> Result<(TcpListener, Option<String>), CliError> {
     if let Some(addr) = wanted {
         let listener = TcpListener::bind(addr).await;
-        let listener =
-            listener.map_err(|error| CliError::failure(format!("cannot listen on {addr}: {error}")))?;
+        let listener = listener
+            .map_err(|error| CliError::failure(format!("cannot listen on {addr}: {error}")))?;
         return Ok((listener, None));
     }
     let mut trouble = None;
@@ -186,7 +198,10 @@ async fn bind_listener(wanted: Option<SocketAddr>) -> Result<(TcpListener, Optio
         match TcpListener::bind((DEFAULT_ADDR.ip(), port)).await {
             Ok(listener) if port == DEFAULT_ADDR.port() => return Ok((listener, None)),
             Ok(listener) => {
-                let note = format!("port {} is taken: this is the next one free", DEFAULT_ADDR.port());
+                let note = format!(
+                    "port {} is taken: this is the next one free",
+                    DEFAULT_ADDR.port()
+                );
                 return Ok((listener, Some(note)));
             }
             Err(error) => trouble = trouble.or(Some(error)),
@@ -260,7 +275,9 @@ fn hosted_tools(config: &Config, servers: &RemoteServers) -> Result<Vec<HostedTo
     let unreadable = |error| CliError::from_error(&error);
     let search = config.web_search().map_err(unreadable)?;
     let groups = config.mcp_servers().map_err(unreadable)?;
-    let groups = groups.into_iter().filter(|group| !servers.contains(&group.name));
+    let groups = groups
+        .into_iter()
+        .filter(|group| !servers.contains(&group.name));
     let search = search.into_iter().map(HostedTool::WebSearch);
     Ok(search.chain(groups.map(HostedTool::Mcp)).collect())
 }
@@ -278,7 +295,9 @@ fn selectable_models(config: &Config, chosen: &SelectedModel) -> (Vec<String>, M
     let (config, first) = (config.clone(), Arc::clone(&chosen.model));
     let resolve = move |name: &str| match first.id().to_string() == name {
         true => Ok(Arc::clone(&first)),
-        false => model_selection::resolve_model(name, &config, String::new()).map(|chosen| chosen.model),
+        false => {
+            model_selection::resolve_model(name, &config, String::new()).map(|chosen| chosen.model)
+        }
     };
     (names, Box::new(resolve))
 }
@@ -292,7 +311,12 @@ fn browser_addr(addr: SocketAddr) -> SocketAddr {
 }
 
 /// Says where it is, and who answers.
-fn announce_url(url: &str, chosen: &SelectedModel, note: Option<&str>, json: bool) -> Result<(), CliError> {
+fn announce_url(
+    url: &str,
+    chosen: &SelectedModel,
+    note: Option<&str>,
+    json: bool,
+) -> Result<(), CliError> {
     let id = chosen.model.id();
     if json {
         let line = serde_json::json!({

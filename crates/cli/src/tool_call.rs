@@ -66,7 +66,10 @@ pub(crate) fn run_until_ctrl_c<T>(runtime: &Runtime, work: impl AsyncFnOnce(&Cal
 }
 
 /// Reads `key=value …`, one JSON text, or stdin.
-pub(crate) fn parse_arguments(arguments: &[String], spec: &ToolSpec) -> Result<Arguments, CliError> {
+pub(crate) fn parse_arguments(
+    arguments: &[String],
+    spec: &ToolSpec,
+) -> Result<Arguments, CliError> {
     match arguments {
         [only] if only == "-" => {
             if io::stdin().is_terminal() {
@@ -110,14 +113,23 @@ fn print_event(event: CallEvent) {
             total,
             message,
             ..
-        } => output::print_stderr(&format!("{}\n", format_progress(done, total, message.as_deref()))),
-        CallEvent::Update { result, .. } => output::print_stderr(&format!("[....] {}\n", result.text())),
+        } => output::print_stderr(&format!(
+            "{}\n",
+            format_progress(done, total, message.as_deref())
+        )),
+        CallEvent::Update { result, .. } => {
+            output::print_stderr(&format!("[....] {}\n", result.text()))
+        }
         _ => {}
     }
 }
 
 /// How far a tool is, in one line.
-pub(crate) fn format_progress(done: Option<f64>, total: Option<f64>, message: Option<&str>) -> String {
+pub(crate) fn format_progress(
+    done: Option<f64>,
+    total: Option<f64>,
+    message: Option<&str>,
+) -> String {
     let message = message.unwrap_or_default();
     match (done, total) {
         (Some(done), Some(total)) if total > 0.0 => {

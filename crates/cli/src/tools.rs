@@ -8,10 +8,10 @@ use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapsho
 
 use crate::approval::{StdinReader, TerminalApprover};
 use crate::args::ToolsCommand;
-use crate::remote_servers::{self, RemoteServers, CommandLifetime};
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
-use crate::{tool_call, check, output};
+use crate::config::ProjectConfig;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::{check, output, tool_call};
 
 pub(crate) fn execute(
     command: ToolsCommand,
@@ -22,16 +22,19 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, CliError> {
     let needed = match &command {
         ToolsCommand::List => true,
-        ToolsCommand::Show { name } | ToolsCommand::Schema { name, .. } | ToolsCommand::Call { name, .. } => {
-            registry.get(name).is_none()
-        }
+        ToolsCommand::Show { name }
+        | ToolsCommand::Schema { name, .. }
+        | ToolsCommand::Call { name, .. } => registry.get(name).is_none(),
     };
     let work = |runtime: &Runtime, servers: &RemoteServers| {
         servers.print_warnings();
         let mut builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
         if let ToolsCommand::Call { yes, .. } = &command {
             let lines = Arc::new(StdinReader);
-            builder = builder.approver(TerminalApprover { approve_all: *yes, reader: lines });
+            builder = builder.approver(TerminalApprover {
+                approve_all: *yes,
+                reader: lines,
+            });
         }
         let invoker = servers.build_invoker(builder, surroundings.config())?;
         let snapshot = invoker
@@ -58,7 +61,13 @@ pub(crate) fn execute(
         }
         Ok(ExitCode::SUCCESS)
     };
-    remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, needed, work)
+    remote_servers::with_servers(
+        surroundings,
+        registry,
+        CommandLifetime::OneShot,
+        needed,
+        work,
+    )
 }
 
 fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliError> {

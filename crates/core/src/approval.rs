@@ -149,7 +149,7 @@ impl<'a> ApprovalRequest<'a> {
     }
 
     /// Makes an approval of exactly this call, to be kept or brought later with
-    /// [`Scope::grant`](crate::Scope::grant).
+    /// [`CallScope::grant`](crate::CallScope::grant).
     pub fn issue_token(&self) -> ApprovalToken {
         self.signer
             .issue(self.fingerprint, self.arguments, self.caller)

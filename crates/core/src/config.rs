@@ -42,10 +42,10 @@ const ENV_PREFIX: &str = "TOOLWRIGHT_";
 /// # Examples
 ///
 /// ```
-/// use toolwright::{Config, Sources};
+/// use toolwright::{Config, ConfigSources};
 ///
 /// let environment = [("TOOLWRIGHT_SERVER_PORT".to_owned(), "9000".to_owned())];
-/// let sources = Sources::new()
+/// let sources = ConfigSources::new()
 ///     .defaults([("server.port", "8080"), ("server.host", "localhost")])
 ///     .environment(environment)
 ///     .flag("model", "demo", "--model");
@@ -92,7 +92,7 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, Secret, Sources};
+    /// use toolwright::{Config, Secret, ConfigSources};
     ///
     /// #[derive(serde::Deserialize)]
     /// struct Mail {
@@ -101,7 +101,7 @@ impl Config {
     ///     password: Secret,
     /// }
     ///
-    /// let sources = Sources::new().defaults([
+    /// let sources = ConfigSources::new().defaults([
     ///     ("mail.host", "localhost"),
     ///     ("mail.to", "ada@example.org, bob@example.org"),
     ///     ("mail.password", "hunter2"),
@@ -196,9 +196,9 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, Sources};
+    /// use toolwright::{Config, ConfigSources};
     ///
-    /// let sources = Sources::new().defaults([("mail.hots", "localhost")]);
+    /// let sources = ConfigSources::new().defaults([("mail.hots", "localhost")]);
     /// let error = Config::load(sources)?.config.refuse_unknown("mail", &["host", "to"]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),

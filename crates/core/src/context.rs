@@ -54,9 +54,9 @@ impl fmt::Debug for InvokerContext {
 /// # Examples
 ///
 /// ```
-/// use toolwright::{CallEvent, Caller, Scope};
+/// use toolwright::{CallEvent, Caller, CallScope};
 ///
-/// let scope = Scope::new()
+/// let scope = CallScope::new()
 ///     .caller(Caller::new("ada"))
 ///     .session("conversation-7")
 ///     .on_event(|event: CallEvent| eprintln!("{event:?}"));
@@ -165,7 +165,7 @@ pub enum CallEvent {
 
 /// On whose behalf a call is made.
 ///
-/// As a parameter of a tool it is filled in from the [`Scope`]; the model never sees it.
+/// As a parameter of a tool it is filled in from the [`CallScope`]; the model never sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     name: Option<Arc<str>>,
@@ -188,7 +188,7 @@ impl Caller {
 shared_text! {
     /// The session a call belongs to: an MCP session, else a conversation, else this process.
     ///
-    /// As a parameter of a tool it is filled in from the [`Scope`]; the model never sees it.
+    /// As a parameter of a tool it is filled in from the [`CallScope`]; the model never sees it.
     SessionId
 }
 

@@ -1,7 +1,7 @@
 //! What a tool returns in, a result out.
 //!
 //! `Result` is itself `Serialize`, so no trait can tell it from a plain value: generated code goes
-//! through [`Returned`], whose inherent method takes `Result` and whose trait method takes the rest.
+//! through [`ReturnValue`], whose inherent method takes `Result` and whose trait method takes the rest.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -229,7 +229,7 @@ impl<T, E> ReturnValue<Result<T, E>> {
 }
 
 impl<T, E> ReturnValue<PhantomData<Result<T, E>>> {
-    /// Wins over [`PlainType::ok`] because inherent methods do.
+    /// Wins over [`PlainValueType::ok`] because inherent methods do.
     pub fn ok_type(self) -> (PhantomData<T>,) {
         (PhantomData,)
     }

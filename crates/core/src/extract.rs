@@ -116,7 +116,7 @@ impl Param for Cancel {
     }
 }
 
-/// Lets a tool say how far it is; whoever listens to the [`Scope`](crate::Scope) hears it.
+/// Lets a tool say how far it is; whoever listens to the [`CallScope`](crate::CallScope) hears it.
 #[derive(Clone)]
 pub struct Progress {
     call: CallId,

@@ -1,7 +1,7 @@
 //! A token in, a visitor out: who it is, and which tools they reach.
 //!
 //! The server is an OAuth 2.1 *resource server*: it makes no tokens and asks nobody to log in. It says which authorization
-//! server does ([RFC 9728]), has tokens verified by a [`Verifier`], takes only those made for itself ([RFC 8707]), and lets
+//! server does ([RFC 9728]), has tokens verified by a [`TokenVerifier`], takes only those made for itself ([RFC 8707]), and lets
 //! scopes open tools. The token goes no further than this: tools meet a caller and the names of scopes.
 //!
 //! [RFC 9728]: https://www.rfc-editor.org/rfc/rfc9728
@@ -40,11 +40,11 @@ const DEFAULT_CLOCK_SKEW: Duration = Duration::from_secs(60);
 /// ```
 /// # use toolwright::{Invoker, Registry};
 /// # let invoker = Invoker::new(&Registry::new())?;
-/// use toolwright_mcp::{Jwks, McpServer, Opens, ResourceServer};
+/// use toolwright_mcp::{Jwks, McpServer, ScopeRule, ResourceServer};
 ///
 /// let oauth = ResourceServer::new("https://tools.example.com/mcp", Jwks::new("https://login.example.com")?)
-///     .scope("tools:read", Opens::read_only())
-///     .scope("tools:all", Opens::all())
+///     .scope("tools:read", ScopeRule::read_only())
+///     .scope("tools:all", ScopeRule::all())
 ///     .implies("tools:all", ["tools:read"])
 ///     .needs(["tools:read"]);
 /// let server = McpServer::builder(invoker).oauth(oauth).build()?;

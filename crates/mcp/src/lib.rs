@@ -1,7 +1,7 @@
 //! MCP both ways: **any server's tools in a registry, any registry as a server.**
 //!
 //! As a server, one dispatcher answers every revision over every transport: what differs between revisions is asked of
-//! [`Revision`], what differs between transports is how messages arrive. As a client, [`Attach`] brings another server's tools
+//! [`Revision`], what differs between transports is how messages arrive. As a client, [`RemoteServer`] brings another server's tools
 //! and prompts into a registry, pinned and bounded. Nothing here runs a tool by itself.
 
 mod auth;

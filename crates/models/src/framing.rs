@@ -93,7 +93,7 @@ impl FrameDecoder {
     ///
     /// # Errors
     ///
-    /// As [`Decoder::feed`].
+    /// As [`FrameDecoder::feed`].
     pub(crate) fn finish(&mut self, frames: &mut Vec<Frame>) -> Result<(), ModelError> {
         let line = std::mem::take(&mut self.partial_line);
         if self.framing == Framing::JsonLines {

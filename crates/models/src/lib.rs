@@ -8,11 +8,11 @@
 //! ```no_run
 //! use futures::StreamExt as _;
 //! use toolwright_chat::{Message, Model as _, ModelEvent, ModelRequest};
-//! use toolwright_core::{Config, Content, Sources};
+//! use toolwright_core::{Config, Content, ConfigSources};
 //! use toolwright_models::Connect;
 //!
 //! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
-//! let config = Config::load(Sources::from_process())?.config;
+//! let config = Config::load(ConfigSources::from_process())?.config;
 //! let model = Connect::to("openai:gpt-5")?.config(&config).build()?;
 //! let mut request = ModelRequest::default();
 //! request.messages = vec![Message::User(vec![Content::text("Hello!")])];

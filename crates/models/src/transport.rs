@@ -1,7 +1,7 @@
 //! WireRequest in, WireResponse out: what carries a request to a vendor, and its answer back.
 //!
 //! Everything above this line is decided without a connection. [`Http`] opens real ones, [`Recorder`] writes down what another
-//! transport carried, and [`Replay`] answers from what was written down, so that a test needs neither a network nor a key.
+//! transport carried, and [`Replayer`] answers from what was written down, so that a test needs neither a network nor a key.
 
 #[cfg(feature = "http")]
 mod http;

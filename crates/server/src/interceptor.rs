@@ -19,13 +19,13 @@ use crate::session::Session;
 ///
 /// ```
 /// use toolwright_core::BoxFuture;
-/// use toolwright_server::{Intercepted, Interceptor, Refusal};
+/// use toolwright_server::{TurnContext, Interceptor, Refusal};
 ///
 /// /// Answers in office hours only.
 /// struct OfficeHours;
 ///
 /// impl Interceptor for OfficeHours {
-///     fn before<'a>(&'a self, turn: &'a mut Intercepted) -> BoxFuture<'a, Result<(), Refusal>> {
+///     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), Refusal>> {
 ///         Box::pin(async move {
 ///             match turn.message.text().contains("urgent") {
 ///                 true => Ok(()),
@@ -45,7 +45,7 @@ pub trait Interceptor: Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
-    /// Sees what was answered while there is still time to tell something: [`Intercepted::metadata`], or the session.
+    /// Sees what was answered while there is still time to tell something: [`TurnContext::metadata`], or the session.
     fn before_completion<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }

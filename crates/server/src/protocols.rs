@@ -1,6 +1,6 @@
 //! The protocols that pages speak: each is a translator of the same events, without any I/O.
 //!
-//! A protocol is a file here that implements [`Translator`], and a route that hands it to
+//! A protocol is a file here that implements [`EventEncoder`], and a route that hands it to
 //! [`http::turn`](crate::http::turn).
 
 use serde_json::Value;

@@ -11,7 +11,9 @@ fn transcript_expecting(expected: &[&str]) -> Transcript {
 }
 
 fn words(command: &str) -> Vec<String> {
-    split_command(command).expect("the command is well formed").words
+    split_command(command)
+        .expect("the command is well formed")
+        .words
 }
 
 #[test]
@@ -163,8 +165,14 @@ fn quotes_keep_words_together() {
 
 #[test]
 fn a_comment_after_the_command_promises_an_exit_code() {
-    assert_eq!(split_command("cargo run # exit 2").map(|line| line.expected_exit_code), Ok(2));
-    assert_eq!(split_command("cargo run # look").map(|line| line.expected_exit_code), Ok(0));
+    assert_eq!(
+        split_command("cargo run # exit 2").map(|line| line.expected_exit_code),
+        Ok(2)
+    );
+    assert_eq!(
+        split_command("cargo run # look").map(|line| line.expected_exit_code),
+        Ok(0)
+    );
     assert_eq!(words("cargo run a#b '#' # exit 2").len(), 4);
     assert!(split_command("cargo run # exit two").is_err());
 }

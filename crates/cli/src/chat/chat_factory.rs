@@ -8,10 +8,10 @@ use toolwright_core::{Config, Invoker};
 
 use super::prices::load_prices;
 use crate::approval::{LineReader, TerminalApprover};
-use crate::remote_servers::{RemoteServers, configured_servers};
-use crate::conversations::unique_node_name;
 use crate::cli_error::CliError;
 use crate::conversation_store::ConversationStore;
+use crate::conversations::unique_node_name;
+use crate::remote_servers::{RemoteServers, configured_servers};
 
 pub(crate) const DEFAULT_SYSTEM_MESSAGE: &str = "You are a helpful assistant. Use the tools when they help to answer. \
     Say so when you do not know something or when a tool failed; never make up a result.";
@@ -63,7 +63,10 @@ impl ChatFactory {
         let hosted = search.chain(groups.map(HostedTool::Mcp)).collect();
         Ok(Self {
             store,
-            conversation_id: command.conversation.clone().unwrap_or_else(new_conversation_id),
+            conversation_id: command
+                .conversation
+                .clone()
+                .unwrap_or_else(new_conversation_id),
             node_name: unique_node_name(),
             prices: load_prices(&config)?,
             config,
@@ -87,8 +90,15 @@ impl ChatFactory {
             .lease_duration(LEASE_DURATION)
             .limits(self.limits.clone())
             .prices(self.prices.clone())
-            .approver(TerminalApprover { approve_all: yes, reader: lines });
-        for hosted in self.hosted_tools.iter().filter(|hosted| !self.is_attached_locally(hosted)) {
+            .approver(TerminalApprover {
+                approve_all: yes,
+                reader: lines,
+            });
+        for hosted in self
+            .hosted_tools
+            .iter()
+            .filter(|hosted| !self.is_attached_locally(hosted))
+        {
             builder = builder.hosted_tool(hosted.clone());
         }
         if self.ask_before_each_call {

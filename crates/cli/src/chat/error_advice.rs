@@ -4,8 +4,8 @@ use toolwright_chat::{ChatError, ModelErrorKind, TurnEnd};
 use toolwright_core::schema::redact;
 pub(crate) use toolwright_server::error_kind as kind;
 
-use crate::sanitize::sanitize;
 use crate::cli_error::error_chain;
+use crate::sanitize::sanitize;
 
 /// Tells people what went wrong, and what to do about it.
 pub(crate) fn describe_error(error: &ChatError) -> String {

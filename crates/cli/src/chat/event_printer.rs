@@ -7,9 +7,9 @@ use toolwright_chat::{ApprovalVerdict, Chat, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::chat_factory::ChatFactory;
-use crate::tool_call::{content_to_text, format_progress};
-use crate::sanitize::{sanitize, to_safe_json, to_single_line};
 use crate::model_selection::SelectedModel;
+use crate::sanitize::{sanitize, to_safe_json, to_single_line};
+use crate::tool_call::{content_to_text, format_progress};
 
 /// How much of arguments and results is shown; an approval shows arguments whole.
 const MAX_PREVIEW_CHARS: usize = 300;
@@ -70,7 +70,12 @@ impl EventPrinter {
     }
 
     /// Says who answers and why, and what is odd about that.
-    pub(crate) fn print_header(&mut self, chosen: &SelectedModel, setup: &ChatFactory, chat: &Chat) {
+    pub(crate) fn print_header(
+        &mut self,
+        chosen: &SelectedModel,
+        setup: &ChatFactory,
+        chat: &Chat,
+    ) {
         self.print_note(&chosen.summary());
         self.print_warnings(setup, chat);
     }
@@ -106,7 +111,10 @@ impl EventPrinter {
                 ..
             } => {
                 let line = format_progress(*done, *total, message.as_deref());
-                self.print_line(Colour::Dim, &format!("  {}", to_single_line(&line, MAX_PREVIEW_CHARS)));
+                self.print_line(
+                    Colour::Dim,
+                    &format!("  {}", to_single_line(&line, MAX_PREVIEW_CHARS)),
+                );
             }
             ChatEvent::Update { result } => {
                 let line = to_single_line(&content_to_text(&result.content), MAX_PREVIEW_CHARS);
@@ -191,7 +199,11 @@ impl EventPrinter {
             Ok(arguments) => to_safe_json(&arguments),
             Err(_) => call.arguments.as_str().to_owned(),
         };
-        let line = format!("→ {} {}", call.name, to_single_line(&arguments, MAX_PREVIEW_CHARS));
+        let line = format!(
+            "→ {} {}",
+            call.name,
+            to_single_line(&arguments, MAX_PREVIEW_CHARS)
+        );
         self.print_line(Colour::Cyan, &sanitize(&line));
     }
 
@@ -207,7 +219,10 @@ impl EventPrinter {
 
     fn print_approval_verdict(&mut self, verdict: &ApprovalVerdict) {
         if let ApprovalVerdict::Edit { arguments } = verdict {
-            self.print_line(Colour::Cyan, &format!("→ edited: {}", to_safe_json(arguments)));
+            self.print_line(
+                Colour::Cyan,
+                &format!("→ edited: {}", to_safe_json(arguments)),
+            );
         }
     }
 

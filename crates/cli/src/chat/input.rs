@@ -56,7 +56,8 @@ impl LineInput {
         editor.set_helper(Some(typing));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         // A history that cannot be kept is no reason not to talk.
-        input.history_file = data_dir::data_file("history").filter(|place| create_private_file(place).is_ok());
+        input.history_file =
+            data_dir::data_file("history").filter(|place| create_private_file(place).is_ok());
         if let Some(history) = &input.history_file {
             let _ = editor.load_history(history);
         }
@@ -86,7 +87,9 @@ impl LineInput {
     pub(crate) fn read_event(&self) -> io::Result<InputEvent> {
         let Some(editor) = &self.editor else {
             let line = read_multiline(&mut io::stdin().lock())?;
-            return Ok(line.map_or(InputEvent::EndOfInput, |line| InputEvent::Text(strip_continuations(&line))));
+            return Ok(line.map_or(InputEvent::EndOfInput, |line| {
+                InputEvent::Text(strip_continuations(&line))
+            }));
         };
         let mut editor = lock(editor);
         match editor.readline(PROMPT_MARKER) {

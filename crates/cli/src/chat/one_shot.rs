@@ -8,16 +8,16 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use toolwright_chat::{Chat, ChatError, ChatEvent, TurnEnd};
 
-use super::interrupt::{EXIT_INTERRUPTED, InterruptHandler};
-use super::resume::{self, ConversationState};
-use super::event_printer::EventPrinter;
 use super::chat_factory::ChatFactory;
 use super::error_advice;
+use super::event_printer::EventPrinter;
+use super::interrupt::{EXIT_INTERRUPTED, InterruptHandler};
+use super::resume::{self, ConversationState};
 use super::turn::{TurnOutcome, run_turn};
 use crate::approval::StdinReader;
-use crate::sanitize;
 use crate::cli_error::CliError;
 use crate::model_selection::SelectedModel;
+use crate::sanitize;
 
 /// How much is read from stdin before it is certainly too much.
 const MAX_STDIN_BYTES: u64 = 16 << 20;
@@ -39,7 +39,9 @@ pub(crate) fn read_message(written: &str) -> Result<String, CliError> {
     let mut question = written.to_owned();
     if written == "-" {
         question.clear();
-        let read = io::stdin().take(MAX_STDIN_BYTES).read_to_string(&mut question);
+        let read = io::stdin()
+            .take(MAX_STDIN_BYTES)
+            .read_to_string(&mut question);
         read.map_err(|error| CliError::usage(format!("stdin: {error}")))?;
     }
     match question.trim() {
@@ -60,7 +62,9 @@ pub(crate) fn execute(
     let mut screen = EventPrinter::new();
     let chat = setup.build_chat(&chosen.model, Arc::new(StdinReader));
     screen.print_header(chosen, setup, &chat);
-    if setup.store.is_persistent() && finish_interrupted_turn(setup, &chat, format, interrupts, runtime)? {
+    if setup.store.is_persistent()
+        && finish_interrupted_turn(setup, &chat, format, interrupts, runtime)?
+    {
         screen.print_note("cancelled");
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
@@ -74,7 +78,9 @@ pub(crate) fn execute(
             Ok(ExitCode::from(EXIT_INTERRUPTED))
         }
         TurnOutcome::Ended(TurnEnd::Length) => {
-            screen.print_error("the answer is cut off: the model reached the most tokens of an answer");
+            screen.print_error(
+                "the answer is cut off: the model reached the most tokens of an answer",
+            );
             Ok(ExitCode::FAILURE)
         }
         TurnOutcome::Ended(_) => Ok(ExitCode::SUCCESS),
@@ -84,12 +90,15 @@ pub(crate) fn execute(
                 let message = CliError::from_error(&error).message();
                 let kind = error_advice::kind(&error);
                 // Whoever read it may have gone; the exit code says it too.
-                let _ = print_json_line(&json!({ "type": "error", "message": message, "kind": kind }));
+                let _ =
+                    print_json_line(&json!({ "type": "error", "message": message, "kind": kind }));
             }
             screen.print_error(&error_advice::describe_error(&error));
             Ok(ExitCode::FAILURE)
         }
-        TurnOutcome::OutputFailed(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        TurnOutcome::OutputFailed(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(ExitCode::SUCCESS)
+        }
         TurnOutcome::OutputFailed(error) => Err(CliError::from_error(&error)),
     }
 }
@@ -104,7 +113,11 @@ fn finish_interrupted_turn(
 ) -> Result<bool, CliError> {
     let mut screen = EventPrinter::stderr_only();
     let mut busy = || screen.print_note("another process has this conversation: waiting for it");
-    let standing = runtime.block_on(resume::acquire_conversation(setup, &setup.conversation_id, &mut busy));
+    let standing = runtime.block_on(resume::acquire_conversation(
+        setup,
+        &setup.conversation_id,
+        &mut busy,
+    ));
     let standing = standing.map_err(|error| CliError::from_error(&error))?;
     if !matches!(standing, ConversationState::Interrupted) {
         return Ok(false);
@@ -125,10 +138,16 @@ fn finish_interrupted_turn(
     Ok(false)
 }
 
-fn print_event(event: &ChatEvent, format: OutputFormat, screen: &mut EventPrinter) -> io::Result<()> {
+fn print_event(
+    event: &ChatEvent,
+    format: OutputFormat,
+    screen: &mut EventPrinter,
+) -> io::Result<()> {
     match format {
         OutputFormat::Text => screen.print_event(event),
-        OutputFormat::Json { wire: false } if matches!(event, ChatEvent::RequestSent { .. }) => Ok(()),
+        OutputFormat::Json { wire: false } if matches!(event, ChatEvent::RequestSent { .. }) => {
+            Ok(())
+        }
         OutputFormat::Json { .. } => print_json_line(event),
     }
 }

@@ -12,7 +12,6 @@ use crate::cli_error::CliError;
 /// An entry of `[[prices]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[serde(rename = "row")]
 struct PriceRow {
     model: String,
     input: f64,

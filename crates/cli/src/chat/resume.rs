@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use toolwright_chat::{EntryBody, Lease, StoreError};
 
-use super::chat_factory::{LEASE_DURATION, ChatFactory};
+use super::chat_factory::{ChatFactory, LEASE_DURATION};
 
 /// How long another process is waited for.
 const LEASE_WAIT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -54,7 +54,10 @@ pub(crate) async fn acquire_conversation(
 }
 
 /// Gives a conversation back, for as long as nothing is asked in it.
-pub(crate) async fn release_conversation(setup: &ChatFactory, conversation: &str) -> Result<(), StoreError> {
+pub(crate) async fn release_conversation(
+    setup: &ChatFactory,
+    conversation: &str,
+) -> Result<(), StoreError> {
     let lease = Lease::new(conversation, &setup.node_name);
     setup.store.store().release(&lease).await
 }

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use toolwright_chat::{Chat, TurnEnd, TurnRequest};
 
-use super::slash_command::{self, SlashCommand};
-use super::input::{LineInput, InputEvent};
-use super::interrupt::InterruptHandler;
-use super::resume::{self, ConversationState};
-use super::event_printer::EventPrinter;
 use super::chat_factory::ChatFactory;
-use super::usage::UsageTotals;
 use super::error_advice;
-use super::turn::{TurnOutcome, run_turn};
+use super::event_printer::EventPrinter;
+use super::input::{InputEvent, LineInput};
+use super::interrupt::InterruptHandler;
 use super::line_helper::LineHelper;
-use crate::remote_servers::TerminalElicitor;
+use super::resume::{self, ConversationState};
+use super::slash_command::{self, SlashCommand};
+use super::turn::{TurnOutcome, run_turn};
+use super::usage::UsageTotals;
 use crate::cli_error::{CliError, error_chain};
 use crate::model_selection::{self, SelectedModel};
+use crate::remote_servers::TerminalElicitor;
 
 mod command_handlers;
 
@@ -46,12 +46,15 @@ pub(crate) fn execute(
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<ExitCode, CliError> {
-    let input = Arc::new(LineInput::open(build_line_helper(setup)?, interrupts.clone()));
+    let input = Arc::new(LineInput::open(
+        build_line_helper(setup)?,
+        interrupts.clone(),
+    ));
     person.set_reader(Arc::clone(&input) as _);
     let shown = Arc::clone(&input);
-    setup
-        .servers
-        .set_warning_handler(move |warning| shown.print_above_input(&format!("warning: {warning}")));
+    setup.servers.set_warning_handler(move |warning| {
+        shown.print_above_input(&format!("warning: {warning}"))
+    });
     let chat = setup.build_chat(&chosen.model, Arc::clone(&input) as _);
     let mut session = Session {
         setup,
@@ -87,9 +90,11 @@ fn build_line_helper(setup: &ChatFactory) -> Result<LineHelper, CliError> {
 
 impl Session<'_> {
     fn run_loop(&mut self) -> io::Result<()> {
-        self.printer.print_header(&self.selected_model, self.setup, &self.chat);
+        self.printer
+            .print_header(&self.selected_model, self.setup, &self.chat);
         if self.input.is_terminal() {
-            self.printer.print_note("/help says what to type; Ctrl-D leaves");
+            self.printer
+                .print_note("/help says what to type; Ctrl-D leaves");
         }
         self.open_conversation()?;
         let mut interrupted = false;
@@ -124,7 +129,8 @@ impl Session<'_> {
     fn open_conversation(&mut self) -> io::Result<()> {
         let conversation = self.conversation_id.clone();
         let screen = &mut self.printer;
-        let mut busy = || screen.print_note("another process has this conversation: waiting for it");
+        let mut busy =
+            || screen.print_note("another process has this conversation: waiting for it");
         let taking = resume::acquire_conversation(self.setup, &conversation, &mut busy);
         let standing = match self.runtime.block_on(taking) {
             Ok(standing) => standing,
@@ -183,7 +189,9 @@ impl Session<'_> {
                 self.printer.print_error(cut);
             }
             TurnOutcome::Ended(_) => {}
-            TurnOutcome::Failed(error) => self.printer.print_error(&error_advice::describe_error(&error)),
+            TurnOutcome::Failed(error) => self
+                .printer
+                .print_error(&error_advice::describe_error(&error)),
             TurnOutcome::OutputFailed(error) => return Err(error),
         }
         Ok(())

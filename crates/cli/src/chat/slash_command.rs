@@ -154,7 +154,10 @@ mod tests {
         assert_eq!(told, "there is no /tolls; did you mean /tools?");
         let told = SlashCommand::parse("frobnicate x").unwrap_err();
         assert!(told.contains("/help"), "{told}");
-        assert_eq!(SlashCommand::parse("clear all").unwrap_err(), "write /clear");
+        assert_eq!(
+            SlashCommand::parse("clear all").unwrap_err(),
+            "write /clear"
+        );
     }
 
     #[test]
@@ -164,7 +167,8 @@ mod tests {
         let name = "p".to_owned();
         let arguments = arguments.to_vec();
         assert_eq!(read, SlashCommand::Prompt { name, arguments });
-        let SlashCommand::Prompt { arguments, .. } = SlashCommand::parse("prompt p {\"a\": 1}").unwrap()
+        let SlashCommand::Prompt { arguments, .. } =
+            SlashCommand::parse("prompt p {\"a\": 1}").unwrap()
         else {
             panic!("no prompt");
         };

@@ -39,7 +39,10 @@ impl<'f> CheckedTool<'f> {
             .iter()
             .map(|dialect| DialectResult::new(&tool, *dialect))
             .collect();
-        Self { tool, dialect_results: verdicts }
+        Self {
+            tool,
+            dialect_results: verdicts,
+        }
     }
 }
 

@@ -8,11 +8,11 @@ use toolwright_core::Registry;
 use toolwright_mcp::{MemoryPins, RemoteServer};
 
 use super::tool_sources::ToolsToCheck;
-use crate::remote_servers::{RemoteServers, CommandLifetime};
-use crate::tool_call;
 use crate::chat::slash_command::split_words;
 use crate::cli_error::CliError;
 use crate::output;
+use crate::remote_servers::{CommandLifetime, RemoteServers};
+use crate::tool_call;
 
 /// Connects, lists, and leaves.
 pub(super) fn list_server_tools(place: &str) -> Result<ToolsToCheck, CliError> {

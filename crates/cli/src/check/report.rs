@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{Dialect, Loss};
 
+use super::dialect_result::{CheckedTool, DialectResult, LoweringVerdict};
 use super::tool_sources::ToolsToCheck;
-use super::dialect_result::{CheckedTool, LoweringVerdict, DialectResult};
 
 /// What `--json` prints.
 pub(super) fn to_json(checked: &[CheckedTool<'_>], found: &ToolsToCheck) -> Value {
@@ -31,7 +31,11 @@ pub(super) fn to_json(checked: &[CheckedTool<'_>], found: &ToolsToCheck) -> Valu
 }
 
 /// What a person reads.
-pub(super) fn to_text(checked: &[CheckedTool<'_>], dialects: &[Dialect], found: &ToolsToCheck) -> String {
+pub(super) fn to_text(
+    checked: &[CheckedTool<'_>],
+    dialects: &[Dialect],
+    found: &ToolsToCheck,
+) -> String {
     let mut out = format_table(checked, dialects);
     for checked in checked {
         out.push_str(&format_details(checked));

@@ -12,37 +12,36 @@ use toolwright_core::schema::SchemaFix;
 use toolwright_core::wire::{self, CandidateTool, ImportError, RejectedDefinition, ToolDefinition};
 use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapshot};
 
-use crate::remote_servers::{self, RemoteServers, CommandLifetime};
-use crate::config::ProjectConfig;
 use crate::cli_error::CliError;
+use crate::config::ProjectConfig;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers};
 
 /// Everything there is to check.
 #[derive(Default)]
 pub(super) struct ToolsToCheck {
     snapshot: Option<Arc<Snapshot>>,
     definitions: Vec<(String, ToolDefinition)>,
-    pub(super) rejected: Vec<RejectedDefinition>,
+    pub(super) rejected: Vec<SourceRejection>,
     /// Servers whose tools are not checked, because they could not be attached.
     pub(super) unavailable_servers: Vec<String>,
 }
 
-/// A definition that is none.
+/// A definition that could not be imported, and the file or server it came from.
 #[derive(Serialize)]
-pub(super) struct RejectedDefinition {
+pub(super) struct SourceRejection {
     pub(super) source: String,
     #[serde(flatten)]
-    #[serde(rename = "refused")]
     pub(super) rejection: RejectedDefinition,
 }
 
-impl RejectedDefinition {
+impl SourceRejection {
     /// Whether somebody should mend it; a tool that the API hosts is no definition to begin with.
     pub(super) fn is_error(&self) -> bool {
         !self.rejection.hosted
     }
 }
 
-impl fmt::Display for RejectedDefinition {
+impl fmt::Display for SourceRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.source, self.rejection)
     }
@@ -87,7 +86,8 @@ impl ToolsToCheck {
         let mut found = Self::default();
         for file in files {
             let source = file.display().to_string();
-            let text = read_text(file).map_err(|error| CliError::usage(format!("{source}: {error}")))?;
+            let text =
+                read_text(file).map_err(|error| CliError::usage(format!("{source}: {error}")))?;
             let read = found.add_definitions(&source, &text);
             read.map_err(|error| CliError::usage(format!("{source}: {error}")))?;
         }
@@ -100,7 +100,7 @@ impl ToolsToCheck {
         for definition in wire::import_definitions(text)? {
             match definition {
                 Ok(definition) => self.definitions.push((source.clone(), definition)),
-                Err(refused) => self.rejected.push(RejectedDefinition {
+                Err(refused) => self.rejected.push(SourceRejection {
                     source: source.clone(),
                     rejection: refused,
                 }),
@@ -116,18 +116,23 @@ impl ToolsToCheck {
     }
 
     pub(super) fn tools(&self) -> impl Iterator<Item = ToolToCheck<'_>> {
-        let linked = self.snapshot.iter().flat_map(|snapshot| snapshot.iter()).map(
-            |entry: &RegisteredTool| ToolToCheck {
+        let linked = self
+            .snapshot
+            .iter()
+            .flat_map(|snapshot| snapshot.iter())
+            .map(|entry: &RegisteredTool| ToolToCheck {
                 candidate: entry.into(),
                 source: &entry.spec().bundle,
                 notes: &[],
-            },
-        );
-        let read = self.definitions.iter().map(|(source, definition)| ToolToCheck {
-            candidate: definition.into(),
-            source,
-            notes: &definition.notes,
-        });
+            });
+        let read = self
+            .definitions
+            .iter()
+            .map(|(source, definition)| ToolToCheck {
+                candidate: definition.into(),
+                source,
+                notes: &definition.notes,
+            });
         linked.chain(read)
     }
 }

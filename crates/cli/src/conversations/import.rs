@@ -5,9 +5,9 @@ use std::path::Path;
 
 use toolwright_chat::{Store, import_journal};
 
-use super::{store_error, with_lease, journal_file};
-use crate::sanitize::sanitize;
+use super::{journal_file, store_error, with_lease};
 use crate::cli_error::CliError;
+use crate::sanitize::sanitize;
 
 /// Reads a conversation from a file, or from stdin, under its own name or another.
 pub(super) async fn import_file(

@@ -13,7 +13,6 @@ const FORMAT_VERSION: u32 = 1;
 
 /// The first line.
 #[derive(Deserialize)]
-#[serde(rename = "header")]
 struct JournalHeader {
     toolwright: String,
     version: u32,
@@ -68,7 +67,8 @@ pub(crate) fn parse_journal(text: &str) -> Result<ParsedJournal, (usize, String)
     }
     let mut entries = Vec::new();
     for (number, line) in lines {
-        let entry: Entry = serde_json::from_str(line).map_err(|error| (number, describe_json_error(&error)))?;
+        let entry: Entry =
+            serde_json::from_str(line).map_err(|error| (number, describe_json_error(&error)))?;
         entries.push(entry);
     }
     match entries.is_empty() {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use toolwright_chat::{ApprovalVerdict, Entry, EntryBody, ItemKind, Step, TurnEnd};
 use toolwright_core::{CallId, ToolCall, ToolName, ToolResult};
 
-use crate::tool_call::content_to_text;
 use crate::chat::usage::UsageTotals;
 use crate::sanitize::{sanitize, to_safe_json, to_single_line};
+use crate::tool_call::content_to_text;
 
 /// How much of arguments and results is shown; `--json` shows them whole.
 const MAX_PREVIEW_CHARS: usize = 300;
@@ -62,7 +62,9 @@ impl TranscriptWriter {
                 self.text.push('\n');
                 self.push_message("you", &content_to_text(content));
             }
-            EntryBody::Assistant { content } => self.push_message("assistant", &content_to_text(content)),
+            EntryBody::Assistant { content } => {
+                self.push_message("assistant", &content_to_text(content))
+            }
             EntryBody::Step { step, cost, .. } => {
                 self.usage.add_step(step.usage, *cost);
                 self.push_step(step);
@@ -77,7 +79,10 @@ impl TranscriptWriter {
             EntryBody::ApprovalDecided { call, verdict } => {
                 let tool = self.tool_name(call);
                 let decided = describe_verdict(verdict);
-                self.push_line(&format!("! {tool} {}", to_single_line(&decided, MAX_PREVIEW_CHARS)));
+                self.push_line(&format!(
+                    "! {tool} {}",
+                    to_single_line(&decided, MAX_PREVIEW_CHARS)
+                ));
             }
             EntryBody::CallFinished { result } => self.push_result(result),
             EntryBody::TurnEnded { end } => {
@@ -95,7 +100,9 @@ impl TranscriptWriter {
         for item in &step.items {
             match &item.kind {
                 ItemKind::Text { text } if !text.is_empty() => self.push_message(&model, text),
-                ItemKind::Refusal { text } => self.push_message(&model, &format!("(refuses) {text}")),
+                ItemKind::Refusal { text } => {
+                    self.push_message(&model, &format!("(refuses) {text}"))
+                }
                 ItemKind::Reasoning { text } if !text.is_empty() => {
                     let text = to_single_line(text, MAX_PREVIEW_CHARS);
                     self.push_line(&format!("{model} thinks: {text}"));
@@ -108,7 +115,10 @@ impl TranscriptWriter {
                     failed,
                 } => {
                     let failed = if *failed { "failed: " } else { "" };
-                    let (input, output) = (to_single_line(input, MAX_PREVIEW_CHARS), to_single_line(output, MAX_PREVIEW_CHARS));
+                    let (input, output) = (
+                        to_single_line(input, MAX_PREVIEW_CHARS),
+                        to_single_line(output, MAX_PREVIEW_CHARS),
+                    );
                     self.push_line(&format!("→ {tool} (run by the vendor) {input}"));
                     self.push_line(&format!("← {failed}{output}"));
                 }
@@ -158,9 +168,13 @@ impl TranscriptWriter {
 fn describe_verdict(verdict: &ApprovalVerdict) -> String {
     match verdict {
         ApprovalVerdict::Approve => "was approved".to_owned(),
-        ApprovalVerdict::Edit { arguments } => format!("was approved with {}", to_safe_json(arguments)),
+        ApprovalVerdict::Edit { arguments } => {
+            format!("was approved with {}", to_safe_json(arguments))
+        }
         ApprovalVerdict::Deny { reason } => format!("was denied: {reason}"),
-        ApprovalVerdict::Answer { content } => format!("was answered by hand: {}", content_to_text(content)),
+        ApprovalVerdict::Answer { content } => {
+            format!("was answered by hand: {}", content_to_text(content))
+        }
         _ => "was decided about".to_owned(),
     }
 }

@@ -27,7 +27,10 @@ pub(super) fn first_model(address: &str) -> Option<String> {
     let request = format!("GET /api/tags HTTP/1.0\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();
-    stream.take(MAX_RESPONSE_BYTES).read_to_string(&mut answer).ok()?;
+    stream
+        .take(MAX_RESPONSE_BYTES)
+        .read_to_string(&mut answer)
+        .ok()?;
     let (_, body) = answer.split_once("\r\n\r\n")?;
     let tags: Value = serde_json::from_str(body).ok()?;
     let name = tags.get("models")?.get(0)?.get("name")?.as_str()?;

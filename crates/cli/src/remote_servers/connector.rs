@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use toolwright_core::Registry;
 use toolwright_mcp::{AttachError, AttachedServer, PinStore, RemoteServer};
 
-use super::{TerminalElicitor, CommandLifetime, hidden_warning, describe_attach_error};
+use super::{CommandLifetime, TerminalElicitor, describe_attach_error, hidden_warning};
 use crate::output;
 
 /// How long to wait before a server is tried for the second time, and at most.
@@ -61,11 +61,19 @@ impl ServerConnector {
 
     /// Shows later warnings in this way.
     pub(super) fn set_warning_handler(&self, report: Arc<WarningHandler>) {
-        *self.warning_handler.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        *self
+            .warning_handler
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = report;
     }
 
     fn emit_warning(&self, warning: &str) {
-        let report = Arc::clone(&self.warning_handler.lock().unwrap_or_else(PoisonError::into_inner));
+        let report = Arc::clone(
+            &self
+                .warning_handler
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         report(warning);
     }
 
@@ -75,7 +83,12 @@ impl ServerConnector {
             ConnectionState::Skipped => Vec::new(),
             ConnectionState::Connecting => vec![format!("server `{name}` is still connecting")],
             ConnectionState::Failed(why) => vec![why.clone()],
-            ConnectionState::Attached(server) => server.status().items.iter().filter_map(hidden_warning).collect(),
+            ConnectionState::Attached(server) => server
+                .status()
+                .items
+                .iter()
+                .filter_map(hidden_warning)
+                .collect(),
         });
         warnings.concat()
     }
@@ -110,7 +123,10 @@ impl ServerConnector {
         self.map_states(|name, _| name.to_owned())
     }
 
-    pub(super) fn map_states<T>(&self, mut look: impl FnMut(&str, &ConnectionState) -> T) -> Vec<T> {
+    pub(super) fn map_states<T>(
+        &self,
+        mut look: impl FnMut(&str, &ConnectionState) -> T,
+    ) -> Vec<T> {
         let servers = self.servers();
         servers
             .iter()
@@ -143,7 +159,12 @@ impl ServerConnector {
     }
 
     /// Attaches a server; while that cannot be, and the command stays, tries again.
-    pub(super) async fn attach_with_retry(self: Arc<Self>, place: usize, wanted: RemoteServer, stay: CommandLifetime) {
+    pub(super) async fn attach_with_retry(
+        self: Arc<Self>,
+        place: usize,
+        wanted: RemoteServer,
+        stay: CommandLifetime,
+    ) {
         let mut pause = INITIAL_BACKOFF;
         let desk = Arc::downgrade(&self);
         let wanted = wanted.pins(Arc::clone(&self.pins));
@@ -159,7 +180,10 @@ impl ServerConnector {
             match wanted.clone().attach(&self.registry).await {
                 Ok(server) => return self.set_state(place, ConnectionState::Attached(server)),
                 Err(error) => {
-                    self.set_state(place, ConnectionState::Failed(describe_attach_error(&error)));
+                    self.set_state(
+                        place,
+                        ConnectionState::Failed(describe_attach_error(&error)),
+                    );
                     if stay == CommandLifetime::OneShot || !is_transient(&error) {
                         return;
                     }

@@ -9,7 +9,7 @@ use toolwright_core::schema::{Schema, coerce};
 use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
 
 use crate::approval::{LineReader, StdinReader, discard_typeahead};
-use crate::sanitize::{to_safe_json, sanitize_label, to_single_line, sanitize_strict};
+use crate::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
 
 /// More of a description is not asked with.
 const MAX_DESCRIPTION_CHARS: usize = 300;
@@ -67,7 +67,11 @@ impl ElicitHandler for TerminalElicitor {
             if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
                 return ElicitAnswer::Decline;
             }
-            let lines = self.reader.get().cloned().unwrap_or_else(|| Arc::new(StdinReader));
+            let lines = self
+                .reader
+                .get()
+                .cloned()
+                .unwrap_or_else(|| Arc::new(StdinReader));
             let asks = format!(
                 "server `{}` asks: {}\n",
                 sanitize_label(question.server),

@@ -38,7 +38,10 @@ pub(crate) fn init_logging(amount: LogLevel, json: bool) {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
-    let _ = set_global_default(StderrSubscriber { max_level: most, json });
+    let _ = set_global_default(StderrSubscriber {
+        max_level: most,
+        json,
+    });
 }
 
 /// Writes events, and knows no spans.

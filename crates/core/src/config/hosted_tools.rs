@@ -100,9 +100,9 @@ impl Config {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, Sources};
+    /// use toolwright::{Config, ConfigSources};
     ///
-    /// let sources = Sources::new().defaults([
+    /// let sources = ConfigSources::new().defaults([
     ///     ("MCP.name", "wiki"),
     ///     ("MCP.url", "https://wiki.example/mcp"),
     ///     ("MCP_7.name", "tickets"),

@@ -17,9 +17,9 @@ use super::{Config, ENV_PREFIX, SettingsTable, env_var_name};
 /// # Examples
 ///
 /// ```
-/// use toolwright::{Config, Sources};
+/// use toolwright::{Config, ConfigSources};
 ///
-/// let sources = Sources::from_process().directory(".").flag("model", "demo", "--model");
+/// let sources = ConfigSources::from_process().directory(".").flag("model", "demo", "--model");
 /// let loaded = Config::load(sources)?;
 /// for warning in &loaded.warnings {
 ///     eprintln!("warning: {warning}");

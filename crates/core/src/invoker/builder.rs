@@ -70,7 +70,7 @@ impl InvokerBuilder {
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Config, Invoker, Registry, Sources, ToolCall, ToolError, tool};
+    /// use toolwright::{Config, Invoker, Registry, ConfigSources, ToolCall, ToolError, tool};
     ///
     /// /// Greets somebody.
     /// #[tool(read_only)]
@@ -80,7 +80,7 @@ impl InvokerBuilder {
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let sources = Sources::new().defaults([("greet.greeting", "Good morning")]);
+    /// let sources = ConfigSources::new().defaults([("greet.greeting", "Good morning")]);
     /// let registry = Registry::new();
     /// registry.add(greet::tool())?;
     /// let invoker = Invoker::builder(&registry).config(Config::load(sources)?.config).build()?;

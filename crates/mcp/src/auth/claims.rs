@@ -13,14 +13,14 @@ use toolwright_core::Secret;
 /// A closure will do, for tokens that only their maker can read:
 ///
 /// ```
-/// use toolwright_mcp::{Claims, ResourceServer, Unverified};
+/// use toolwright_mcp::{Claims, ResourceServer, VerifyError};
 /// use toolwright::Secret;
 ///
 /// let oauth = ResourceServer::new("https://tools.example.com/mcp", async |token: Secret| {
 ///     // Here the authorization server would be asked about `token`.
 ///     match token.expose() {
 ///         "opaque-7f3a" => Ok(Claims::new("ada", ["https://tools.example.com/mcp"]).scopes(["tools:read"])),
-///         _ => Err(Unverified::refused("the token is not known")),
+///         _ => Err(VerifyError::refused("the token is not known")),
 ///     }
 /// });
 /// ```

@@ -40,10 +40,10 @@ impl ResourceServer {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_core::{Config, Sources};
+    /// use toolwright_core::{Config, ConfigSources};
     /// use toolwright_mcp::ResourceServer;
     ///
-    /// let sources = Sources::new().defaults([
+    /// let sources = ConfigSources::new().defaults([
     ///     ("mcp.oauth.resource", "https://tools.example.com/mcp"),
     ///     ("mcp.oauth.issuer", "https://login.example.com"),
     ///     ("mcp.oauth.scopes.read.read_only", "true"),

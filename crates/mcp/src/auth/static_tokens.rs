@@ -12,10 +12,10 @@ use super::claims::{Claims, TokenVerifier, VerifyError};
 ///
 /// ```
 /// use toolwright::Secret;
-/// use toolwright_mcp::{Claims, ResourceServer, TokenTable};
+/// use toolwright_mcp::{Claims, ResourceServer, StaticTokens};
 ///
 /// let here = "https://tools.example.com/mcp";
-/// let table = TokenTable::new().token(&Secret::new("a-long-random-text"), Claims::new("ada", [here]));
+/// let table = StaticTokens::new().token(&Secret::new("a-long-random-text"), Claims::new("ada", [here]));
 /// let oauth = ResourceServer::new(here, table).authorization_server("https://login.example.com");
 /// ```
 #[derive(Default)]

@@ -41,16 +41,16 @@ impl RemoteServer {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_core::{Config, Sources};
-    /// use toolwright_mcp::Attach;
+    /// use toolwright_core::{Config, ConfigSources};
+    /// use toolwright_mcp::RemoteServer;
     ///
-    /// let sources = Sources::new().defaults([
+    /// let sources = ConfigSources::new().defaults([
     ///     ("mcp.servers.wiki.url", "https://wiki.example/mcp"),
     ///     ("mcp.servers.files.command", "mcp-server-filesystem"),
     ///     ("mcp.servers.files.args", "/srv/shared"),
     /// ]);
-    /// let servers = Attach::from_config(&Config::load(sources)?.config)?;
-    /// let names: Vec<_> = servers.iter().map(Attach::name).collect();
+    /// let servers = RemoteServer::from_config(&Config::load(sources)?.config)?;
+    /// let names: Vec<_> = servers.iter().map(RemoteServer::name).collect();
     /// assert_eq!(names, ["files", "wiki"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -22,12 +22,12 @@ const MAX_MESSAGE_BYTES: usize = 8 << 10;
 ///
 /// ```
 /// use futures::future::BoxFuture;
-/// use toolwright_mcp::{Answer, Elicit, Question, Wanted};
+/// use toolwright_mcp::{Answer, ElicitHandler, Question, Wanted};
 ///
 /// /// Takes whatever the form suggests, and opens no pages.
 /// struct Obliging;
 ///
-/// impl Elicit for Obliging {
+/// impl ElicitHandler for Obliging {
 ///     fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
 ///         Box::pin(async move {
 ///             match question.wanted {

@@ -28,15 +28,15 @@ const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);
 ///
 /// ```no_run
 /// use toolwright_core::{Registry, Secret};
-/// use toolwright_mcp::{Attach, Trust};
+/// use toolwright_mcp::{RemoteServer, Trust};
 ///
 /// # async fn example() -> Result<(), toolwright_mcp::AttachError> {
 /// let registry = Registry::new();
-/// let wiki = Attach::url("wiki", "https://wiki.example/mcp")
+/// let wiki = RemoteServer::url("wiki", "https://wiki.example/mcp")
 ///     .authorization(Secret::new("Bearer 0123"))
 ///     .attach(&registry)
 ///     .await?;
-/// let files = Attach::command("files", "mcp-server-filesystem", ["/srv/shared"])
+/// let files = RemoteServer::command("files", "mcp-server-filesystem", ["/srv/shared"])
 ///     .trust(Trust::Hints)
 ///     .attach(&registry)
 ///     .await?;

@@ -241,7 +241,10 @@ impl McpServer {
         let (reply, session) = match self.initialize(message, incoming.principal.caller) {
             Ok(opened) => opened,
             Err(error) => {
-                return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error));
+                return responses::from_rpc_with_ok_status(RpcResponse::error(
+                    message.id(),
+                    &error,
+                ));
             }
         };
         let Ok(id) = session.id.as_str().parse() else {

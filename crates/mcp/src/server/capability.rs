@@ -6,7 +6,6 @@ use serde::de::{Deserializer, IgnoredAny};
 /// What a client can be asked for.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-#[serde(rename = "Capabilities")]
 pub(crate) struct ClientCapabilities {
     elicitation: Option<Elicitation>,
     sampling: Option<PresenceFlag>,

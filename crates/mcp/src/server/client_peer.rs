@@ -26,14 +26,14 @@ use super::revision::Revision;
 /// ```
 /// use serde_json::json;
 /// use toolwright::{ToolError, tool};
-/// use toolwright_mcp::{Client, Elicited};
+/// use toolwright_mcp::{Client, ElicitResponse};
 ///
 /// /// Greets whoever is there.
 /// #[tool]
 /// async fn greet(client: Client) -> Result<String, ToolError> {
 ///     let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
 ///     Ok(match client.elicit("name", "Who are you?", form).await? {
-///         Elicited::Accepted(form) => format!("Hello, {}!", form["name"]),
+///         ElicitResponse::ValidatedArguments(form) => format!("Hello, {}!", form["name"]),
 ///         _ => "Hello, whoever you are!".to_owned(),
 ///     })
 /// }

@@ -51,7 +51,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for CowStr<'a> {
 
 /// One message: a request, a notification or a response, as its fields say.
 #[derive(Deserialize)]
-#[serde(rename = "Message")]
 pub(crate) struct RpcMessage<'a> {
     #[serde(borrow)]
     jsonrpc: CowStr<'a>,

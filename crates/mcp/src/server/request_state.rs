@@ -63,7 +63,6 @@ pub(crate) struct RequestIdentity<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(rename = "sealed")]
 struct SignedState {
     subject: String,
     /// In milliseconds since 1970.

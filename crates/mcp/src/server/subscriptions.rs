@@ -21,7 +21,6 @@ const SUBSCRIPTION_ID_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 /// What somebody wants to hear of.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[serde(rename = "Listen")]
 pub(crate) struct SubscriptionFilter {
     tools_list_changed: bool,
     prompts_list_changed: bool,

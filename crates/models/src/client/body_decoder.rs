@@ -142,7 +142,7 @@ impl BodyDecoder {
     ///
     /// # Errors
     ///
-    /// As [`Body::feed`].
+    /// As [`BodyDecoder::feed`].
     pub(super) fn finish(&mut self, read: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Unknown(_) => Ok(()),

@@ -33,7 +33,7 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 /// ```
 /// use futures::TryStreamExt as _;
 /// use toolwright_chat::{Model as _, ModelEvent, ModelRequest};
-/// use toolwright_models::{Recorder, Recording, Replay, Vendor};
+/// use toolwright_models::{Recorder, Recording, Replayer, Vendor};
 /// # use futures::{FutureExt as _, future::BoxFuture};
 /// # use toolwright_chat::ModelError;
 /// # use toolwright_models::{Transport, WireRequest, WireResponse};
@@ -54,7 +54,7 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 /// recorder.save(&file)?;
 ///
 /// // From then on without one:
-/// let replay = Replay::new(Recording::load(&file)?);
+/// let replay = Replayer::new(Recording::load(&file)?);
 /// let model = Vendor::named("ollama")?.model("qwen3").transport(replay).build()?;
 /// let again: Vec<ModelEvent> = model.stream(ModelRequest::default()).try_collect().await?;
 /// assert_eq!(again.len(), live.len());
@@ -98,7 +98,7 @@ impl Recorder {
 
     /// Changes every text of a request, and the body of every answer, before they are written down.
     ///
-    /// Give [`Replay::scrub`](crate::Replay::scrub) the same, so that requests still compare equal.
+    /// Give [`Replayer::scrub`](crate::Replayer::scrub) the same, so that requests still compare equal.
     #[must_use]
     pub fn redact_with(mut self, scrub: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.redactor.set_custom(scrub);

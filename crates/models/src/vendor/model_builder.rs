@@ -36,11 +36,11 @@ use crate::transport::{Transport, is_loopback};
 /// # Examples
 ///
 /// ```
-/// use toolwright_core::{Config, Sources};
+/// use toolwright_core::{Config, ConfigSources};
 /// use toolwright_models::Vendor;
 ///
 /// let environment = [("ANTHROPIC_API_KEY".to_owned(), "a key".to_owned())];
-/// let config = Config::load(Sources::new().environment(environment))?.config;
+/// let config = Config::load(ConfigSources::new().environment(environment))?.config;
 /// let model = Vendor::named("anthropic")?.model("claude-sonnet-4-5").config(&config).build()?;
 /// assert_eq!(model.id().to_string(), "anthropic:claude-sonnet-4-5");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

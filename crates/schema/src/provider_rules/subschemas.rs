@@ -105,7 +105,7 @@ impl<'a> Subschema<'a> {
         self.schema.get(keyword)
     }
 
-    /// The index of the schema around it, in [`Outline::places`].
+    /// The index of the schema around it, in [`SubschemaList::places`].
     pub(super) fn parent_index(&self) -> Option<usize> {
         self.parent_index
     }

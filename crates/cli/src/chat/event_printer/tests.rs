@@ -29,7 +29,8 @@ impl SharedBuffer {
 /// What is on stdout and on stderr after these events.
 fn print_events(colours: bool, events: &[ChatEvent]) -> (String, String) {
     let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
-    let mut screen = EventPrinter::with_writers(Box::new(out.clone()), Box::new(err.clone()), colours);
+    let mut screen =
+        EventPrinter::with_writers(Box::new(out.clone()), Box::new(err.clone()), colours);
     for event in events {
         screen.print_event(event).unwrap();
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use toolwright_core::{CallScope, RegisteredTool, Role};
 
 use super::Session;
-use crate::chat::slash_command::{self, SlashCommand};
 use crate::chat::chat_factory::{self, new_conversation_id};
-use crate::conversations::{journal_file, format_list, unknown_id_message};
+use crate::chat::slash_command::{self, SlashCommand};
 use crate::cli_error::error_chain;
-use crate::{tool_call, model_selection, tools};
+use crate::conversations::{format_list, journal_file, unknown_id_message};
+use crate::{model_selection, tool_call, tools};
 
 impl Session<'_> {
     /// Does what a command says; what goes wrong is told, and the session goes on.
@@ -19,7 +19,11 @@ impl Session<'_> {
         let done = match command {
             SlashCommand::Help => return self.printer.print_output(&slash_command::help_text()),
             SlashCommand::Usage => return self.printer.print_output(&self.usage.summary()),
-            SlashCommand::Model(None) => return self.printer.print_output(&format!("{}\n", self.selected_model.summary())),
+            SlashCommand::Model(None) => {
+                return self
+                    .printer
+                    .print_output(&format!("{}\n", self.selected_model.summary()));
+            }
             SlashCommand::Model(Some(wanted)) => self.switch_model(&wanted),
             SlashCommand::Tools => self.list_tools()?,
             SlashCommand::Save(file) => self.save_conversation(&file),
@@ -44,7 +48,11 @@ impl Session<'_> {
         let why = "chosen by /model".to_owned();
         let config = &self.setup.config;
         self.selected_model = model_selection::resolve_model(wanted, config, why)?;
-        let attaching = chat_factory::attach_configured_servers(&self.setup.servers, config, &*self.selected_model.model);
+        let attaching = chat_factory::attach_configured_servers(
+            &self.setup.servers,
+            config,
+            &*self.selected_model.model,
+        );
         let attached = self.runtime.block_on(attaching);
         attached.map_err(|failure| failure.message())?;
         let lines = Arc::clone(&self.input) as _;
@@ -70,7 +78,8 @@ impl Session<'_> {
         let store = self.setup.store.store();
         let entries = self.runtime.block_on(store.load(&self.conversation_id));
         let entries = entries.map_err(|error| error_chain(&error))?;
-        let text = journal_file::write(&self.conversation_id, &entries).map_err(|error| error_chain(&error))?;
+        let text = journal_file::write(&self.conversation_id, &entries)
+            .map_err(|error| error_chain(&error))?;
         journal_file::write_new_file(Path::new(file), &text)?;
         self.printer
             .print_note(&format!("{} entries written to {file}", entries.len()));
@@ -104,7 +113,11 @@ impl Session<'_> {
     }
 
     /// Renders a prompt; in the person's name it is asked at once, in the model's it goes before the next question.
-    fn insert_prompt(&mut self, name: &str, arguments: &[String]) -> io::Result<Result<(), String>> {
+    fn insert_prompt(
+        &mut self,
+        name: &str,
+        arguments: &[String],
+    ) -> io::Result<Result<(), String>> {
         let rendered = match self.render_prompt(name, arguments) {
             Ok(rendered) => rendered,
             Err(wrong) => return Ok(Err(wrong)),
@@ -117,7 +130,8 @@ impl Session<'_> {
             return self.send_message(&rendered.text).map(Ok);
         }
         self.pending_assistant_texts.push(rendered.text);
-        self.printer.print_note("inserted before your next question");
+        self.printer
+            .print_note("inserted before your next question");
         Ok(Ok(()))
     }
 
@@ -137,7 +151,8 @@ impl Session<'_> {
                 None => format!("there is no prompt `{name}`"),
             }
         })?;
-        let arguments = tool_call::parse_arguments(arguments, prompt.spec()).map_err(|wrong| wrong.message())?;
+        let arguments = tool_call::parse_arguments(arguments, prompt.spec())
+            .map_err(|wrong| wrong.message())?;
         let scope = CallScope::new();
         let rendering = self.setup.invoker.render_prompt_in(&scope, name, arguments);
         let rendered = self.runtime.block_on(rendering);

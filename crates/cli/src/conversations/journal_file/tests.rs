@@ -23,7 +23,10 @@ fn what_is_read_is_written_to_the_byte() {
     assert!(once.contains(raw), "{once}");
     let again = write("c", &parse_journal(&once).unwrap().entries).unwrap();
     assert_eq!(once, again);
-    assert!(once.starts_with(&format!("{HEADER}\n{USER_ENTRY}\n")), "{once}");
+    assert!(
+        once.starts_with(&format!("{HEADER}\n{USER_ENTRY}\n")),
+        "{once}"
+    );
 }
 
 #[test]

@@ -31,7 +31,6 @@ enum KeyLocation {
 
 /// What an authorization server says of itself, as far as it matters here.
 #[derive(Deserialize)]
-#[serde(rename = "metadata")]
 struct IssuerMetadata {
     issuer: String,
     jwks_uri: String,
