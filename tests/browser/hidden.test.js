@@ -116,7 +116,7 @@ describe("hidden characters", () => {
     const { page } = await open(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.evaluate(async () => {
-      const { card } = await import("/js/card.js");
+      const { card } = await import("/js/chat/card.js");
       const spec = {
         name: "delete\u2066all",
         title: "Read \u202ella\u202c",
@@ -152,7 +152,7 @@ describe("hidden characters", () => {
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const shown = (text) =>
       page.evaluate(async (text) => {
-        const { h } = await import("/js/dom.js");
+        const { h } = await import("/js/ui/dom.js");
         return h("p", {}, text).textContent;
       }, text);
     assert.equal(await shown(SPLIT), SPLIT_SHOWN);

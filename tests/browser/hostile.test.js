@@ -152,7 +152,7 @@ describe("hostile text", () => {
       { type: "text", text: `{"json": ${JSON.stringify(TAGS)}}` },
     ];
     await page.evaluate(async (items) => {
-      const { content } = await import("/js/content.js");
+      const { content } = await import("/js/ui/content.js");
       const place = document.createElement("div");
       place.className = "turn";
       place.append(...content(items));

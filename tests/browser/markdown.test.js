@@ -32,7 +32,7 @@ describe("Markdown", () => {
       "_*",
     ];
     const depths = await page.evaluate(async (texts) => {
-      const { markdown } = await import("/js/markdown.js");
+      const { markdown } = await import("/js/markdown/markdown.js");
       const place = document.createElement("div");
       const rendered = texts.map((text) => {
         const whole = text.repeat(5000);
@@ -59,7 +59,7 @@ describe("Markdown", () => {
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const html = (source) =>
       page.evaluate(async (source) => {
-        const { markdown } = await import("/js/markdown.js");
+        const { markdown } = await import("/js/markdown/markdown.js");
         const place = document.createElement("div");
         markdown(place, source);
         for (const node of place.querySelectorAll("[dir]")) node.removeAttribute("dir");

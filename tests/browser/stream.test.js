@@ -2,9 +2,9 @@
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { decoder } from "../../crates/server/console/js/stream.js";
-import { apply, empty } from "../../crates/server/console/js/conversation.js";
-import { fromEntries } from "../../crates/server/console/js/journal.js";
+import { decoder } from "../../crates/server/console/js/api/stream.js";
+import { apply, empty } from "../../crates/server/console/js/state/conversation.js";
+import { fromEntries } from "../../crates/server/console/js/state/journal.js";
 import { started } from "./support/server.js";
 
 const decoded = (pieces) => {

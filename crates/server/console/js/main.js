@@ -1,19 +1,19 @@
 // The shell: pages by address, what they share, the drawer, the keys.
 
-import { h, attr, button, fill, text } from "./dom.js";
-import { icon } from "./icons.js";
-import { api, decoded, keepToken, takeToken } from "./api.js";
-import { whenBack } from "./back.js";
-import { chatPage } from "./chat.js";
-import { coded } from "./coded.js";
-import { conversationList, download } from "./conversations.js";
-import { modelName } from "./format.js";
-import { promptsPage } from "./prompts.js";
-import { shortcuts } from "./shortcuts.js";
-import { themeSwitch } from "./switch.js";
-import { toolsPage } from "./tools.js";
-import { drawer } from "./drawer.js";
-import { MISLEADING, escaped } from "./visible.js";
+import { h, attr, button, fill, text } from "./ui/dom.js";
+import { icon } from "./ui/icons.js";
+import { api, decoded, keepToken, takeToken } from "./api/api.js";
+import { whenBack } from "./api/back.js";
+import { chatPage } from "./chat/chat.js";
+import { coded } from "./ui/coded.js";
+import { conversationList, download } from "./shell/conversations.js";
+import { modelName } from "./ui/format.js";
+import { promptsPage } from "./tools/prompts.js";
+import { shortcuts } from "./shell/shortcuts.js";
+import { themeSwitch } from "./shell/switch.js";
+import { toolsPage } from "./tools/tools.js";
+import { drawer } from "./shell/drawer.js";
+import { MISLEADING, escaped } from "./ui/visible.js";
 
 takeToken();
 

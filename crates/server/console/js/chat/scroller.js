@@ -1,7 +1,7 @@
 // A place that scrolls and stays at its end while it grows, unless a person has scrolled up.
 
-import { h, button } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, button } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
 
 const NEAR = 48;
 

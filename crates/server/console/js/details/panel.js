@@ -1,10 +1,10 @@
 // The panel beside the chat: a turn's timeline, and what went over the wire.
 
-import { h, button, fill, text, uid } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, button, fill, text, uid } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
 import { timeline } from "./timeline.js";
 import { wire } from "./wire.js";
-import { MISLEADING } from "./visible.js";
+import { MISLEADING } from "../ui/visible.js";
 
 const narrow = matchMedia("(max-width: 55.99rem)");
 const VIEWS = [

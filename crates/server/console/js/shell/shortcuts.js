@@ -1,7 +1,7 @@
 // Keys that do something anywhere on the page, and the list of them.
 
-import { h, uid } from "./dom.js";
-import { dialog } from "./dialog.js";
+import { h, uid } from "../ui/dom.js";
+import { dialog } from "../ui/dialog.js";
 
 const KEY = "toolwright.keys";
 

@@ -1,7 +1,7 @@
 // Messages that the server has queued behind a running turn, shown until their own turns begin.
 
-import { h, fill } from "./dom.js";
-import { plain } from "./content.js";
+import { h, fill } from "../ui/dom.js";
+import { plain } from "../ui/content.js";
 import { bubble } from "./turn.js";
 
 /** @typedef {{parts: {role: string, content: any[]}[], isShown: boolean, isUnsure: boolean}} Item */

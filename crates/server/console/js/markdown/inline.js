@@ -2,8 +2,8 @@
 //
 // Delimiters are matched as CommonMark does it, with a stack, so hostile text costs no more than its length.
 
-import { h, prose } from "./dom.js";
-import { link } from "./link.js";
+import { h, prose } from "../ui/dom.js";
+import { link } from "../ui/link.js";
 
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
 const SPECIAL = /[\\`*_~[\]!<\n]|https?:\/\//g;

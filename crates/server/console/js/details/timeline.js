@@ -1,9 +1,9 @@
 // A turn as bars over time: steps of the model, calls, and how long somebody was waited for.
 
-import { h } from "./dom.js";
-import { taken } from "./conversation.js";
-import { values } from "./values.js";
-import { cost, duration, tokens } from "./format.js";
+import { h } from "../ui/dom.js";
+import { taken } from "../state/conversation.js";
+import { values } from "../ui/values.js";
+import { cost, duration, tokens } from "../ui/format.js";
 
 /** @param {any} turn @param {number} now */
 export function timeline(turn, now = Date.now()) {

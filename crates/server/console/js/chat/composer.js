@@ -1,9 +1,9 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
 
-import { h, attr, button, fill, text, uid } from "./dom.js";
-import { whenBack } from "./back.js";
-import { icon } from "./icons.js";
-import { modelName } from "./format.js";
+import { h, attr, button, fill, text, uid } from "../ui/dom.js";
+import { whenBack } from "../api/back.js";
+import { icon } from "../ui/icons.js";
+import { modelName } from "../ui/format.js";
 
 /**
  * @param {{send: (body: any, parts: any[]) => Promise<void>, stop: () => Promise<void>}} on

@@ -1,8 +1,8 @@
 // The switch between light and dark; the choice is remembered.
 
-import { button, fill } from "./dom.js";
-import { icon } from "./icons.js";
-import { announce } from "./announce.js";
+import { button, fill } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { announce } from "../ui/announce.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 

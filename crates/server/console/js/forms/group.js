@@ -1,8 +1,8 @@
 // Fields that hold fields: objects, lists, maps, and one of several forms.
 
-import { h, fill, button, uid } from "./dom.js";
-import { coded } from "./coded.js";
-import { icon } from "./icons.js";
+import { h, fill, button, uid } from "../ui/dom.js";
+import { coded } from "../ui/coded.js";
+import { icon } from "../ui/icons.js";
 import { fits, variantName } from "./schema.js";
 import { field } from "./form.js";
 

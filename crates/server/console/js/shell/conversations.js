@@ -1,12 +1,12 @@
 // The list of conversations: open, new, export, delete.
 
-import { h, button, fill, prose, text } from "./dom.js";
-import { icon } from "./icons.js";
-import { api } from "./api.js";
-import { announce } from "./announce.js";
-import { whenBack } from "./back.js";
-import { confirm } from "./dialog.js";
-import { ago, exact } from "./format.js";
+import { h, button, fill, prose, text } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { api } from "../api/api.js";
+import { announce } from "../ui/announce.js";
+import { whenBack } from "../api/back.js";
+import { confirm } from "../ui/dialog.js";
+import { ago, exact } from "../ui/format.js";
 
 /**
  * @param {{refreshed: () => void, removed: (id: string) => void}} on

@@ -1,10 +1,10 @@
 // The line under a turn: what it took, and the way to its details.
 
-import { h, attr, button, text } from "./dom.js";
-import { icon } from "./icons.js";
-import { taken } from "./conversation.js";
-import { copy } from "./copy.js";
-import { cost, count, duration, tokens, tokensInOut } from "./format.js";
+import { h, attr, button, text } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { taken } from "../state/conversation.js";
+import { copy } from "../ui/copy.js";
+import { cost, count, duration, tokens, tokensInOut } from "../ui/format.js";
 
 /** @param {{details: (turn: any) => void}} desk */
 export function turnFoot(desk) {

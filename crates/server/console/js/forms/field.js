@@ -2,10 +2,10 @@
 //
 // A field is `{node, read}`; `read` returns the value, or `undefined` where it is left out, and tells `fault` what is wrong.
 
-import { h, fill, text as write, uid } from "./dom.js";
-import { coded } from "./coded.js";
+import { h, fill, text as write, uid } from "../ui/dom.js";
+import { coded } from "../ui/coded.js";
 import { shown } from "./schema.js";
-import { escaped, escapedJson } from "./visible.js";
+import { escaped, escapedJson } from "../ui/visible.js";
 
 const INPUTS = { date: "date", email: "email", uri: "url", password: "password", time: "time" };
 

@@ -1,14 +1,14 @@
 // The chat: opens a conversation, follows what happens in it, takes what a person writes and decides.
 
-import { h, button, fill } from "./dom.js";
-import { api } from "./api.js";
-import { announce, reader } from "./announce.js";
+import { h, button, fill } from "../ui/dom.js";
+import { api } from "../api/api.js";
+import { announce, reader } from "../ui/announce.js";
 import { composer } from "./composer.js";
-import { plain } from "./content.js";
-import { apply, empty, pend, taken, waits } from "./conversation.js";
-import { adopt, fromEntries, keepSent } from "./journal.js";
-import { follow } from "./stream.js";
-import { panel } from "./panel.js";
+import { plain } from "../ui/content.js";
+import { apply, empty, pend, taken, waits } from "../state/conversation.js";
+import { adopt, fromEntries, keepSent } from "../state/journal.js";
+import { follow } from "../api/stream.js";
+import { panel } from "../details/panel.js";
 import { queue } from "./queue.js";
 import { scroller } from "./scroller.js";
 import { turnView } from "./turn.js";

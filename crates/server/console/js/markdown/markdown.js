@@ -1,9 +1,9 @@
 // Markdown to nodes. Nothing here parses HTML: a tag in the text is shown as the text it is.
 
-import { h, button } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, button } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
 import { inline } from "./inline.js";
-import { copy } from "./copy.js";
+import { copy } from "../ui/copy.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*))?$/;

@@ -1,6 +1,6 @@
 // On a narrow screen the sidebar is a drawer: a button opens it; Escape, a choice and a press beside it close it.
 
-import { icon } from "./icons.js";
+import { icon } from "../ui/icons.js";
 
 export function drawer() {
   const opener = document.getElementById("open-drawer");

@@ -1,11 +1,11 @@
 // A call that waits for a person: what will happen, with which arguments; yes, yes with changes, or no.
 
-import { h, fill, button, text, uid } from "./dom.js";
-import { icon } from "./icons.js";
-import { coded } from "./coded.js";
-import { argumentsForm } from "./form.js";
-import { argumentValues } from "./values.js";
-import { exact } from "./format.js";
+import { h, fill, button, text, uid } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { coded } from "../ui/coded.js";
+import { argumentsForm } from "../forms/form.js";
+import { argumentValues } from "../ui/values.js";
+import { exact } from "../ui/format.js";
 
 /**
  * @param {any} call

@@ -1,8 +1,8 @@
 // What an empty chat shows: who answers, and something to begin with.
 
-import { h } from "./dom.js";
-import { coded } from "./coded.js";
-import { count, modelName } from "./format.js";
+import { h } from "../ui/dom.js";
+import { coded } from "../ui/coded.js";
+import { count, modelName } from "../ui/format.js";
 
 /** Questions for the tools of the sample assistant; others have none, and show their names. */
 const QUESTIONS = {

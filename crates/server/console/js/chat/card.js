@@ -1,11 +1,11 @@
 // One call as a card: what the model asks for, what came of it, how long it took.
 
-import { h, attr, fill, text, uid } from "./dom.js";
-import { icon } from "./icons.js";
-import { json, pretty } from "./json.js";
-import { content } from "./content.js";
+import { h, attr, fill, text, uid } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { json, pretty } from "../ui/json.js";
+import { content } from "../ui/content.js";
 import { approval } from "./approval.js";
-import { duration } from "./format.js";
+import { duration } from "../ui/format.js";
 
 /** How each state is called and drawn. */
 const STATES = {

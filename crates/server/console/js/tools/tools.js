@@ -1,17 +1,17 @@
 // The tools: a list, and for each a form to try it, its schema, and what each provider makes of that.
 
-import { h, button, fill, uid } from "./dom.js";
-import { icon } from "./icons.js";
-import { api } from "./api.js";
-import { announce } from "./announce.js";
-import { coded } from "./coded.js";
-import { confirm } from "./dialog.js";
-import { argumentsForm } from "./form.js";
-import { content } from "./content.js";
-import { duration } from "./format.js";
-import { json } from "./json.js";
+import { h, button, fill, uid } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { api } from "../api/api.js";
+import { announce } from "../ui/announce.js";
+import { coded } from "../ui/coded.js";
+import { confirm } from "../ui/dialog.js";
+import { argumentsForm } from "../forms/form.js";
+import { content } from "../ui/content.js";
+import { duration } from "../ui/format.js";
+import { json } from "../ui/json.js";
 import { lowering } from "./lowering.js";
-import { argumentValues } from "./values.js";
+import { argumentValues } from "../ui/values.js";
 
 const HINTS = [
   ["readOnlyHint", "read-only", ""],

@@ -1,10 +1,10 @@
 // The prompts: texts that a person picks, filled in and put into the chat.
 
-import { h, button, fill, text as write } from "./dom.js";
-import { icon } from "./icons.js";
-import { api } from "./api.js";
-import { coded } from "./coded.js";
-import { argumentsForm } from "./form.js";
+import { h, button, fill, text as write } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { api } from "../api/api.js";
+import { coded } from "../ui/coded.js";
+import { argumentsForm } from "../forms/form.js";
 
 /** @param {any} app `insert` puts a text into the chat */
 export function promptsPage(app) {

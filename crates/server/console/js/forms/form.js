@@ -1,6 +1,6 @@
 // A form for any JSON Schema, and the same arguments as JSON for whoever prefers that.
 
-import { h, fill, uid } from "./dom.js";
+import { h, fill, uid } from "../ui/dom.js";
 import { classify } from "./schema.js";
 import { booleanField, enumField, jsonField, numberField, textField } from "./field.js";
 import { arrayField, choiceField, mapField, objectField } from "./group.js";

@@ -1,9 +1,9 @@
 // What went over the wire in each step: the request as it was sent, without secrets, and what the model answered.
 
-import { h } from "./dom.js";
-import { taken } from "./conversation.js";
-import { json } from "./json.js";
-import { cost, count, duration, modelName, size, tokensInOut } from "./format.js";
+import { h } from "../ui/dom.js";
+import { taken } from "../state/conversation.js";
+import { json } from "../ui/json.js";
+import { cost, count, duration, modelName, size, tokensInOut } from "../ui/format.js";
 
 /** @param {any} turn */
 export function wire(turn) {

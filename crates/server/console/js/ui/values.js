@@ -1,7 +1,7 @@
 // Named values as a list: exactly what a tool receives, nothing shortened.
 
 import { h } from "./dom.js";
-import { shown } from "./schema.js";
+import { shown } from "../forms/schema.js";
 
 /** @param {Record<string, any>} given */
 export function values(given) {
