@@ -2,18 +2,18 @@
 
 import { h, attr, button, fill, text } from "./ui/dom.js";
 import { icon } from "./ui/icons.js";
-import { api, decoded, keepToken, takeToken } from "./api/api.js";
-import { whenBack } from "./api/back.js";
-import { chatPage } from "./chat/chat.js";
-import { coded } from "./ui/coded.js";
-import { conversationList, download } from "./shell/conversations.js";
+import { api, decoded, keepToken, takeToken } from "./api/client.js";
+import { whenBack } from "./api/reconnect.js";
+import { chatPage } from "./chat/chat-page.js";
+import { coded } from "./ui/inline-code.js";
+import { conversationList, download } from "./shell/conversation-list.js";
 import { modelName } from "./ui/format.js";
-import { promptsPage } from "./tools/prompts.js";
+import { promptsPage } from "./tools/prompts-page.js";
 import { shortcuts } from "./shell/shortcuts.js";
-import { themeSwitch } from "./shell/switch.js";
-import { toolsPage } from "./tools/tools.js";
-import { drawer } from "./shell/drawer.js";
-import { MISLEADING, escaped } from "./ui/visible.js";
+import { themeSwitch } from "./shell/theme-switch.js";
+import { toolsPage } from "./tools/tools-page.js";
+import { drawer } from "./shell/sidebar-drawer.js";
+import { MISLEADING, escaped } from "./ui/escape.js";
 
 takeToken();
 

@@ -1,7 +1,7 @@
 // Where a person writes: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
 
 import { h, attr, button, fill, text, uid } from "../ui/dom.js";
-import { whenBack } from "../api/back.js";
+import { whenBack } from "../api/reconnect.js";
 import { icon } from "../ui/icons.js";
 import { modelName } from "../ui/format.js";
 

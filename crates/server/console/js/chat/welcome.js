@@ -1,7 +1,7 @@
 // What an empty chat shows: who answers, and something to begin with.
 
 import { h } from "../ui/dom.js";
-import { coded } from "../ui/coded.js";
+import { coded } from "../ui/inline-code.js";
 import { count, modelName } from "../ui/format.js";
 
 /** Questions for the tools of the sample assistant; others have none, and show their names. */

@@ -2,7 +2,7 @@
 
 import { h } from "../ui/dom.js";
 import { taken } from "../state/conversation.js";
-import { values } from "../ui/values.js";
+import { values } from "../ui/value-list.js";
 import { cost, duration, tokens } from "../ui/format.js";
 
 /** @param {any} turn @param {number} now */

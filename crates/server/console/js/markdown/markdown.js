@@ -3,7 +3,7 @@
 import { h, button } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { inline } from "./inline.js";
-import { copy } from "../ui/copy.js";
+import { copy } from "../ui/clipboard.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*))?$/;

@@ -1,8 +1,8 @@
 // Elements from plain data. Text only ever becomes text nodes: nothing in this console parses HTML.
 //
-// Invisible characters are escaped here, for every page: `visible.js` says which.
+// Invisible characters are escaped here, for every page: `escape.js` lists which.
 
-import { HIDDEN, MISLEADING, escaped, pieces } from "./visible.js";
+import { HIDDEN, MISLEADING, escaped, pieces } from "./escape.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 

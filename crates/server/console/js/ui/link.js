@@ -1,7 +1,7 @@
 // Which addresses a page may offer, whoever wrote them.
 
 import { h } from "./dom.js";
-import { HIDDEN } from "./visible.js";
+import { HIDDEN } from "./escape.js";
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 

@@ -1,12 +1,12 @@
 // One turn on the page: what was said, what the model did and said, what it took.
 
 import { h, attr, fill, prose as words, text } from "../ui/dom.js";
-import { card } from "./card.js";
-import { content, plain } from "../ui/content.js";
-import { turnFoot } from "./foot.js";
+import { card } from "./call-card.js";
+import { content, plain } from "../ui/content-view.js";
+import { turnFoot } from "./turn-footer.js";
 import { markdown } from "../markdown/markdown.js";
 import { exact } from "../ui/format.js";
-import { MISLEADING } from "../ui/visible.js";
+import { MISLEADING } from "../ui/escape.js";
 
 const ENDS = {
   length: "The answer is cut off: the most tokens were reached.",

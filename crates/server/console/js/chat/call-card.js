@@ -2,9 +2,9 @@
 
 import { h, attr, fill, text, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { json, pretty } from "../ui/json.js";
-import { content } from "../ui/content.js";
-import { approval } from "./approval.js";
+import { json, pretty } from "../ui/json-view.js";
+import { content } from "../ui/content-view.js";
+import { approval } from "./approval-form.js";
 import { duration } from "../ui/format.js";
 
 /** How each state is called and drawn. */

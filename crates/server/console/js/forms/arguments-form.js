@@ -2,8 +2,8 @@
 
 import { h, fill, uid } from "../ui/dom.js";
 import { classify } from "./schema.js";
-import { booleanField, enumField, jsonField, numberField, textField } from "./field.js";
-import { arrayField, choiceField, mapField, objectField } from "./group.js";
+import { booleanField, enumField, jsonField, numberField, textField } from "./simple-fields.js";
+import { arrayField, choiceField, mapField, objectField } from "./compound-fields.js";
 
 /** Forms do not nest deeper: a schema that contains itself goes on as JSON. */
 const DEEPEST = 5;

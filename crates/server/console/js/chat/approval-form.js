@@ -2,9 +2,9 @@
 
 import { h, fill, button, text, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { coded } from "../ui/coded.js";
-import { argumentsForm } from "../forms/form.js";
-import { argumentValues } from "../ui/values.js";
+import { coded } from "../ui/inline-code.js";
+import { argumentsForm } from "../forms/arguments-form.js";
+import { argumentValues } from "../ui/value-list.js";
 import { exact } from "../ui/format.js";
 
 /**

@@ -53,7 +53,7 @@ describe("a form", () => {
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.evaluate(
       async ([schema, value]) => {
-        const { argumentsForm } = await import("/js/forms/form.js");
+        const { argumentsForm } = await import("/js/forms/arguments-form.js");
         const form = argumentsForm(schema, value ?? undefined);
         document.getElementById("main").replaceChildren(form.node);
         globalThis.read = form.read;

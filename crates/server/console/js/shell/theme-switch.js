@@ -2,7 +2,7 @@
 
 import { button, fill } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { announce } from "../ui/announce.js";
+import { announce } from "../ui/live-region.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 

@@ -2,9 +2,9 @@
 
 import { h, button, fill, text as write } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { api } from "../api/api.js";
-import { coded } from "../ui/coded.js";
-import { argumentsForm } from "../forms/form.js";
+import { api } from "../api/client.js";
+import { coded } from "../ui/inline-code.js";
+import { argumentsForm } from "../forms/arguments-form.js";
 
 /** @param {any} app `insert` puts a text into the chat */
 export function promptsPage(app) {

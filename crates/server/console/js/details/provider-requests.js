@@ -2,7 +2,7 @@
 
 import { h } from "../ui/dom.js";
 import { taken } from "../state/conversation.js";
-import { json } from "../ui/json.js";
+import { json } from "../ui/json-view.js";
 import { cost, count, duration, modelName, size, tokensInOut } from "../ui/format.js";
 
 /** @param {any} turn */

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { open } from "./support/page.js";
 import { started } from "./support/server.js";
-import { hasResults, vendor } from "./support/vendor.js";
+import { hasResults, vendor } from "./support/fake-vendor.js";
 
 const WITH = "openai-chat:test-model";
 
@@ -116,7 +116,7 @@ describe("hidden characters", () => {
     const { page } = await open(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.evaluate(async () => {
-      const { card } = await import("/js/chat/card.js");
+      const { card } = await import("/js/chat/call-card.js");
       const spec = {
         name: "delete\u2066all",
         title: "Read \u202ella\u202c",

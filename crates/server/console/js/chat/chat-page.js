@@ -1,17 +1,17 @@
 // The chat: opens a conversation, follows what happens in it, takes what a person writes and decides.
 
 import { h, button, fill } from "../ui/dom.js";
-import { api } from "../api/api.js";
-import { announce, reader } from "../ui/announce.js";
+import { api } from "../api/client.js";
+import { announce, reader } from "../ui/live-region.js";
 import { composer } from "./composer.js";
-import { plain } from "../ui/content.js";
+import { plain } from "../ui/content-view.js";
 import { apply, empty, pend, taken, waits } from "../state/conversation.js";
 import { adopt, fromEntries, keepSent } from "../state/journal.js";
-import { follow } from "../api/stream.js";
-import { panel } from "../details/panel.js";
-import { queue } from "./queue.js";
-import { scroller } from "./scroller.js";
-import { turnView } from "./turn.js";
+import { follow } from "../api/event-stream.js";
+import { panel } from "../details/details-panel.js";
+import { queue } from "./message-queue.js";
+import { scroller } from "./scroll-area.js";
+import { turnView } from "./turn-view.js";
 import { welcome } from "./welcome.js";
 
 /**

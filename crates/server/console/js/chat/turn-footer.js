@@ -3,7 +3,7 @@
 import { h, attr, button, text } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { taken } from "../state/conversation.js";
-import { copy } from "../ui/copy.js";
+import { copy } from "../ui/clipboard.js";
 import { cost, count, duration, tokens, tokensInOut } from "../ui/format.js";
 
 /** @param {{details: (turn: any) => void}} desk */

@@ -1,6 +1,6 @@
 // Waits until a server that could not be reached answers again.
 
-import { api } from "./api.js";
+import { api } from "./client.js";
 
 /** Backoff between two tries, in milliseconds: the first and the longest. */
 export const FIRST = 250;

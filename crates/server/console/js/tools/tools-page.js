@@ -2,16 +2,16 @@
 
 import { h, button, fill, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { api } from "../api/api.js";
-import { announce } from "../ui/announce.js";
-import { coded } from "../ui/coded.js";
+import { api } from "../api/client.js";
+import { announce } from "../ui/live-region.js";
+import { coded } from "../ui/inline-code.js";
 import { confirm } from "../ui/dialog.js";
-import { argumentsForm } from "../forms/form.js";
-import { content } from "../ui/content.js";
+import { argumentsForm } from "../forms/arguments-form.js";
+import { content } from "../ui/content-view.js";
 import { duration } from "../ui/format.js";
-import { json } from "../ui/json.js";
-import { lowering } from "./lowering.js";
-import { argumentValues } from "../ui/values.js";
+import { json } from "../ui/json-view.js";
+import { lowering } from "./lowered-schema.js";
+import { argumentValues } from "../ui/value-list.js";
 
 const HINTS = [
   ["readOnlyHint", "read-only", ""],

@@ -2,9 +2,9 @@
 
 import { h, button, fill, prose, text } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { api } from "../api/api.js";
-import { announce } from "../ui/announce.js";
-import { whenBack } from "../api/back.js";
+import { api } from "../api/client.js";
+import { announce } from "../ui/live-region.js";
+import { whenBack } from "../api/reconnect.js";
 import { confirm } from "../ui/dialog.js";
 import { ago, exact } from "../ui/format.js";
 

@@ -1,6 +1,6 @@
 // Copies a text, and says so.
 
-import { announce } from "./announce.js";
+import { announce } from "./live-region.js";
 
 /** @param {string} text @param {string} said what is announced when it is done */
 export async function copy(text, said) {

@@ -1,8 +1,8 @@
 // What a provider is told of a tool, and what is lost on the way.
 
 import { h, fill, uid } from "../ui/dom.js";
-import { api } from "../api/api.js";
-import { json } from "../ui/json.js";
+import { api } from "../api/client.js";
+import { json } from "../ui/json-view.js";
 
 const MEANING = {
   note: "Only told elsewhere: the same arguments are possible.",

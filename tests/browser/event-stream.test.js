@@ -2,7 +2,7 @@
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { decoder } from "../../crates/server/console/js/api/stream.js";
+import { decoder } from "../../crates/server/console/js/api/event-stream.js";
 import { apply, empty } from "../../crates/server/console/js/state/conversation.js";
 import { fromEntries } from "../../crates/server/console/js/state/journal.js";
 import { started } from "./support/server.js";

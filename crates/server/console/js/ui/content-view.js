@@ -1,7 +1,7 @@
 // What a tool returned or a person said, item by item. Text from tools is shown as it is, never as Markdown.
 
 import { h } from "./dom.js";
-import { json, pretty } from "./json.js";
+import { json, pretty } from "./json-view.js";
 import { link } from "./link.js";
 import { size } from "./format.js";
 

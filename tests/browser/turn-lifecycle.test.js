@@ -4,7 +4,7 @@ import { after, describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { open } from "./support/page.js";
 import { started, storeFile } from "./support/server.js";
-import { KEY, gate, hasResults, vendor } from "./support/vendor.js";
+import { KEY, gate, hasResults, vendor } from "./support/fake-vendor.js";
 
 const WITH = "openai-chat:test-model";
 

@@ -3,9 +3,9 @@
 // A field is `{node, read}`; `read` returns the value, or `undefined` where it is left out, and tells `fault` what is wrong.
 
 import { h, fill, text as write, uid } from "../ui/dom.js";
-import { coded } from "../ui/coded.js";
+import { coded } from "../ui/inline-code.js";
 import { shown } from "./schema.js";
-import { escaped, escapedJson } from "../ui/visible.js";
+import { escaped, escapedJson } from "../ui/escape.js";
 
 const INPUTS = { date: "date", email: "email", uri: "url", password: "password", time: "time" };
 

@@ -2,7 +2,7 @@
 
 import { h, button } from "./dom.js";
 import { icon } from "./icons.js";
-import { copy } from "./copy.js";
+import { copy } from "./clipboard.js";
 
 /** Beyond this, colours cost more than they help. */
 const COLOURED = 60_000;

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { open } from "./support/page.js";
 import { started } from "./support/server.js";
-import { hasResults, vendor } from "./support/vendor.js";
+import { hasResults, vendor } from "./support/fake-vendor.js";
 
 const WITH = "openai-chat:test-model";
 
@@ -152,7 +152,7 @@ describe("hostile text", () => {
       { type: "text", text: `{"json": ${JSON.stringify(TAGS)}}` },
     ];
     await page.evaluate(async (items) => {
-      const { content } = await import("/js/ui/content.js");
+      const { content } = await import("/js/ui/content-view.js");
       const place = document.createElement("div");
       place.className = "turn";
       place.append(...content(items));

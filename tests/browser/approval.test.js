@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { open } from "./support/page.js";
 import { serve, started } from "./support/server.js";
-import { hasResults, vendor } from "./support/vendor.js";
+import { hasResults, vendor } from "./support/fake-vendor.js";
 
 describe("a refund", () => {
   let server;

@@ -1,7 +1,7 @@
 // Server-sent events over fetch: unlike EventSource it sends headers, and how to come back is ours to say.
 
-import { api } from "./api.js";
-import { FIRST, SLOWEST } from "./back.js";
+import { api } from "./client.js";
+import { FIRST, SLOWEST } from "./reconnect.js";
 
 /** The server says something at least every few seconds; a connection this quiet is dead, whatever the system thinks. */
 const QUIET = 60_000;

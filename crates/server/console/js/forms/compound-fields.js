@@ -1,10 +1,10 @@
 // Fields that hold fields: objects, lists, maps, and one of several forms.
 
 import { h, fill, button, uid } from "../ui/dom.js";
-import { coded } from "../ui/coded.js";
+import { coded } from "../ui/inline-code.js";
 import { icon } from "../ui/icons.js";
 import { fits, variantName } from "./schema.js";
-import { field } from "./form.js";
+import { field } from "./arguments-form.js";
 
 /** A frame with a heading; what may be left out has a box to take it in. */
 function framed({ label, schema, required, value }, body, read) {

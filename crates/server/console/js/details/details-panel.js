@@ -3,8 +3,8 @@
 import { h, button, fill, text, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { timeline } from "./timeline.js";
-import { wire } from "./wire.js";
-import { MISLEADING } from "../ui/visible.js";
+import { wire } from "./provider-requests.js";
+import { MISLEADING } from "../ui/escape.js";
 
 const narrow = matchMedia("(max-width: 55.99rem)");
 const VIEWS = [

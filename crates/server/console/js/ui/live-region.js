@@ -1,7 +1,7 @@
 // What is said to people who do not see the page change, and a short note for those who do.
 
 import { h, prose, text } from "./dom.js";
-import { MISLEADING } from "./visible.js";
+import { MISLEADING } from "./escape.js";
 
 let timer = 0;
 

@@ -1,8 +1,8 @@
 // Messages that the server has queued behind a running turn, shown until their own turns begin.
 
 import { h, fill } from "../ui/dom.js";
-import { plain } from "../ui/content.js";
-import { bubble } from "./turn.js";
+import { plain } from "../ui/content-view.js";
+import { bubble } from "./turn-view.js";
 
 /** @typedef {{parts: {role: string, content: any[]}[], isShown: boolean, isUnsure: boolean}} Item */
 
