@@ -1,80 +1,80 @@
-// How it looks and reads: light and dark, wide and narrow, for eyes and for screen readers.
+// Themes, narrow screens, accessibility checks and announcements for screen readers.
 
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { serve } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServer } from "./support/server.js";
 
 describe("the console", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
-  const ground = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const background = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 
-  it("is dark where the system is, and remembers who wants it otherwise", async (t) => {
-    const { page } = await open(t, server.url, { dark: true });
-    const dark = await ground(page);
+  it("follows the theme of the system, and stores another choice", async (t) => {
+    const { page } = await openPage(t, server.url, { dark: true });
+    const dark = await background(page);
     await page.getByRole("button", { name: "Switch to light" }).click();
-    const light = await ground(page);
+    const light = await background(page);
     assert.notEqual(dark, light);
     await page.reload();
     await page.getByRole("button", { name: "Switch to dark" }).waitFor();
-    assert.equal(await ground(page), light);
+    assert.equal(await background(page), light);
     await page.getByRole("button", { name: "Switch to dark" }).click();
-    assert.equal(await ground(page), dark);
+    assert.equal(await background(page), dark);
   });
 
   for (const dark of [false, true]) {
     const theme = dark ? "dark" : "light";
 
-    it(`has no serious fault of accessibility on any page, ${theme}`, async (t) => {
-      const { page, ask, answers, turn, shot, accessible } = await open(t, server.url, { dark });
+    it(`has no serious accessibility violation on any page, ${theme}`, async (t) => {
+      const { page, send, waitForTurns, turn, screenshot, assertAccessible } = await openPage(t, server.url, { dark });
       await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
-      await accessible(`welcome, ${theme}`);
-      await ask("What time is it in Tokyo?");
-      await answers(1);
+      await assertAccessible(`welcome, ${theme}`);
+      await send("What time is it in Tokyo?");
+      await waitForTurns(1);
       await turn(0)
         .getByRole("button", { name: /City time/ })
         .click();
-      await ask("What time is it in Atlantis?");
-      await answers(2);
-      await ask(`Refund order ${theme}-1, 20 euros`);
-      const asked = page.getByRole("group", { name: "Allow this call?" });
-      await asked.waitFor();
-      await accessible(`a call that waits, ${theme}`);
-      await shot(`chat-${theme}`);
-      await asked.getByRole("button", { name: "Edit…" }).click();
-      await accessible(`a call that is changed, ${theme}`);
-      await asked.getByRole("button", { name: "Back" }).click();
-      await asked.getByRole("button", { name: "Deny…" }).click();
-      await accessible(`a call that is denied, ${theme}`);
-      await asked.getByRole("button", { name: "Deny", exact: true }).click();
-      await answers(3);
+      await send("What time is it in Atlantis?");
+      await waitForTurns(2);
+      await send(`Refund order ${theme}-1, 20 euros`);
+      const approval = page.getByRole("group", { name: "Allow this call?" });
+      await approval.waitFor();
+      await assertAccessible(`a pending approval, ${theme}`);
+      await screenshot(`chat-${theme}`);
+      await approval.getByRole("button", { name: "Edit…" }).click();
+      await assertAccessible(`an approval with edits, ${theme}`);
+      await approval.getByRole("button", { name: "Back" }).click();
+      await approval.getByRole("button", { name: "Deny…" }).click();
+      await assertAccessible(`a denial, ${theme}`);
+      await approval.getByRole("button", { name: "Deny", exact: true }).click();
+      await waitForTurns(3);
       await turn(0).getByRole("button", { name: "Details" }).click();
-      await accessible(`timeline, ${theme}`);
+      await assertAccessible(`timeline, ${theme}`);
       await page.getByRole("tab", { name: "Wire" }).click();
-      await accessible(`wire, ${theme}`);
+      await assertAccessible(`wire, ${theme}`);
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-      await accessible(`shortcuts, ${theme}`);
+      await assertAccessible(`shortcuts, ${theme}`);
       await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "Tools" }).click();
-      await accessible(`tools, ${theme}`);
+      await assertAccessible(`tools, ${theme}`);
       await page.getByRole("link", { name: /Issue refund/ }).click();
       await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
       await page.getByRole("group", { name: "Losses" }).waitFor();
-      await accessible(`a tool, ${theme}`);
-      await shot(`tool-${theme}`);
+      await assertAccessible(`a tool, ${theme}`);
+      await screenshot(`tool-${theme}`);
       await page.getByRole("link", { name: "Prompts" }).click();
       await page.getByRole("form", { name: "Summarize" }).waitFor();
-      await accessible(`prompts, ${theme}`);
-      await shot(`prompts-${theme}`);
+      await assertAccessible(`prompts, ${theme}`);
+      await screenshot(`prompts-${theme}`);
     });
   }
 
   it("is one column on a phone, with the list in a drawer", async (t) => {
-    const { page, ask, answers, turn, shot, accessible } = await open(t, server.url, {
+    const { page, send, waitForTurns, turn, screenshot, assertAccessible } = await openPage(t, server.url, {
       width: 375,
       height: 720,
       touch: true,
@@ -85,18 +85,18 @@ describe("the console", () => {
     };
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await fits("welcome");
-    await shot("phone-welcome");
-    await ask("What time is it in Tokyo?");
-    await answers(1);
-    await ask("Refund order phone-1, 20 euros");
+    await screenshot("phone-welcome");
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
+    await send("Refund order phone-1, 20 euros");
     await page.getByRole("group", { name: "Allow this call?" }).waitFor();
     await fits("chat");
-    await shot("phone-chat");
+    await screenshot("phone-chat");
     await page.getByRole("button", { name: "Approve" }).click();
-    await answers(2);
+    await waitForTurns(2);
     await turn(1).getByRole("button", { name: "Details" }).click();
     await fits("details");
-    await shot("phone-details");
+    await screenshot("phone-details");
     await page.getByRole("button", { name: "Close details" }).click();
 
     const menu = page.getByRole("button", { name: "Menu" });
@@ -105,8 +105,8 @@ describe("the console", () => {
       .getByRole("link", { name: /What time is it in Tokyo/ })
       .first()
       .waitFor();
-    await accessible("drawer");
-    await shot("phone-drawer");
+    await assertAccessible("drawer");
+    await screenshot("phone-drawer");
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Tools" }).waitFor({ state: "hidden" });
     assert.ok(await menu.evaluate((node) => node === document.activeElement));
@@ -115,17 +115,17 @@ describe("the console", () => {
     await page.getByRole("link", { name: /Convert temperature/ }).click();
     await page.getByRole("textbox", { name: /value/ }).waitFor();
     await fits("tool");
-    await accessible("tool on a phone");
-    await shot("phone-tool");
+    await assertAccessible("tool on a phone");
+    await screenshot("phone-tool");
   });
 
-  it("tells screen readers what happens while it happens", async (t) => {
-    const { page, ask, answers } = await open(t, server.url);
-    await ask("What time is it in Tokyo?");
-    await answers(1);
+  it("announces to screen readers what happens", async (t) => {
+    const { page, send, waitForTurns } = await openPage(t, server.url);
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
     await page.locator("#status", { hasText: "Running City time" }).waitFor({ state: "attached" });
     await page.locator("#status", { hasText: /Tokyo: \d\d:\d\d/ }).waitFor({ state: "attached" });
-    await ask("Refund order said-1, 20 euros");
+    await send("Refund order reader-1, 20 euros");
     await page.locator("#alerts", { hasText: "Issue refund needs your decision" }).waitFor({ state: "attached" });
   });
 });

@@ -1,9 +1,9 @@
-// Forms for schemas that the sample tools do not have: built in the real page, filled in by hand.
+// Forms for schemas that the sample tools do not have, created in the real page.
 
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { serve } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServer } from "./support/server.js";
 
 const SCHEMA = {
   type: "object",
@@ -43,12 +43,12 @@ const SCHEMA = {
 
 describe("a form", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
-  /** Puts a form on the page. */
+  /** Displays a form on the page. */
   const build = async (t, schema, value) => {
-    const opened = await open(t, server.url);
+    const opened = await openPage(t, server.url);
     const { page } = opened;
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.evaluate(
@@ -64,11 +64,11 @@ describe("a form", () => {
   };
 
   it("has a field for every kind of schema", async (t) => {
-    const { page, read, shot, accessible } = await build(t, SCHEMA);
+    const { page, read, screenshot, assertAccessible } = await build(t, SCHEMA);
     const field = (name) => page.getByRole("textbox", { name });
-    assert.equal((await read()).fault, "A value is needed.");
+    assert.equal((await read()).error, "A value is needed.");
     await field(/^name/).fill("much too long");
-    assert.equal((await read()).fault, "At most 10 characters.");
+    assert.equal((await read()).error, "At most 10 characters.");
     await field(/^name/).fill("box");
     await page.getByRole("combobox", { name: /^size/ }).selectOption({ label: "s – fits a pocket" });
     await page.getByRole("checkbox", { name: "sure" }).check();
@@ -91,9 +91,9 @@ describe("a form", () => {
     assert.deepEqual((await read()).value, least);
 
     await field(/^count/).fill("12");
-    assert.equal((await read()).fault, "At most 9.");
+    assert.equal((await read()).error, "At most 9.");
     await field(/^count/).fill("2.5");
-    assert.equal((await read()).fault, "A whole number is needed.");
+    assert.equal((await read()).error, "A whole number is needed.");
     await field(/^count/).fill("2");
     await page.getByRole("combobox", { name: /^loud/ }).selectOption("yes");
     await page.getByRole("checkbox", { name: /^labels/ }).check();
@@ -103,15 +103,15 @@ describe("a form", () => {
     await page.getByRole("checkbox", { name: /^tree/ }).check();
     await field("leaf").fill("oak");
     await field(/^any/).fill("[1,");
-    assert.match((await read()).fault, /^This is not JSON/);
+    assert.match((await read()).error, /^This is not JSON/);
     await field(/^any/).fill("[1, null]");
     const all = { ...least, count: 2, loud: true, labels: { weight: 7 }, tree: { leaf: "oak" }, any: [1, null] };
     assert.deepEqual((await read()).value, all);
-    await accessible("a form");
-    await shot("form");
+    await assertAccessible("a form");
+    await screenshot("form");
   });
 
-  it("begins with the arguments that are there, and gives them back unchanged", async (t) => {
+  it("starts with existing arguments, and returns them unchanged", async (t) => {
     const value = {
       name: "a\rbox",
       size: "l",
@@ -126,7 +126,7 @@ describe("a form", () => {
     assert.deepEqual((await read()).value, value);
   });
 
-  it("goes from form to JSON and back without losing anything", async (t) => {
+  it("switches from form to JSON and back without losing anything", async (t) => {
     const { page, read } = await build(
       t,
       { type: "object", properties: { a: { type: "integer" } } },

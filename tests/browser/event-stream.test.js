@@ -1,16 +1,16 @@
-// What a page makes of a stream, without a page.
+// The decoder of events and the state of a conversation, without a page.
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { decoder } from "../../crates/server/console/js/api/event-stream.js";
-import { apply, empty } from "../../crates/server/console/js/state/conversation.js";
+import { eventDecoder } from "../../crates/server/console/js/net/event-stream.js";
+import { applyEvent, emptyConversation } from "../../crates/server/console/js/state/conversation.js";
 import { fromEntries } from "../../crates/server/console/js/state/journal.js";
-import { started } from "./support/server.js";
+import { startServerFor } from "./support/server.js";
 
-const decoded = (pieces) => {
+const decodeAll = (chunks) => {
   const events = [];
-  const feed = decoder((event) => events.push(event));
-  pieces.forEach(feed);
+  const decode = eventDecoder((event) => events.push(event));
+  chunks.forEach(decode);
   return events;
 };
 
@@ -18,36 +18,37 @@ describe("a stream of events", () => {
   it("is the same wherever its bytes are cut", () => {
     const text =
       ': hello\n\nid: 1\ndata: {"a":1}\n\nid:2\r\ndata: x\r\ndata:  y\r\n\r\nevent: z\rdata\r\rdata: never ended';
-    const whole = decoded([text]);
+    const whole = decodeAll([text]);
     assert.deepEqual(whole, [
       { id: "1", data: '{"a":1}' },
       { id: "2", data: "x\n y" },
       { id: "2", data: "" },
     ]);
-    assert.deepEqual(decoded([...text]), whole);
-    for (let at = 0; at <= text.length; at += 1) assert.deepEqual(decoded([text.slice(0, at), text.slice(at)]), whole);
+    assert.deepEqual(decodeAll([...text]), whole);
+    for (let at = 0; at <= text.length; at += 1)
+      assert.deepEqual(decodeAll([text.slice(0, at), text.slice(at)]), whole);
   });
 });
 
 describe("a conversation", () => {
-  /** What of it has to be the same: times are those of the clock. */
+  /** The parts that must be equal; times are not. */
   const essence = ({ turns }) =>
-    turns.map(({ user, steps, calls, end }) => ({
-      user,
+    turns.map(({ message, steps, calls, end }) => ({
+      message,
       end: end?.end,
       steps: steps.map(({ parts, stop, usage, cost }) => ({ parts, stop, usage, cost })),
-      calls: [...calls.values()].map(({ id, tool, text, state, result, verdict }) => [
+      calls: [...calls.values()].map(({ id, tool, argumentsText, state, result, decision }) => [
         id,
         tool,
-        text,
+        argumentsText,
         state,
         result,
-        verdict,
+        decision,
       ]),
     }));
 
-  it("is the same from the journal as from what was streamed", async (t) => {
-    const { url } = await started(t);
+  it("has the same state from the journal as from the events", async (t) => {
+    const { url } = await startServerFor(t);
     const base = `${url}/api/conversations/one`;
     const post = async (path, body) => {
       const headers = { "content-type": "application/json" };
@@ -55,29 +56,29 @@ describe("a conversation", () => {
       assert.equal(response.status, 202, await response.text());
     };
     const { seq } = await (await fetch(base)).json();
-    const streamed = empty();
+    const streamed = emptyConversation();
     const response = await fetch(`${base}/events?after=${seq}`);
-    const pieces = response.body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
-    const heard = [];
-    const feed = decoder(({ data }) => heard.push(JSON.parse(data)));
+    const chunks = response.body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    const events = [];
+    const decode = eventDecoder(({ data }) => events.push(JSON.parse(data)));
     const until = async (type) => {
       for (;;) {
-        while (heard.length) {
-          const { event, at } = heard.shift();
-          apply(streamed, event, at);
+        while (events.length) {
+          const { event, at } = events.shift();
+          applyEvent(streamed, event, at);
           if (event.type === type) return event;
         }
-        feed((await pieces.next()).value);
+        decode((await chunks.next()).value);
       }
     };
     await post("prompt", { text: "What time is it in Tokyo?" });
     await until("ended");
     await post("prompt", { text: "Refund order A-1, 5 euros" });
-    const asked = await until("asked");
+    const { call, token } = await until("asked");
     await until("paused");
-    await post("decide", { call: asked.call.id, token: asked.token, verdict: "deny", reason: "no" });
+    await post("decide", { call: call.id, token, verdict: "deny", reason: "no" });
     await until("ended");
-    await pieces.return();
+    await chunks.return();
     const { entries } = await (await fetch(base)).json();
     assert.deepEqual(essence(streamed), essence(fromEntries(entries)));
   });

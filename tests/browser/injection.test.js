@@ -1,12 +1,10 @@
-// Text that wants to be more than text: from the model, from tools, from the person.
+// HTML and script injection by text of the model, of tools and of the user.
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { started } from "./support/server.js";
-import { hasResults, vendor } from "./support/fake-vendor.js";
-
-const WITH = "openai-chat:test-model";
+import { openPage } from "./support/page.js";
+import { startServerFor } from "./support/server.js";
+import { fakeVendor, hasResults } from "./support/fake-vendor.js";
 
 const TAGS = `<script>globalThis.owned = 1</script><img src="x" onerror="globalThis.owned = 1"><svg onload="globalThis.owned = 1"></svg>
 <iframe srcdoc="<script>parent.owned = 1</script>"></iframe><style>* { display: none }</style><base href="https://evil.example/">`;
@@ -32,12 +30,12 @@ ${TAGS}
 \`\`\`
 `;
 
-/** What of the page could do something, inside of what was said. */
-const dangers = (page) =>
+/** Finds active content inside untrusted text. */
+const activeContent = (page) =>
   page.evaluate(() => {
     const found = [];
-    for (const node of document.querySelectorAll(".turn *, .conversations *, #heading *, dialog *, .trial-result *")) {
-      if (/^(script|iframe|object|embed|base|style|link|meta|form)$/i.test(node.tagName) && !node.closest(".ask"))
+    for (const node of document.querySelectorAll(".turn *, .conversations *, #heading *, dialog *, .try-result *")) {
+      if (/^(script|iframe|object|embed|base|style|link|meta|form)$/i.test(node.tagName) && !node.closest(".approval"))
         found.push(node.tagName);
       if (node.tagName === "IMG" && !/^data:image\/(png|jpeg|gif|webp);/.test(node.src)) found.push(node.outerHTML);
       for (const { name, value } of node.attributes) {
@@ -52,19 +50,19 @@ const dangers = (page) =>
     return { found, owned: globalThis.owned ?? null, base: document.baseURI };
   });
 
-const safe = async (page) =>
-  assert.deepEqual(await dangers(page), { found: [], owned: null, base: new URL(await page.url()).href });
+const assertInert = async (page) =>
+  assert.deepEqual(await activeContent(page), { found: [], owned: null, base: new URL(await page.url()).href });
 
-describe("hostile text", () => {
-  it("from the model is text, and its links go nowhere but to the web", async (t) => {
-    const model = await vendor(t, (reply) => {
+describe("untrusted text", () => {
+  it("from the model stays text, and its links lead only to the web", async (t) => {
+    const model = await fakeVendor(t, (reply) => {
       for (let at = 0; at < MARKDOWN.length; at += 7) reply.text(MARKDOWN.slice(at, at + 7));
       reply.end();
     });
-    const server = await started(t, { model: WITH, settings: model.settings });
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
-    await ask(TAGS);
-    await answers(1);
+    const server = await startServerFor(t, model.options);
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send(TAGS);
+    await waitForTurns(1);
     await turn(0).getByText("<script>globalThis.owned = 1</script>").first().waitFor();
     const links = await turn(0)
       .locator(".prose a")
@@ -76,17 +74,17 @@ describe("hostile text", () => {
       ["good", "https://good.example/page", ...attributes],
       ["Image: spy", "https://evil.example/spy.png", ...attributes],
     ]);
-    await safe(page);
+    await assertInert(page);
     assert.equal(await page.locator(".turn img").count(), 0);
-    await shot("hostile");
-    // Read again from the journal, it is as harmless.
+    await screenshot("hostile");
+    // The same from the journal.
     await page.reload();
-    await answers(1);
-    await safe(page);
+    await waitForTurns(1);
+    await assertInert(page);
   });
 
-  it("from a tool is text, in results, errors and arguments", async (t) => {
-    const model = await vendor(t, (reply, body) => {
+  it("from a tool stays text, in results, errors and arguments", async (t) => {
+    const model = await fakeVendor(t, (reply, body) => {
       if (hasResults(body)) reply.text("Done.").end();
       else
         reply.calls(
@@ -95,10 +93,10 @@ describe("hostile text", () => {
           [TAGS.replaceAll(/[^a-z]/gi, ""), {}],
         );
     });
-    const server = await started(t, { model: WITH, settings: model.settings });
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
-    await ask("Do it");
-    await answers(1);
+    const server = await startServerFor(t, model.options);
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send("Do it");
+    await waitForTurns(1);
     for (const head of await turn(0).locator(".call-head[aria-expanded=false]").all()) await head.click();
     const shown = await turn(0).locator(".call-part pre").allTextContents();
     assert.ok(
@@ -110,32 +108,32 @@ describe("hostile text", () => {
       shown.join("\n"),
     );
     assert.equal(await turn(0).locator(".call a").count(), 0);
-    await safe(page);
-    await shot("hostile-tool");
+    await assertInert(page);
+    await screenshot("hostile-tool");
   });
 
-  it("in an approval is text, to the last character", async (t) => {
+  it("in an approval stays text, to the last character", async (t) => {
     const order = `A-1${TAGS}`;
-    const model = await vendor(t, (reply, body) => {
+    const model = await fakeVendor(t, (reply, body) => {
       if (hasResults(body)) reply.text("Done.").end();
       else reply.calls(["issue_refund", { order, amount: 1 }]);
     });
-    const server = await started(t, { model: WITH, settings: model.settings });
-    const { page, ask, answers } = await open(t, server.url);
-    await ask("Refund it");
-    const asked = page.getByRole("group", { name: "Allow this call?" });
-    assert.equal(await asked.locator("dd").first().textContent(), order);
-    await safe(page);
-    await asked.getByRole("button", { name: "Edit…" }).click();
-    await safe(page);
-    await asked.getByRole("button", { name: "Approve with changes" }).click();
-    await answers(1);
-    await safe(page);
+    const server = await startServerFor(t, model.options);
+    const { page, send, waitForTurns } = await openPage(t, server.url);
+    await send("Refund it");
+    const approval = page.getByRole("group", { name: "Allow this call?" });
+    assert.equal(await approval.locator("dd").first().textContent(), order);
+    await assertInert(page);
+    await approval.getByRole("button", { name: "Edit…" }).click();
+    await assertInert(page);
+    await approval.getByRole("button", { name: "Approve with changes" }).click();
+    await waitForTurns(1);
+    await assertInert(page);
   });
 
-  it("in what a tool carries is no picture that could act, and no link that could", async (t) => {
-    const server = await started(t);
-    const { page } = await open(t, server.url);
+  it("in content items becomes no active image or link", async (t) => {
+    const server = await startServerFor(t);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const items = [
@@ -148,17 +146,17 @@ describe("hostile text", () => {
       { type: "resource_link", uri: "https://good.example/file", name: "a file" },
       { type: "resource", resource: { uri: "file:///etc/passwd", text: TAGS } },
       { type: "resource", resource: { uri: "data:text/html,<script>alert(1)</script>", blob: "AAAA" } },
-      { type: "never heard of", html: TAGS },
+      { type: "unknown", html: TAGS },
       { type: "text", text: `{"json": ${JSON.stringify(TAGS)}}` },
     ];
     await page.evaluate(async (items) => {
-      const { content } = await import("/js/ui/content-view.js");
-      const place = document.createElement("div");
-      place.className = "turn";
-      place.append(...content(items));
-      document.getElementById("main").append(place);
+      const { contentView } = await import("/js/ui/content-view.js");
+      const parent = document.createElement("div");
+      parent.className = "turn";
+      parent.append(...contentView(items));
+      document.getElementById("main").append(parent);
     }, items);
-    await safe(page);
+    await assertInert(page);
     const seen = await page
       .locator(".turn")
       .evaluate((node) => [...node.querySelectorAll("a, img")].map((it) => it.href ?? it.src));

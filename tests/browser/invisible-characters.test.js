@@ -1,18 +1,16 @@
-// Characters that are not seen, or that reorder what is: shown by their code wherever a person decides.
+// Invisible and reordering characters are displayed as escapes.
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { started } from "./support/server.js";
-import { hasResults, vendor } from "./support/fake-vendor.js";
+import { openPage } from "./support/page.js";
+import { startServerFor } from "./support/server.js";
+import { fakeVendor, hasResults } from "./support/fake-vendor.js";
 
-const WITH = "openai-chat:test-model";
-
-/** A browser that obeys these characters draws `A-1042`. */
+/** Without escapes, a browser displays `A-1042`. */
 const ORDER = "A-\u202e2401\u202c";
 const ORDER_SHOWN = "A-\\u202e2401\\u202c";
 
-/** One of each kind, between letters: the next letter follows what was escaped. */
+/** One character of each kind, with its escape. */
 const KINDS = [
   ["\u0000", "\\u0000"],
   ["\u001b", "\\u001b"],
@@ -48,8 +46,8 @@ const KINDS = [
 const SPLIT = KINDS.map(([raw]) => `x${raw}`).join("");
 const SPLIT_SHOWN = KINDS.map(([, shown]) => `x${shown}`).join("");
 
-/** Bidirectional controls that are on the page as they are, in texts or in what screen readers are told. */
-const raw = (page) =>
+/** Finds unescaped bidirectional controls on the page, in texts and in attributes that screen readers read. */
+const unescaped = (page) =>
   page.evaluate(() => {
     const controls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
     const found = controls.test(document.title) ? [document.title] : [];
@@ -61,94 +59,96 @@ const raw = (page) =>
     return found;
   });
 
-describe("hidden characters", () => {
-  it("of the arguments are seen before a call is approved, and in its card", async (t) => {
-    const model = await vendor(t, (reply, body) => {
+describe("invisible characters", () => {
+  it("in arguments are escaped in the approval and in the card", async (t) => {
+    const model = await fakeVendor(t, (reply, body) => {
       if (hasResults(body)) reply.text("Done.").end();
       else reply.calls(["issue_refund", { order: ORDER, amount: 1, reason: SPLIT.replaceAll("\ud800", "") }]);
     });
-    const server = await started(t, { model: WITH, settings: model.settings });
-    const { page, ask, answers, turn, shot, accessible } = await open(t, server.url);
-    await ask("Refund it");
-    const asked = page.getByRole("group", { name: "Allow this call?" });
-    await asked.waitFor();
-    const [order, amount, reason] = await asked.locator("dd").allTextContents();
+    const server = await startServerFor(t, model.options);
+    const { page, send, waitForTurns, turn, screenshot, assertAccessible } = await openPage(t, server.url);
+    await send("Refund it");
+    const approval = page.getByRole("group", { name: "Allow this call?" });
+    await approval.waitFor();
+    const [order, amount, reason] = await approval.locator("dd").allTextContents();
     assert.equal(order, ORDER_SHOWN);
     assert.equal(amount, "1");
     assert.equal(reason, SPLIT_SHOWN.replaceAll("\\ud800", ""));
-    const marks = asked.locator("dd").first().locator(".escaped");
+    const marks = approval.locator("dd").first().locator(".escaped");
     assert.deepEqual(await marks.allTextContents(), ["\\u202e", "\\u202c"]);
     await marks.first().hover();
-    await accessible("hidden characters");
-    await shot("hidden-approval");
+    await assertAccessible("hidden characters");
+    await screenshot("hidden-approval");
 
-    // A field cannot mark anything, so what it holds is spelled out below it.
-    await asked.getByRole("button", { name: "Edit…" }).click();
-    const field = asked.getByRole("textbox", { name: "order" });
+    // An input cannot highlight characters, so the escaped value is displayed below it.
+    await approval.getByRole("button", { name: "Edit…" }).click();
+    const field = approval.getByRole("textbox", { name: "order" });
     assert.equal(await field.inputValue(), ORDER);
-    await asked.getByText(`With hidden characters: ${ORDER_SHOWN}`, { exact: true }).waitFor();
-    await shot("hidden-edit");
-    await asked.getByText("JSON", { exact: true }).click();
-    const json = asked.getByRole("textbox", { name: /Arguments/ });
+    await approval.getByText(`With hidden characters: ${ORDER_SHOWN}`, { exact: true }).waitFor();
+    await screenshot("hidden-edit");
+    await approval.getByText("JSON", { exact: true }).click();
+    const json = approval.getByRole("textbox", { name: /Arguments/ });
     assert.ok((await json.inputValue()).includes(`"order": "${ORDER_SHOWN}"`), await json.inputValue());
     assert.equal(JSON.parse(await json.inputValue()).order, ORDER);
-    await asked.getByText("Form", { exact: true }).click();
+    await approval.getByText("Form", { exact: true }).click();
     assert.equal(await field.inputValue(), ORDER);
-    // Fields leave some characters out; what was not touched is sent as it was.
-    await asked.getByText(`With hidden characters: ${SPLIT_SHOWN.replaceAll("\\ud800", "")}`, { exact: true }).waitFor();
+    // Inputs drop some characters; an unedited value is sent unchanged.
+    await approval
+      .getByText(`With hidden characters: ${SPLIT_SHOWN.replaceAll("\\ud800", "")}`, { exact: true })
+      .waitFor();
     await field.fill("A-1042");
-    await asked.getByText("With hidden characters: A-", { exact: false }).waitFor({ state: "hidden" });
-    await asked.getByRole("button", { name: "Back" }).click();
+    await approval.getByText("With hidden characters: A-", { exact: false }).waitFor({ state: "hidden" });
+    await approval.getByRole("button", { name: "Back" }).click();
 
-    await asked.getByRole("button", { name: "Approve" }).click();
-    await answers(1);
+    await approval.getByRole("button", { name: "Approve" }).click();
+    await waitForTurns(1);
     const card = turn(0).getByRole("region", { name: "Call of Issue refund" });
     const head = card.getByRole("button", { name: /Done/ });
     assert.ok((await head.textContent()).includes(`order: ${ORDER_SHOWN}`));
     await head.click();
     assert.ok((await card.getByRole("group", { name: "Arguments" }).textContent()).includes(ORDER_SHOWN));
     await card.locator("pre.plain", { hasText: `for order ${ORDER_SHOWN}` }).waitFor();
-    assert.deepEqual(await raw(page), []);
+    assert.deepEqual(await unescaped(page), []);
   });
 
-  it("of a tool's name, title and description are seen", async (t) => {
-    const server = await started(t);
-    const { page } = await open(t, server.url);
+  it("in a tool's name, title and description are escaped", async (t) => {
+    const server = await startServerFor(t);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.evaluate(async () => {
-      const { card } = await import("/js/chat/call-card.js");
+      const { callCard } = await import("/js/chat/call-card.js");
       const spec = {
         name: "delete\u2066all",
         title: "Read \u202ella\u202c",
         description: "Harmless\u200b: `rm\u2060 -rf`",
         inputSchema: {},
       };
-      const view = card({ specOf: () => spec, decide: async () => {} });
+      const view = callCard({ specOf: () => spec, decide: async () => {} });
       const call = {
         id: "1",
         tool: spec.name,
-        text: '{"k\u202eey": [{"deep": "\u200f"}]}',
+        argumentsText: '{"k\u202eey": [{"deep": "\u200f"}]}',
         state: "waiting",
-        asked: { tool: spec, token: {}, arguments: { "k\u202eey": [{ deep: "\u200f" }] } },
+        approval: { tool: spec, token: {}, arguments: { "k\u202eey": [{ deep: "\u200f" }] } },
         millis: null,
       };
       view.update(call);
-      // As it is redrawn with every event.
+      // Every event redraws the card.
       view.update(call);
       document.getElementById("main").replaceChildren(view.node);
     });
     const card = page.getByRole("region", { name: "Call of Read \\u202ella\\u202c" });
     assert.equal(await card.locator(".call-title").textContent(), "Read \\u202ella\\u202c");
     assert.equal(await card.locator(".call-name").textContent(), "delete\\u2066all");
-    assert.equal(await card.locator(".ask > p").first().textContent(), "Harmless\\u200b: rm\\u2060 -rf");
+    assert.equal(await card.locator(".approval > p").first().textContent(), "Harmless\\u200b: rm\\u2060 -rf");
     assert.equal(await card.locator("dt").textContent(), "k\\u202eey");
     assert.equal(await card.locator("dd").textContent(), '[{"deep":"\\u200f"}]');
-    assert.deepEqual(await raw(page), []);
+    assert.deepEqual(await unescaped(page), []);
   });
 
   it("of every kind are escaped, and nothing else is", async (t) => {
-    const server = await started(t);
-    const { page } = await open(t, server.url);
+    const server = await startServerFor(t);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const shown = (text) =>
       page.evaluate(async (text) => {
@@ -160,11 +160,11 @@ describe("hidden characters", () => {
     assert.equal(await shown(plain), plain);
   });
 
-  it("of a conversation's title are seen in the list, above it, and before it is deleted", async (t) => {
-    const server = await started(t);
-    const { page, ask, answers, turn } = await open(t, server.url);
-    await ask(`Weather in ${ORDER}\u{e0041} 👩‍💻❤️`);
-    await answers(1);
+  it("in a conversation's title are escaped in the list, the header and the dialog for deletion", async (t) => {
+    const server = await startServerFor(t);
+    const { page, send, waitForTurns, turn } = await openPage(t, server.url);
+    await send(`Weather in ${ORDER}\u{e0041} 👩‍💻❤️`);
+    await waitForTurns(1);
     const title = `Weather in ${ORDER_SHOWN}\\u{e0041} 👩‍💻❤️`;
     const list = page.getByRole("navigation", { name: "Conversations" });
     await list.getByRole("link", { name: title }).waitFor();
@@ -174,23 +174,23 @@ describe("hidden characters", () => {
     await list.getByRole("link", { name: title }).hover();
     await list.getByRole("button", { name: `Delete ${title}` }).click();
     await page.getByRole("dialog").getByText(`“${title}” and all its calls`).waitFor();
-    assert.deepEqual(await raw(page), []);
+    assert.deepEqual(await unescaped(page), []);
   });
 
-  it("of an answer are seen where they reorder or hide text; emoji stay whole", async (t) => {
+  it("in an answer are escaped if they reorder or hide text; emoji stay intact", async (t) => {
     const answer = [
       `**Pay \u202e0001\u202c** \u2067x\u2069 and${"\u{e0068}\u{e0069}"} 👩‍👩‍👧 ❤️ می‌خواهم`,
       "[a\u202eb](https://good.example)",
       "```\nrm\u200b -rf \u202e/\n```",
     ].join("\n\n");
-    const model = await vendor(t, (reply) => {
+    const model = await fakeVendor(t, (reply) => {
       for (const piece of answer) reply.text(piece);
       reply.end();
     });
-    const server = await started(t, { model: WITH, settings: model.settings });
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
-    await ask("How much?");
-    await answers(1);
+    const server = await startServerFor(t, model.options);
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send("How much?");
+    await waitForTurns(1);
     const prose = turn(0).locator(".prose");
     assert.equal(
       await prose.locator("p").first().textContent(),
@@ -199,8 +199,8 @@ describe("hidden characters", () => {
     assert.equal(await prose.locator("strong .escaped").count(), 2);
     assert.equal(await prose.locator("a").textContent(), "a\\u202eb");
     assert.equal(await prose.locator("pre").textContent(), "rm\\u200b -rf \\u202e/");
-    assert.deepEqual(await raw(page), []);
-    await shot("hidden-answer");
+    assert.deepEqual(await unescaped(page), []);
+    await screenshot("hidden-answer");
   });
 });
 
@@ -210,41 +210,46 @@ describe("the dialog before a tool is called", () => {
     [375, true],
   ]) {
     it(`shows the arguments as they will be sent, ${width} wide`, async (t) => {
-      const server = await started(t);
-      const { page, shot, accessible } = await open(t, `${server.url}/#/tools/issue_refund`, { width, dark });
+      const server = await startServerFor(t);
+      const { page, screenshot, assertAccessible } = await openPage(t, `${server.url}/#/tools/issue_refund`, {
+        width,
+        dark,
+      });
       const sent = [];
       page.on("request", (it) => it.method() === "POST" && sent.push(it.postDataJSON()));
       await page.getByRole("textbox", { name: /order/ }).fill(ORDER);
       await page.getByRole("textbox", { name: /amount/ }).fill("5");
       await page.getByRole("button", { name: "Call", exact: true }).click();
-      const asked = page.getByRole("dialog", { name: "Call Issue refund?" });
-      await asked.waitFor();
-      assert.deepEqual(await asked.locator("dt").allTextContents(), ["order", "amount"]);
-      assert.deepEqual(await asked.locator("dd").allTextContents(), [ORDER_SHOWN, "5"]);
-      await accessible("the dialog");
-      await shot(`confirm-call-${width}`);
-      assert.deepEqual(await raw(page), []);
-      await asked.getByRole("button", { name: "Call it" }).click();
+      const dialog = page.getByRole("dialog", { name: "Call Issue refund?" });
+      await dialog.waitFor();
+      assert.deepEqual(await dialog.locator("dt").allTextContents(), ["order", "amount"]);
+      assert.deepEqual(await dialog.locator("dd").allTextContents(), [ORDER_SHOWN, "5"]);
+      await assertAccessible("the dialog");
+      await screenshot(`confirm-call-${width}`);
+      assert.deepEqual(await unescaped(page), []);
+      await dialog.getByRole("button", { name: "Call it" }).click();
       await page.getByText(`Refunded 5.00 EUR for order ${ORDER_SHOWN}`).waitFor();
       assert.deepEqual(sent.at(-1), { arguments: { order: ORDER, amount: 5 }, confirmed: true });
     });
   }
 
-  it("shows where long arguments begin, and the buttons", async (t) => {
-    const server = await started(t);
-    const { page, shot, accessible } = await open(t, `${server.url}/#/tools/issue_refund`, { height: 600 });
+  it("keeps the beginning of long arguments and the buttons visible", async (t) => {
+    const server = await startServerFor(t);
+    const { page, screenshot, assertAccessible } = await openPage(t, `${server.url}/#/tools/issue_refund`, {
+      height: 600,
+    });
     await page.getByText("JSON", { exact: true }).click();
     const args = { order: "A-1", amount: 5, reason: "A long reason.\n".repeat(200) };
     await page.getByRole("textbox", { name: /Arguments/ }).fill(JSON.stringify(args));
     await page.getByRole("button", { name: "Call", exact: true }).click();
-    const asked = page.getByRole("dialog", { name: "Call Issue refund?" });
-    await asked.waitFor();
-    for (const seen of [asked.locator("dd").first(), asked.getByRole("button", { name: "Call it" })]) {
+    const dialog = page.getByRole("dialog", { name: "Call Issue refund?" });
+    await dialog.waitFor();
+    for (const seen of [dialog.locator("dd").first(), dialog.getByRole("button", { name: "Call it" })]) {
       const { y, height } = await seen.boundingBox();
       assert.ok(y >= 0 && y + height <= 600, `at ${y}`);
     }
-    assert.equal(await asked.locator("dd").last().textContent(), args.reason);
-    await accessible("long arguments");
-    await shot("confirm-call-long");
+    assert.equal(await dialog.locator("dd").last().textContent(), args.reason);
+    await assertAccessible("long arguments");
+    await screenshot("confirm-call-long");
   });
 });

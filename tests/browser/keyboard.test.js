@@ -1,13 +1,13 @@
-// Everything with the keyboard alone.
+// The console with the keyboard only.
 
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { serve } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServer } from "./support/server.js";
 
-describe("with the keyboard alone, a person", () => {
+describe("with the keyboard only, a person", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
   const focused = (page) =>
@@ -15,7 +15,7 @@ describe("with the keyboard alone, a person", () => {
       const node = document.activeElement;
       return node.getAttribute("aria-label") ?? (node.labels?.[0] ?? node).textContent.trim();
     });
-  /** Presses Tab until something has the focus, as people do; every stop on the way must be visible. */
+  /** Presses Tab until the named element has the focus; every focus on the way must be visible. */
   const tabTo = async (page, name, key = "Tab") => {
     for (let stops = 0; stops < 60; stops += 1) {
       await page.keyboard.press(key);
@@ -36,16 +36,16 @@ describe("with the keyboard alone, a person", () => {
     throw new Error(`${name} was not reached`);
   };
 
-  it("asks, opens a card, and looks at the details", async (t) => {
-    const { page, message, answers, turn } = await open(t, server.url);
+  it("sends a message, opens a card, and opens the details", async (t) => {
+    const { page, message, waitForTurns, turn } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
-    assert.ok(await message.evaluate((node) => node === document.activeElement), "the message is where one begins");
+    assert.ok(await message.evaluate((node) => node === document.activeElement), "the message input has the focus");
     await page.keyboard.type("What time is it");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("in Tokyo?");
     assert.equal(await message.inputValue(), "What time is it\nin Tokyo?");
     await page.keyboard.press("Enter");
-    await answers(1);
+    await waitForTurns(1);
     assert.equal(await message.inputValue(), "");
     await tabTo(page, /^City time/, "Shift+Tab");
     await page.keyboard.press("Enter");
@@ -61,8 +61,8 @@ describe("with the keyboard alone, a person", () => {
   });
 
   it("decides about a call", async (t) => {
-    const { page, ask, answers, turn } = await open(t, server.url);
-    await ask("Refund order K-1, 20 euros");
+    const { page, send, waitForTurns, turn } = await openPage(t, server.url);
+    await send("Refund order K-1, 20 euros");
     await page.getByRole("group", { name: "Allow this call?" }).waitFor();
     await tabTo(page, /^Stop$/);
     await page.keyboard.press("a");
@@ -76,18 +76,18 @@ describe("with the keyboard alone, a person", () => {
     await page.keyboard.press("Enter");
     await page.keyboard.type("no");
     await page.keyboard.press("Enter");
-    await answers(1);
+    await waitForTurns(1);
     await turn(0).locator(".prose", { hasText: "denied" }).waitFor();
   });
 
-  it("finds the shortcuts, and goes where they lead", async (t) => {
-    const { page, message, shot } = await open(t, server.url);
+  it("opens the list of shortcuts, and uses them", async (t) => {
+    const { page, message, screenshot } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("?");
     const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await keys.waitFor();
-    await shot("shortcuts");
+    await screenshot("shortcuts");
     await page.keyboard.press("Escape");
     await keys.waitFor({ state: "detached" });
     await page.keyboard.press("t");
@@ -102,11 +102,11 @@ describe("with the keyboard alone, a person", () => {
     await page.keyboard.press("/");
     assert.ok(await message.evaluate((node) => node === document.activeElement));
     await page.keyboard.type("t?");
-    assert.equal(await message.inputValue(), "t?", "keys that are typed do nothing else");
+    assert.equal(await message.inputValue(), "t?", "typed keys are no shortcuts");
   });
 
   it("switches single keys off", async (t) => {
-    const { page } = await open(t, server.url);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("?");
@@ -120,7 +120,7 @@ describe("with the keyboard alone, a person", () => {
   });
 
   it("skips to the content", async (t) => {
-    const { page } = await open(t, `${server.url}/#/tools`);
+    const { page } = await openPage(t, `${server.url}/#/tools`);
     await page.getByRole("searchbox").waitFor();
     await tabTo(page, /^Skip to the content$/);
     await page.keyboard.press("Enter");
@@ -128,8 +128,8 @@ describe("with the keyboard alone, a person", () => {
     assert.equal(await page.evaluate(() => location.hash), "#/tools");
   });
 
-  it("tries a tool", async (t) => {
-    const { page } = await open(t, `${server.url}/#/tools/get_weather`);
+  it("calls a tool", async (t) => {
+    const { page } = await openPage(t, `${server.url}/#/tools/get_weather`);
     await page.getByRole("textbox", { name: "city" }).waitFor();
     await tabTo(page, /^city/);
     await page.keyboard.type("Paris");

@@ -1,19 +1,19 @@
-// A vendor on this machine that speaks Chat Completions and says what a test wants, when it wants.
+// A local server for the Chat Completions protocol, with responses that the test scripts.
 
 import { createServer } from "node:http";
 
 /**
- * Opens for one test.
+ * Starts it for one test.
  * @param {any} t
- * @param {(reply: Reply, body: any) => Promise<void> | void} answer told of each request
+ * @param {(reply: Reply, body: any) => Promise<void> | void} answer responds to a request
  */
-export async function vendor(t, answer) {
-  const asked = [];
+export async function fakeVendor(t, answer) {
+  const requests = [];
   const server = createServer(async (request, response) => {
     let text = "";
-    for await (const piece of request) text += piece;
+    for await (const chunk of request) text += chunk;
     const body = JSON.parse(text);
-    asked.push({ body, headers: request.headers });
+    requests.push({ body, headers: request.headers });
     response.writeHead(200, { "content-type": "text/event-stream" });
     await answer(new Reply(response), body);
   });
@@ -24,13 +24,16 @@ export async function vendor(t, answer) {
   });
   const base = `http://127.0.0.1:${server.address().port}/v1`;
   return {
-    asked,
-    /** How the program finds it. */
-    settings: `[models.openai-chat]\nbase_url = "${base}"\nkey = "${KEY}"\n`,
+    requests,
+    /** The options of `startServer` to use it as the model. */
+    options: {
+      model: "openai-chat:test-model",
+      settings: `[models.openai-chat]\nbase_url = "${base}"\nkey = "${KEY}"\n`,
+    },
   };
 }
 
-/** What must never be seen on a page. */
+/** The API key, which no page may contain. */
 export const KEY = "sk-made-up-0123456789abcdefghij";
 
 class Reply {
@@ -45,21 +48,21 @@ class Reply {
     this.response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   }
 
-  /** Says a piece of text. */
-  text(piece) {
-    this.chunk({ content: piece });
+  /** Streams a piece of text. */
+  text(content) {
+    this.chunk({ content });
     return this;
   }
 
-  /** Ends the answer. */
+  /** Ends the response. */
   end(reason = "stop") {
     this.chunk({}, reason);
     this.response.end("data: [DONE]\n\n");
   }
 
-  /** Calls tools, and ends the answer. */
-  calls(...wanted) {
-    wanted.forEach(([name, args], index) => {
+  /** Calls tools and ends the response. */
+  calls(...tools) {
+    tools.forEach(([name, args], index) => {
       const call = { name, arguments: JSON.stringify(args) };
       this.chunk({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: call }] });
     });
@@ -67,14 +70,14 @@ class Reply {
   }
 }
 
-/** Something that a test opens when it wants things to go on. */
+/** Returns a promise and the function that resolves it: the test decides when to continue. */
 export function gate() {
   let open;
   const opened = new Promise((resolve) => (open = resolve));
   return { open, opened };
 }
 
-/** Whether tools have answered since the person last said something. */
+/** Returns true if the request ends with tool results. */
 export function hasResults(body) {
   return body.messages.at(-1).role === "tool";
 }

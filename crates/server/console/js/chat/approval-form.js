@@ -1,101 +1,99 @@
-// A call that waits for a person: what will happen, with which arguments; yes, yes with changes, or no.
+// The form for a call that needs approval: approve it, approve it with edited arguments, or deny it.
 
-import { h, fill, button, text, uid } from "../ui/dom.js";
+import { h, setChildren, button, setText, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { coded } from "../ui/inline-code.js";
+import { inlineCode } from "../ui/inline-code.js";
 import { argumentsForm } from "../forms/arguments-form.js";
-import { argumentValues } from "../ui/value-list.js";
-import { exact } from "../ui/format.js";
+import { argumentList } from "../ui/value-list.js";
+import { dateTime } from "../ui/format.js";
 
 /**
  * @param {any} call
- * @param {any} spec the tool's, as far as it is known
+ * @param {any} spec the spec of the tool; undefined if it is unknown
  * @param {(decision: any) => Promise<void>} decide
  */
-export function approval(call, spec, decide) {
-  const { asked } = call;
-  const title = uid("ask");
-  const pane = h("div", { class: "ask-pane" });
-  const fault = h("p", { class: "fault", role: "alert" });
+export function approvalForm(call, spec, decide) {
+  const { approval: request } = call;
+  const titleId = uid("approval");
+  const pane = h("div", { class: "approval-pane" });
+  const error = h("p", { class: "error", role: "alert" });
   const buttons = [];
+  const setDisabled = (isDisabled) => buttons.forEach((it) => (it.disabled = isDisabled));
 
   const send = async (decision) => {
-    fault.textContent = "";
-    buttons.forEach((it) => (it.disabled = true));
+    error.textContent = "";
+    setDisabled(true);
     try {
       await decide(decision);
-    } catch (error) {
-      text(fault, error.message);
-      buttons.forEach((it) => (it.disabled = false));
+    } catch ({ message }) {
+      setText(error, message);
+      setDisabled(false);
     }
   };
-  const press = (label, props) => {
-    const made = button(label, props);
-    buttons.push(made);
-    return made;
+  const decisionButton = (label, props) => {
+    const node = button(label, props);
+    buttons.push(node);
+    return node;
   };
 
-  const look = (focus) => {
-    const edit = press("Edit…", { icon: icon("edit"), on: { click: () => change() } });
-    const deny = press("Deny…", { icon: icon("cross"), on: { click: () => refuse() } });
-    const approve = press("Approve", {
+  const showChoices = (focus) => {
+    const edit = decisionButton("Edit…", { icon: icon("edit"), on: { click: () => showEditForm() } });
+    const deny = decisionButton("Deny…", { icon: icon("cross"), on: { click: () => showDenyForm() } });
+    const approve = decisionButton("Approve", {
       icon: icon("check"),
       kind: "primary",
       on: { click: () => send({ verdict: "approve" }) },
     });
-    fill(pane, argumentValues(asked.arguments), h("div", { class: "buttons" }, approve, edit, deny));
+    setChildren(pane, argumentList(request.arguments), h("div", { class: "buttons" }, approve, edit, deny));
     if (focus) edit.focus();
   };
 
-  const back = () => button("Back", { on: { click: () => look(true) } });
-  const escape = (event) => {
-    if (event.key !== "Escape") return;
-    event.stopPropagation();
-    look(true);
-  };
-
-  const change = () => {
-    const form = argumentsForm(spec?.inputSchema ?? {}, asked.arguments);
+  const showForm = (fields, submitButton, onSubmit) => {
+    const back = button("Back", { on: { click: () => showChoices(true) } });
     const submit = (event) => {
       event.preventDefault();
-      const { value, fault: wrong } = form.read();
-      if (!wrong) send({ verdict: "edit", arguments: value });
+      onSubmit();
     };
-    const approve = press("Approve with changes", { icon: icon("check"), kind: "primary", type: "submit" });
-    const made = h(
-      "form",
-      { novalidate: true, on: { submit, keydown: escape } },
-      form.node,
-      h("div", { class: "buttons" }, approve, back()),
-    );
-    fill(pane, made);
-    made.querySelector(".form-body :is(input, select, textarea)")?.focus();
+    const keydown = (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      showChoices(true);
+    };
+    const buttons = h("div", { class: "buttons" }, submitButton, back);
+    setChildren(pane, h("form", { novalidate: true, on: { submit, keydown } }, fields, buttons));
   };
 
-  const refuse = () => {
+  const showEditForm = () => {
+    const form = argumentsForm(spec?.inputSchema ?? {}, request.arguments);
+    const approve = decisionButton("Approve with changes", { icon: icon("check"), kind: "primary", type: "submit" });
+    showForm(form.node, approve, () => {
+      const { value, error } = form.read();
+      if (!error) send({ verdict: "edit", arguments: value });
+    });
+    pane.querySelector(".form-body :is(input, select, textarea)")?.focus();
+  };
+
+  const showDenyForm = () => {
     const id = uid("reason");
     const reason = h("input", { type: "text", id, autocomplete: "off", placeholder: "The model reads it" });
-    const submit = (event) => {
-      event.preventDefault();
-      send({ verdict: "deny", reason: reason.value.trim() });
-    };
-    const deny = press("Deny", { icon: icon("cross"), kind: "danger", type: "submit" });
-    const label = h("label", { for: id }, "Why not?", h("span", { class: "kind" }, " optional"));
-    const field = h("div", { class: "field" }, label, reason);
-    fill(pane, h("form", { on: { submit, keydown: escape } }, field, h("div", { class: "buttons" }, deny, back())));
+    const label = h("label", { for: id }, "Why not?", h("span", { class: "field-hint" }, " optional"));
+    const deny = decisionButton("Deny", { icon: icon("cross"), kind: "danger", type: "submit" });
+    showForm(h("div", { class: "field" }, label, reason), deny, () =>
+      send({ verdict: "deny", reason: reason.value.trim() }),
+    );
     reason.focus();
   };
 
-  look(false);
-  const expires = asked.token?.expires;
+  showChoices(false);
+  const expires = request.token?.expires;
   return h(
     "div",
-    { class: "ask", role: "group", "aria-labelledby": title },
-    h("h4", { id: title }, "Allow this call?"),
-    h("p", {}, coded(spec?.description)),
+    { class: "approval", role: "group", "aria-labelledby": titleId },
+    h("h4", { id: titleId }, "Allow this call?"),
+    h("p", {}, inlineCode(spec?.description)),
     spec?.annotations?.destructiveHint ? h("p", { class: "tag danger" }, "May destroy something") : null,
     pane,
-    fault,
-    expires ? h("p", { class: "quiet" }, `Open until ${exact(expires)}`) : null,
+    error,
+    expires ? h("p", { class: "quiet" }, `Open until ${dateTime(expires)}`) : null,
   );
 }

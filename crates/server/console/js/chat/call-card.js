@@ -1,13 +1,13 @@
-// One call as a card: what the model asks for, what came of it, how long it took.
+// The card of one tool call: its state, arguments, result and duration, and the approval form.
 
-import { h, attr, fill, text, uid } from "../ui/dom.js";
+import { h, setAttribute, setChildren, setText, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { json, pretty } from "../ui/json-view.js";
-import { content } from "../ui/content-view.js";
-import { approval } from "./approval-form.js";
-import { duration } from "../ui/format.js";
+import { jsonDetails, jsonView } from "../ui/json-view.js";
+import { contentView, notesView } from "../ui/content-view.js";
+import { approvalForm } from "./approval-form.js";
+import { duration, valueText } from "../ui/format.js";
 
-/** How each state is called and drawn. */
+/** The label and the icon of each state; a state without an icon is animated. */
 const STATES = {
   writing: ["Being written", null],
   called: ["Called", null],
@@ -30,138 +30,131 @@ const OUTCOMES = {
 };
 
 /**
- * A card that follows its call.
- * @param {{specOf: (tool: string) => any, decide: (call: any, decision: any) => Promise<void>}} desk
+ * Creates a card; `update` draws the current state of its call.
+ * @param {{specOf: (tool: string) => any, decide: (call: any, decision: any) => Promise<void>}} actions
  */
-export function card(desk) {
-  const body = uid("call");
-  const mark = h("span", { class: "mark" });
+export function callCard(actions) {
+  const bodyId = uid("call");
+  const stateIcon = h("span", { class: "call-icon" });
   const title = h("span", { class: "call-title" });
   const name = h("code", { class: "call-name" });
-  const brief = h("span", { class: "call-brief" });
+  const argumentSummary = h("span", { class: "call-arguments" });
   const state = h("span", { class: "call-state" });
   const time = h("span", { class: "call-time" });
   const toggle = h(
     "button",
-    { type: "button", class: "call-head", "aria-expanded": "false", "aria-controls": body },
-    mark,
-    // Spaces for those who hear it.
-    h("span", { class: "call-what" }, title, " ", name, " ", brief),
+    { type: "button", class: "call-head", "aria-expanded": "false", "aria-controls": bodyId },
+    stateIcon,
+    // The spaces separate the words for screen readers.
+    h("span", { class: "call-summary" }, title, " ", name, " ", argumentSummary),
     " ",
     state,
     " ",
     time,
     icon("chevron"),
   );
-  const args = h("div", { class: "call-part" });
-  const result = h("div", { class: "call-part" });
+  const argumentsPart = h("div", { class: "call-part" });
+  const resultPart = h("div", { class: "call-part" });
   const decision = h("div", { class: "call-decision" });
-  const inside = h("div", { class: "call-body", id: body, hidden: true }, args, result);
-  const node = h("section", { class: "call" }, toggle, decision, inside);
-  let byHand = null;
-  let shown = {};
+  const body = h("div", { class: "call-body", id: bodyId, hidden: true }, argumentsPart, resultPart);
+  const node = h("section", { class: "call" }, toggle, decision, body);
+  /** Set when the card was opened or closed by hand. */
+  let chosenOpen = null;
+  let drawn = {};
 
-  const open = (whether) => {
-    attr(toggle, "aria-expanded", String(whether));
-    inside.hidden = !whether;
+  const setOpen = (isOpen) => {
+    setAttribute(toggle, "aria-expanded", String(isOpen));
+    body.hidden = !isOpen;
   };
   toggle.addEventListener("click", () => {
-    byHand = inside.hidden;
-    open(byHand);
+    chosenOpen = body.hidden;
+    setOpen(chosenOpen);
   });
 
   const drawArguments = (call) => {
-    if (shown.text === call.text && shown.edited === call.verdict?.arguments) return;
-    shown.text = call.text;
-    shown.edited = call.verdict?.arguments;
-    fill(args, h("h4", {}, "Arguments"), json(call.text || "{}", { label: "Arguments", isText: true }));
-    if (shown.edited) args.append(h("h4", {}, "Changed to"), json(shown.edited, { label: "Changed arguments" }));
+    if (drawn.argumentsText === call.argumentsText && drawn.edited === call.decision?.arguments) return;
+    drawn.argumentsText = call.argumentsText;
+    drawn.edited = call.decision?.arguments;
+    setChildren(
+      argumentsPart,
+      h("h4", {}, "Arguments"),
+      jsonView(call.argumentsText || "{}", { label: "Arguments", isText: true }),
+    );
+    if (drawn.edited)
+      argumentsPart.append(h("h4", {}, "Changed to"), jsonView(drawn.edited, { label: "Changed arguments" }));
   };
 
   const drawResult = (call) => {
-    if (shown.result === call.result && shown.progress === call.progress) return;
-    shown.result = call.result;
-    shown.progress = call.progress;
-    fill(result, call.result ? outcome(call) : progress(call.progress));
+    if (drawn.result === call.result && drawn.progress === call.progress) return;
+    drawn.result = call.result;
+    drawn.progress = call.progress;
+    setChildren(resultPart, call.result ? resultView(call.result) : progressView(call.progress));
   };
 
   const drawDecision = (call) => {
-    const wanted = call.state === "waiting" ? call.asked : null;
-    if (shown.asked === wanted?.token && shown.spec === wanted?.tool) return;
-    shown.asked = wanted?.token;
-    shown.spec = wanted?.tool;
-    const decide = async (made) => {
-      await desk.decide(call, made);
-      // The buttons go; whoever pressed one stays with the card.
+    const request = call.state === "waiting" ? call.approval : null;
+    if (drawn.token === request?.token && drawn.spec === request?.tool) return;
+    drawn.token = request?.token;
+    drawn.spec = request?.tool;
+    const decide = async (answer) => {
+      await actions.decide(call, answer);
+      // The focused button is removed; the focus stays in the card.
       toggle.focus();
     };
-    fill(decision, wanted && approval(call, wanted.tool ?? desk.specOf(call.tool), decide));
+    setChildren(decision, request && approvalForm(call, request.tool ?? actions.specOf(call.tool), decide));
   };
 
   return {
     node,
     update(call) {
-      const spec = desk.specOf(call.tool);
-      const [word, drawing] = STATES[call.state] ?? STATES.called;
-      const said = call.state === "failed" ? (OUTCOMES[call.result?.outcome] ?? word) : word;
-      attr(node, "data-state", call.state);
-      attr(node, "aria-label", `Call of ${spec?.title ?? call.tool}`);
-      if (shown.drawing !== drawing) fill(mark, drawing ? icon(drawing) : h("span", { class: "pulse" }));
-      shown.drawing = drawing;
-      text(title, spec?.title ?? call.tool);
-      text(name, spec?.title && spec.title !== call.tool ? call.tool : "");
-      text(brief, call.state === "waiting" ? "" : summary(call));
-      text(state, call.state === "running" && call.progress ? percent(call.progress) : said);
-      text(time, call.millis === null ? "" : duration(call.millis));
+      const spec = actions.specOf(call.tool);
+      const [stateLabel, iconName] = STATES[call.state] ?? STATES.called;
+      const label = call.state === "failed" ? (OUTCOMES[call.result?.outcome] ?? stateLabel) : stateLabel;
+      setAttribute(node, "data-state", call.state);
+      setAttribute(node, "aria-label", `Call of ${spec?.title ?? call.tool}`);
+      if (drawn.iconName !== iconName)
+        setChildren(stateIcon, iconName ? icon(iconName) : h("span", { class: "pulse" }));
+      drawn.iconName = iconName;
+      setText(title, spec?.title ?? call.tool);
+      setText(name, spec?.title && spec.title !== call.tool ? call.tool : "");
+      setText(argumentSummary, call.state === "waiting" ? "" : summarizeArguments(call));
+      setText(state, call.state === "running" && call.progress ? progressText(call.progress) : label);
+      setText(time, call.millis === null ? "" : duration(call.millis));
       drawArguments(call);
       drawResult(call);
       drawDecision(call);
-      // What failed is worth a look; what worked is folded away. A person's choice stays.
-      open(byHand ?? call.state === "failed");
+      // Failed calls are opened, unless the user has opened or closed the card.
+      setOpen(chosenOpen ?? call.state === "failed");
     },
   };
 }
 
-function summary(call) {
+function summarizeArguments(call) {
   try {
-    const values = JSON.parse(call.text);
-    const pairs = Object.entries(call.verdict?.arguments ?? values);
-    return pairs
-      .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-      .join(", ");
+    const values = JSON.parse(call.argumentsText);
+    const pairs = Object.entries(call.decision?.arguments ?? values);
+    return pairs.map(([key, value]) => `${key}: ${valueText(value)}`).join(", ");
   } catch {
-    return pretty(call.text).replaceAll(/\s+/g, " ");
+    return call.argumentsText.replaceAll(/\s+/g, " ");
   }
 }
 
-function percent({ done, total, message }) {
+function progressText({ done, total, message }) {
   const share = typeof done === "number" && total ? `${Math.round((done / total) * 100)} %` : "";
   return [share, message].filter(Boolean).join(" · ") || "Running";
 }
 
-function progress(told) {
-  if (!told) return null;
-  const bar = told.total ? h("progress", { max: told.total, value: told.done ?? 0, "aria-label": "Progress" }) : null;
-  return [h("h4", {}, "Progress"), bar, h("p", { class: "quiet" }, percent(told))];
+function progressView(progress) {
+  if (!progress) return null;
+  const { done, total } = progress;
+  const bar = total ? h("progress", { max: total, value: done ?? 0, "aria-label": "Progress" }) : null;
+  return [h("h4", {}, "Progress"), bar, h("p", { class: "quiet" }, progressText(progress))];
 }
 
-function outcome(call) {
-  const { result } = call;
+function resultView(result) {
   const heading = result.outcome === "ok" ? "Result" : (OUTCOMES[result.outcome] ?? "Result");
-  const notes = result.notes?.length
-    ? h(
-        "ul",
-        { class: "notes" },
-        result.notes.map((note) => h("li", {}, note)),
-      )
-    : null;
   const data = result.structuredContent
-    ? h(
-        "details",
-        { class: "more" },
-        h("summary", {}, "Structured"),
-        json(result.structuredContent, { label: "Structured result" }),
-      )
+    ? jsonDetails("Structured", result.structuredContent, "Structured result")
     : null;
-  return [h("h4", {}, heading), content(result.content), data, notes];
+  return [h("h4", {}, heading), contentView(result.content), data, notesView(result.notes)];
 }

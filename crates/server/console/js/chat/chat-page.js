@@ -1,53 +1,63 @@
-// The chat: opens a conversation, follows what happens in it, takes what a person writes and decides.
+// The chat page: subscribes to a conversation, draws it, and sends messages and approval decisions.
 
-import { h, button, fill } from "../ui/dom.js";
-import { api } from "../api/client.js";
-import { announce, reader } from "../ui/live-region.js";
-import { composer } from "./composer.js";
-import { plain } from "../ui/content-view.js";
-import { apply, empty, pend, taken, waits } from "../state/conversation.js";
-import { adopt, fromEntries, keepSent } from "../state/journal.js";
-import { follow } from "../api/event-stream.js";
-import { panel } from "../details/details-panel.js";
-import { queue } from "./message-queue.js";
-import { scroller } from "./scroll-area.js";
+import { h, button, emptyState, setChildren } from "../ui/dom.js";
+import { api } from "../net/api-client.js";
+import { announce, textAnnouncer } from "../ui/live-region.js";
+import { createComposer } from "./composer.js";
+import { plainText } from "../ui/content-view.js";
+import {
+  addPendingApproval,
+  applyEvent,
+  emptyConversation,
+  isAwaitingApproval,
+  modelSteps,
+} from "../state/conversation.js";
+import { copyTimes, fromEntries, keepRequests } from "../state/journal.js";
+import { followConversation } from "../net/event-stream.js";
+import { createDetailsPanel } from "../details/details-panel.js";
+import { createMessageQueue } from "./message-queue.js";
+import { createScrollArea } from "./scroll-area.js";
 import { turnView } from "./turn-view.js";
 import { welcome } from "./welcome.js";
 
 /**
- * @param {any} app what the pages share: `info`, `tools`, `specOf`, `go`, `changed`, `runs`, `retitle`
+ * @param {any} app the state and actions that the pages share, see `main.js`
  */
 export function chatPage(app) {
   const turns = h("div", { class: "turns" });
-  const state = h("div", { class: "chat-state" });
+  const placeholder = h("div", { class: "chat-placeholder" });
   const banner = h("div", { class: "banner", role: "status" });
-  const waiting = queue();
-  const scroll = scroller(h("div", { class: "transcript-inner" }, state, turns, waiting.node));
-  const write = composer({ send, stop: () => api.stop(id) });
-  const side = panel(complete, () => [column, document.querySelector(".top")], scroll.hold);
-  const column = h("div", { class: "chat-column" }, banner, scroll.node, write.node);
-  const node = h("div", { class: "chat" }, column, side.node);
-  const desk = { specOf: app.specOf, decide, details: (turn) => side.open(turn) };
+  const messageQueue = createMessageQueue();
+  const scrollArea = createScrollArea(h("div", { class: "transcript-inner" }, placeholder, turns, messageQueue.node));
+  const composer = createComposer({ send: sendMessage, stop: () => api.stop(id) });
+  const details = createDetailsPanel(
+    loadProviderItems,
+    () => [column, document.querySelector(".top")],
+    scrollArea.keepPosition,
+  );
+  const column = h("div", { class: "chat-column" }, banner, scrollArea.node, composer.node);
+  const node = h("div", { class: "chat" }, column, details.node);
+  const actions = { specOf: app.specOf, decide, details: (turn) => details.open(turn) };
 
   let id = null;
-  let conversation = empty();
+  let conversation = emptyConversation();
   let views = [];
-  let following = null;
-  let abandon = () => {};
-  let planned = false;
-  /** Whether a conversation is opened to say something in it: nobody has to be welcomed. */
-  let fresh = false;
-  let shown = false;
-  /** Whether the conversation of the address does not exist. */
-  let unknown = false;
-  let voice = reader();
+  let subscription = null;
+  let rejectOpening = () => {};
+  let isDrawScheduled = false;
+  /** True while a new conversation is opened for its first message: the server does not know it yet. */
+  let isNew = false;
+  let isShown = false;
+  /** True if the conversation of the URL does not exist. */
+  let isMissing = false;
+  let announcer = textAnnouncer();
 
-  /** Draws what changed, once per frame however much streams in. */
-  const plan = () => {
-    if (planned) return;
-    planned = true;
+  /** Draws at most once per frame. */
+  const scheduleDraw = () => {
+    if (isDrawScheduled) return;
+    isDrawScheduled = true;
     requestAnimationFrame(() => {
-      planned = false;
+      isDrawScheduled = false;
       draw();
     });
   };
@@ -56,77 +66,80 @@ export function chatPage(app) {
     const last = conversation.turns.length - 1;
     conversation.turns.forEach((turn, index) => {
       if (!views[index]) {
-        views[index] = turnView(desk);
+        views[index] = turnView(actions);
         turns.append(views[index].node);
       }
       views[index].update(turn, conversation.running && index === last);
     });
-    for (const gone of views.splice(last + 1)) gone.node.remove();
+    for (const removed of views.splice(last + 1)) removed.node.remove();
     turns.setAttribute("aria-busy", String(conversation.running));
-    app.runs(conversation.running);
-    write.state({ running: conversation.running, waiting: waits(conversation) });
-    side.update();
-    scroll.settle();
+    app.setRunning(conversation.running);
+    composer.setState({ running: conversation.running, waiting: isAwaitingApproval(conversation) });
+    details.update();
+    scrollArea.followEnd();
   };
 
-  /** Takes a conversation as the server has it. */
-  const take = (snapshot) => {
-    const before = conversation;
-    conversation = keepSent(fromEntries(snapshot.entries ?? []), before);
-    side.swap(conversation.turns[before.turns.indexOf(side.turn())]);
+  /** Replaces the state with a snapshot of the server; returns the sequence number of its last event. */
+  const applySnapshot = (snapshot) => {
+    const previous = conversation;
+    conversation = keepRequests(fromEntries(snapshot.entries ?? []), previous);
+    details.replaceTurn(conversation.turns[previous.turns.indexOf(details.turn())]);
     conversation.running = snapshot.running;
-    for (const asked of snapshot.pending ?? []) pend(conversation, asked);
+    for (const approval of snapshot.pending ?? []) addPendingApproval(conversation, approval);
     const { text, reasoning } = snapshot.partial ?? {};
-    if (reasoning) apply(conversation, { type: "reasoning", delta: reasoning }, Date.now());
-    if (text) apply(conversation, { type: "text", delta: text }, Date.now());
-    waiting.take(snapshot.queued ?? []);
-    fill(state);
-    exists(fresh || conversation.running || conversation.turns.length > 0 || waiting.size() > 0);
-    if (!conversation.running) giveBack();
-    fresh = false;
-    plan();
+    if (reasoning) applyEvent(conversation, { type: "reasoning", delta: reasoning }, Date.now());
+    if (text) applyEvent(conversation, { type: "text", delta: text }, Date.now());
+    messageQueue.applySnapshot(snapshot.queued ?? []);
+    setChildren(placeholder);
+    setExists(isNew || conversation.running || conversation.turns.length > 0 || messageQueue.size() > 0);
+    if (!conversation.running) restoreLostMessages();
+    isNew = false;
+    scheduleDraw();
     return snapshot.seq;
   };
 
-  /** Shows whether the conversation exists; in one that does not, the first message begins a new one. */
-  const exists = (whether) => {
-    if (!whether) fill(state, missing());
-    if (unknown === !whether) return;
-    unknown = !whether;
-    app.retitle();
+  /** Shows whether the conversation exists. If it does not, the first message starts a new one. */
+  const setExists = (exists) => {
+    if (!exists) setChildren(placeholder, missingConversation());
+    if (isMissing === !exists) return;
+    isMissing = !exists;
+    app.updateHeader();
   };
 
-  /** Queued messages that a restarted server no longer has go back to the input field. */
-  const giveBack = () => {
-    const lost = waiting.lost();
+  /** Puts queued messages that a restarted server has lost back into the input field. */
+  const restoreLostMessages = () => {
+    const lost = messageQueue.takeLost();
     if (!lost.length) return;
-    write.insert(lost.join("\n"));
-    announce("The server restarted before it began with your message, which is in the input field again", { urgent: true, show: true });
+    composer.insertText(lost.join("\n"));
+    announce("The server restarted before it began with your message, which is in the input field again", {
+      urgent: true,
+      show: true,
+    });
   };
 
-  const hear = ({ at, event }) => {
-    // What was missed is not to be had any more: the whole comes instead.
-    if (event.type === "snapshot") return void take(event);
+  const onEvent = ({ at, event }) => {
+    // The server no longer has the missed events and sends a snapshot instead.
+    if (event.type === "snapshot") return void applySnapshot(event);
     if (event.type === "said") {
-      fill(state);
-      exists(true);
+      setChildren(placeholder);
+      setExists(true);
     }
-    waiting.hear(event);
-    const turn = apply(conversation, event, at);
-    speak(event, turn);
-    if (event.type === "ended" || event.type === "error") settle(turn);
-    if (!conversation.running) giveBack();
-    if (event.type === "said" || event.type === "ended") app.changed();
-    plan();
+    messageQueue.applyEvent(event);
+    const turn = applyEvent(conversation, event, at);
+    announceEvent(event, turn);
+    if (event.type === "ended" || event.type === "error") adoptJournalTimes(turn);
+    if (!conversation.running) restoreLostMessages();
+    if (event.type === "said" || event.type === "ended") app.refreshConversations();
+    scheduleDraw();
   };
 
-  const speak = (event, turn) => {
+  const announceEvent = (event, turn) => {
     const { type } = event;
-    if (type === "said") voice = reader();
-    if (type === "text") voice.grow(turn.steps.at(-1).parts.at(-1).text);
+    if (type === "said") announcer = textAnnouncer();
+    if (type === "text") announcer.update(turn.steps.at(-1).parts.at(-1).text);
     if (type === "step") {
-      voice.end();
-      voice = reader();
+      announcer.finish();
+      announcer = textAnnouncer();
     }
     const name = (tool) => app.specOf(tool)?.title ?? tool;
     if (type === "running") announce(`Running ${name(event.tool)}`);
@@ -136,160 +149,159 @@ export function chatPage(app) {
     if (type === "error") announce(event.message, { urgent: true });
   };
 
-  const connection = (how, error) => {
-    if (how === "open") return void fill(banner);
-    if (how === "connecting") return void (views.length || fill(state, skeleton()));
-    if (how === "lost") {
-      const now = button("Try now", { small: true, on: { click: () => following.retry() } });
-      if (state.querySelector(".skeleton")) fill(state);
-      return void fill(banner, h("span", { class: "pulse" }), "The connection is lost. Reconnecting…", now);
+  const onConnectionState = (connectionState, error) => {
+    if (connectionState === "open") return void setChildren(banner);
+    if (connectionState === "connecting") return void (views.length || setChildren(placeholder, skeleton()));
+    if (connectionState === "lost") {
+      const retryButton = button("Try now", { small: true, on: { click: () => subscription.retry() } });
+      if (placeholder.querySelector(".skeleton")) setChildren(placeholder);
+      return void setChildren(
+        banner,
+        h("span", { class: "pulse" }),
+        "The connection is lost. Reconnecting…",
+        retryButton,
+      );
     }
-    fill(banner);
-    if (error.status === 404) exists(false);
-    else fill(state, nothing("This did not work", error.message));
+    setChildren(banner);
+    if (error.status === 404) setExists(false);
+    else setChildren(placeholder, notice("This did not work", error.message));
   };
 
-  const missing = () =>
-    nothing("There is no such conversation", "It was deleted, belongs to another person, or the link is incomplete.");
+  const missingConversation = () =>
+    notice("There is no such conversation", "It was deleted, belongs to another person, or the link is incomplete.");
 
-  /** Settles when the connection stands, cannot be made at first, or is not wanted any more. */
-  function open(wanted) {
-    leave();
-    id = wanted;
+  /** Resolves when the connection is open; rejects if the first attempt fails or another conversation is opened. */
+  function openConversation(conversationId) {
+    closeConversation();
+    id = conversationId;
     return new Promise((resolve, reject) => {
-      abandon = () => reject(new Error("Nothing was sent: another conversation was opened."));
-      const state = (how, error) => {
-        connection(how, error);
-        if (how === "open") resolve();
-        else if (how !== "connecting") reject(error);
+      rejectOpening = () => reject(new Error("Nothing was sent: another conversation was opened."));
+      const onState = (connectionState, error) => {
+        onConnectionState(connectionState, error);
+        if (connectionState === "open") resolve();
+        else if (connectionState !== "connecting") reject(error);
       };
-      const begin = async (signal) => take(await api.conversation(wanted, signal));
-      following = follow(wanted, { begin, event: hear, state });
+      const loadSnapshot = async (signal) => applySnapshot(await api.conversation(conversationId, signal));
+      subscription = followConversation(conversationId, { loadSnapshot, onEvent, onState });
     });
   }
 
-  function leave() {
-    abandon();
-    following?.stop();
-    following = null;
-    side.shut();
+  function closeConversation() {
+    rejectOpening();
+    subscription?.stop();
+    subscription = null;
+    details.close();
     views.forEach((view) => view.node.remove());
     views = [];
-    conversation = empty();
-    waiting.clear();
-    unknown = false;
-    voice = reader();
-    fill(banner);
-    fill(state);
-    scroll.toEnd();
+    conversation = emptyConversation();
+    messageQueue.clear();
+    isMissing = false;
+    announcer = textAnnouncer();
+    setChildren(banner);
+    setChildren(placeholder);
+    scrollArea.scrollToEnd();
   }
 
-  async function send(body, parts) {
-    if (id === null || unknown) await begin();
-    const message = waiting.add(parts);
+  async function sendMessage(body, parts) {
+    if (id === null || isMissing) await startConversation();
+    const message = messageQueue.add(parts);
     try {
-      const { queued } = await api.prompt(id, body);
-      if (queued) message.show();
-      else message.drop();
-      if (queued) announce("It will be said when the turn before it is over", { show: true });
+      const { queued } = await api.send(id, body);
+      if (queued) {
+        message.show();
+        announce("It will be said when the turn before it is over", { show: true });
+      } else message.remove();
     } catch (error) {
-      message.drop();
+      message.remove();
       throw error;
     }
-    scroll.toEnd();
+    scrollArea.scrollToEnd();
   }
 
-  /** Opens a new conversation before anything is said in it, so that nothing of it is missed. */
-  async function begin() {
-    fresh = true;
-    const wanted = newId();
+  /** Opens a new conversation before its first message is sent, so that no event is missed. */
+  async function startConversation() {
+    isNew = true;
+    const newConversationId = newId();
     try {
-      await open(wanted);
+      await openConversation(newConversationId);
     } catch (error) {
-      if (id === wanted) show(null);
+      if (id === newConversationId) show(null);
       throw error;
     }
-    app.go(`#/c/${encodeURIComponent(id)}`);
+    app.navigate(`#/c/${encodeURIComponent(id)}`);
   }
 
   async function decide(call, decision) {
-    await api.decide(id, { call: call.id, token: call.asked.token, ...decision });
+    await api.decide(id, { call: call.id, token: call.approval.token, ...decision });
   }
 
-  /** Shows a turn's numbers once they are those of the journal, which a reload reads. */
-  async function settle(turn) {
-    turn.unsettled = true;
+  /** Replaces a turn's times by those of the journal; its footer is hidden meanwhile. */
+  async function adoptJournalTimes(turn) {
+    turn.isSettling = true;
     try {
-      adopt(turn, fromEntries((await api.conversation(id)).entries).turns);
+      copyTimes(turn, fromEntries((await api.conversation(id)).entries).turns);
     } catch {
-      // The times of the events are close enough until the page reconnects.
+      // Until the next reload, the times of the events are displayed.
     }
-    turn.unsettled = false;
+    turn.isSettling = false;
     turn.version += 1;
-    plan();
+    scheduleDraw();
   }
 
-  /** Brings the vendor's own words of each step, which only the journal has. */
-  async function complete(turn) {
-    if (taken(turn).every((step) => step.raw.length || step.endedAt === null)) return;
+  /** Loads the provider's response items of each step, which only the journal contains. */
+  async function loadProviderItems(turn) {
+    if (modelSteps(turn).every((step) => step.providerItems.length || step.endedAt === null)) return;
     try {
-      const kept = fromEntries((await api.conversation(id)).entries);
-      const same = kept.turns[conversation.turns.indexOf(turn)];
-      taken(turn).forEach((step, index) => (step.raw = (same && taken(same)[index]?.raw) ?? step.raw));
+      const stored = fromEntries((await api.conversation(id)).entries);
+      const storedTurn = stored.turns[conversation.turns.indexOf(turn)];
+      const steps = storedTurn ? modelSteps(storedTurn) : [];
+      modelSteps(turn).forEach(
+        (step, index) => (step.providerItems = steps[index]?.providerItems ?? step.providerItems),
+      );
     } catch {
-      // The panel shows what is known without it.
+      // The panel then displays the streamed response.
     }
   }
 
-  function show(wanted) {
-    if (wanted === id && shown) return scroll.restore();
-    shown = true;
-    // What goes wrong is shown on the page.
-    if (wanted) return void open(wanted).catch(() => {});
-    leave();
+  function show(conversationId) {
+    if (conversationId === id && isShown) return scrollArea.restore();
+    isShown = true;
+    // The connection state displays errors.
+    if (conversationId) return void openConversation(conversationId).catch(() => {});
+    closeConversation();
     id = null;
-    fill(
-      state,
-      welcome(app, (words) => write.say(words)),
-    );
-    write.state({ running: false, waiting: false });
-    write.offerFocus();
+    setChildren(placeholder, welcome(app, composer.sendText));
+    composer.setState({ running: false, waiting: false });
+    composer.autofocus();
   }
 
   return {
     node,
-    write,
+    composer,
     show,
-    isUnknown: () => unknown,
-    firstWords: () => plain(conversation.turns[0]?.user).split("\n", 1)[0],
-    /** Goes to the first call that waits. */
-    toAsked() {
-      turns.querySelector(".ask button")?.focus();
+    isMissing: () => isMissing,
+    firstLine: () => plainText(conversation.turns[0]?.message).split("\n", 1)[0],
+    /** Focuses the first pending approval. */
+    focusApproval() {
+      turns.querySelector(".approval button")?.focus();
     },
     toggleDetails() {
-      if (side.isOpen()) return side.shut();
+      if (details.isOpen()) return details.close();
       const last = conversation.turns.at(-1);
-      if (last) side.open(last);
+      if (last) details.open(last);
     },
   };
 }
 
-/** What stands where a conversation would, and a way on. */
-function nothing(title, words) {
-  return h(
-    "div",
-    { class: "nothing" },
-    h("h2", {}, title),
-    h("p", {}, words),
-    h("p", {}, h("a", { class: "button", href: "#/" }, "Start a new one")),
-  );
+function notice(title, text) {
+  return emptyState(title, h("p", {}, text), h("p", {}, h("a", { class: "button", href: "#/" }, "Start a new one")));
 }
 
 function skeleton() {
   return h(
     "div",
     { class: "skeleton", role: "status" },
-    h("span", { class: "unseen" }, "Loading the conversation"),
+    h("span", { class: "visually-hidden" }, "Loading the conversation"),
     h("i"),
     h("i"),
     h("i"),

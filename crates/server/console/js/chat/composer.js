@@ -1,171 +1,185 @@
-// Where a person writes: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
+// The message input: Enter sends, Shift+Enter inserts a line break, Escape stops the turn.
 
-import { h, attr, button, fill, text, uid } from "../ui/dom.js";
-import { whenBack } from "../api/reconnect.js";
+import { h, setAttribute, button, setChildren, setText, uid } from "../ui/dom.js";
+import { waitForServer } from "../net/reconnect.js";
 import { icon } from "../ui/icons.js";
 import { modelName } from "../ui/format.js";
 
 /**
  * @param {{send: (body: any, parts: any[]) => Promise<void>, stop: () => Promise<void>}} on
- *   send: the body of the request, and the parts of the message as its `said` events will have them
+ *   send: gets the body of the request, and the parts of the message as its `said` events will contain them
  */
-export function composer(on) {
+export function createComposer(on) {
   const id = uid("write");
-  const hint = `${id}-hint`;
-  const area = h("textarea", {
+  const hintId = `${id}-hint`;
+  const textarea = h("textarea", {
     id,
     rows: 1,
     placeholder: "Ask something…",
-    "aria-describedby": hint,
+    "aria-describedby": hintId,
     enterkeyhint: "send",
     autocomplete: "off",
   });
-  const models = h("select", { class: "models", "aria-label": "Model" });
-  const send = button("Send", {
+  const modelSelect = h("select", { class: "models", "aria-label": "Model" });
+  const sendButton = button("Send", {
     icon: icon("send"),
     kind: "primary",
-    hidden: true,
+    iconOnly: true,
     type: "submit",
     "aria-disabled": "true",
   });
-  const stop = button("Stop", { icon: icon("stop"), hidden: true, kind: "primary" });
-  const help = h("p", { class: "hint", id: hint }, "Enter sends, Shift+Enter breaks the line");
-  const fault = h("p", { class: "fault", role: "alert" });
-  const bar = h("div", { class: "composer-bar" }, models, help, h("span", { class: "spacer" }), stop, send);
-  const attached = h("div", { class: "attached" });
+  const stopButton = button("Stop", { icon: icon("stop"), iconOnly: true, kind: "primary" });
+  const hintText = h("p", { class: "hint", id: hintId }, "Enter sends, Shift+Enter breaks the line");
+  const errorText = h("p", { class: "error", role: "alert" });
+  const toolbar = h(
+    "div",
+    { class: "composer-bar" },
+    modelSelect,
+    hintText,
+    h("span", { class: "spacer" }),
+    stopButton,
+    sendButton,
+  );
+  const promptChip = h("div", { class: "attached-prompt" });
   const form = h(
     "form",
     { class: "composer" },
-    attached,
-    h("label", { for: id, class: "unseen" }, "Message"),
-    area,
-    bar,
+    promptChip,
+    h("label", { for: id, class: "visually-hidden" }, "Message"),
+    textarea,
+    toolbar,
   );
   let busy = false;
   let sending = false;
-  /** Whether Enter was pressed while a request was under way. */
-  let again = false;
-  /** A prompt of the registry that goes along with the text. */
+  /** True if Enter was pressed while a request was in flight. */
+  let sendQueued = false;
+  /** The rendered prompt that is sent with the text. */
   let prompt = null;
 
-  const attach = (wanted) => {
-    prompt = wanted;
-    const off = button("Leave this prompt out", { icon: icon("close"), hidden: true, small: true });
-    off.addEventListener("click", () => {
-      attach(null);
-      area.focus();
+  const attachPrompt = (newPrompt) => {
+    prompt = newPrompt;
+    const removeButton = button("Leave this prompt out", { icon: icon("close"), iconOnly: true, small: true });
+    removeButton.addEventListener("click", () => {
+      attachPrompt(null);
+      textarea.focus();
     });
-    const { title, text: words } = wanted ?? {};
-    fill(attached, wanted && [h("span", { title: words }, h("strong", {}, title), ` ${words}`), off]);
-    fit();
+    const { title, text } = newPrompt ?? {};
+    setChildren(
+      promptChip,
+      newPrompt && [h("span", { title: text }, h("strong", {}, title), ` ${text}`), removeButton],
+    );
+    resize();
   };
 
-  const isEmpty = () => !area.value.trim() && !prompt;
-  const fit = () => {
-    // Measured anew each time: a text that gets shorter needs less room.
-    area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight, innerHeight * 0.4)}px`;
-    attr(send, "aria-disabled", isEmpty() || sending ? "true" : null);
+  const isEmpty = () => !textarea.value.trim() && !prompt;
+  const resize = () => {
+    // Without a reset, the height would not shrink.
+    textarea.style.height = "auto";
+    textarea.style.height = `${Math.min(textarea.scrollHeight, innerHeight * 0.4)}px`;
+    setAttribute(sendButton, "aria-disabled", isEmpty() || sending ? "true" : null);
   };
-  /** Returns false if the request failed; the error is shown. */
+  /** Sends a request. Displays an error and returns false if it fails. */
   const deliver = async (body, parts) => {
-    if (!models.hidden && models.value) body.model = models.value;
+    if (!modelSelect.hidden && modelSelect.value) body.model = modelSelect.value;
     sending = true;
-    fault.textContent = "";
-    fit();
+    errorText.textContent = "";
+    resize();
     try {
       await on.send(body, parts);
       return true;
     } catch (error) {
-      failed(error);
+      showError(error);
       return false;
     } finally {
       sending = false;
-      fit();
+      resize();
     }
   };
-  /** Shows an error; one about the connection goes when the server responds again. */
-  const failed = (error) => {
-    text(fault, error.message);
-    const shown = fault.textContent;
-    if (error.kind === "offline") whenBack().then(() => fault.textContent === shown && fill(fault));
+  /** Displays an error; that of a lost connection is removed when the server responds again. */
+  const showError = (error) => {
+    setText(errorText, error.message);
+    const shown = errorText.textContent;
+    if (error.kind === "offline") waitForServer().then(() => errorText.textContent === shown && setChildren(errorText));
   };
   const submit = async () => {
-    if (sending) return void (again = true);
-    again = false;
+    if (sending) return void (sendQueued = true);
+    sendQueued = false;
     if (isEmpty()) return;
-    const body = { text: area.value.trim() };
-    const parts = body.text ? [part("user", body.text)] : [];
+    const body = { text: textarea.value.trim() };
+    const parts = body.text ? [textPart("user", body.text)] : [];
     if (prompt) {
       body.prompt = { name: prompt.name, arguments: prompt.arguments };
-      parts.unshift(part(prompt.role, prompt.text));
+      parts.unshift(textPart(prompt.role, prompt.text));
     }
-    // What was written stays in the field if the request fails.
+    // If the request fails, the text stays in the field.
     if (!(await deliver(body, parts))) return;
-    if (area.value.trim() === body.text) area.value = "";
-    attach(null);
-    fit();
-    if (again) submit();
+    if (textarea.value.trim() === body.text) textarea.value = "";
+    attachPrompt(null);
+    resize();
+    if (sendQueued) submit();
   };
-  const halt = () => on.stop().catch(failed);
+  const stopTurn = () => on.stop().catch(showError);
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
   });
-  area.addEventListener("input", fit);
-  area.addEventListener("keydown", (event) => {
-    // An Enter that ends the composition of a character sends nothing.
+  textarea.addEventListener("input", resize);
+  textarea.addEventListener("keydown", (event) => {
+    // Enter also ends the composition of a character in an input method.
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       submit();
     } else if (event.key === "Escape" && busy) {
       event.preventDefault();
-      halt();
+      stopTurn();
     }
   });
-  stop.addEventListener("click", () => {
-    area.focus();
-    halt();
+  stopButton.addEventListener("click", () => {
+    textarea.focus();
+    stopTurn();
   });
-  stop.hidden = true;
+  stopButton.hidden = true;
+
+  /** Appends a text to the draft. */
+  const insertText = (text) => {
+    textarea.value = textarea.value ? `${textarea.value}\n${text}` : text;
+    resize();
+    textarea.focus();
+  };
 
   return {
-    node: h("div", { class: "composer-frame" }, fault, form),
-    focus: () => area.focus(),
-    /** Takes the focus, unless that would open a phone's keyboard over the page. */
-    offerFocus: () => matchMedia("(hover: hover)").matches && area.focus(),
-    /** Sends a text; the draft in the field stays. */
-    async say(words) {
+    node: h("div", { class: "composer-frame" }, errorText, form),
+    focus: () => textarea.focus(),
+    insertText,
+    /** Focuses the input, except on touch devices, where that would open the keyboard. */
+    autofocus: () => matchMedia("(hover: hover)").matches && textarea.focus(),
+    /** Sends a text and leaves the draft unchanged. */
+    async sendText(text) {
       if (sending) return;
-      const isSent = await deliver({ text: words }, [part("user", words)]);
-      if (!isSent && !area.value) this.insert(words);
+      const isSent = await deliver({ text }, [textPart("user", text)]);
+      if (!isSent && !textarea.value) insertText(text);
     },
-    /** Puts a text in, behind what is there. */
-    insert(words) {
-      area.value = area.value ? `${area.value}\n${words}` : words;
-      fit();
-      area.focus();
+    /** Attaches a rendered prompt to the next message; it keeps its role. */
+    attachPrompt(newPrompt) {
+      attachPrompt(newPrompt);
+      textarea.focus();
     },
-    /** Sends a prompt along, in the name it is for. */
-    attach(wanted) {
-      attach(wanted);
-      area.focus();
-    },
-    offer(info) {
+    /** Fills the list of models from the server's info. */
+    setModels(info) {
       const list = info?.models ?? [];
-      models.hidden = list.length < 2;
-      fill(
-        models,
+      modelSelect.hidden = list.length < 2;
+      setChildren(
+        modelSelect,
         list.map((model) => h("option", { value: modelName(model) }, modelName(model))),
       );
-      if (!models.hidden) models.value = modelName(info.model);
+      if (!modelSelect.hidden) modelSelect.value = modelName(info.model);
     },
-    state({ running, waiting }) {
+    setState({ running, waiting }) {
       busy = running || waiting;
-      stop.hidden = !busy;
-      text(
-        help,
+      stopButton.hidden = !busy;
+      setText(
+        hintText,
         waiting
           ? "A call waits for your decision; Escape ends the turn"
           : running
@@ -176,4 +190,4 @@ export function composer(on) {
   };
 }
 
-const part = (role, words) => ({ role, content: [{ type: "text", text: words }] });
+const textPart = (role, text) => ({ role, content: [{ type: "text", text }] });

@@ -1,75 +1,76 @@
-// Messages that the server has queued behind a running turn, shown until their own turns begin.
+// The list of messages that the server has queued behind a running turn, until their own turns begin.
 
-import { h, fill } from "../ui/dom.js";
-import { plain } from "../ui/content-view.js";
-import { bubble } from "./turn-view.js";
+import { h, setChildren } from "../ui/dom.js";
+import { plainText } from "../ui/content-view.js";
+import { messageBubble } from "./turn-view.js";
 
-/** @typedef {{parts: {role: string, content: any[]}[], isShown: boolean, isUnsure: boolean}} Item */
+/** @typedef {{parts: {role: string, content: any[]}[], isShown: boolean, isMaybeLost: boolean}} Item */
 
-const isPart = (one, other) => one.role === other.role && plain(one.content) === plain(other.content);
-const isSame = (one, other) => one.length === other.length && one.every((part, at) => isPart(part, other[at]));
-const words = ({ parts }) => parts.map((part) => plain(part.content)).join("\n");
+const isSamePart = (one, other) => one.role === other.role && plainText(one.content) === plainText(other.content);
+const areSameParts = (one, other) =>
+  one.length === other.length && one.every((part, at) => isSamePart(part, other[at]));
+const messageText = ({ parts }) => parts.map((part) => plainText(part.content)).join("\n");
 
-export function queue() {
-  const node = h("ol", { class: "queued", "aria-label": "Queued messages", hidden: true });
+export function createMessageQueue() {
+  const node = h("ol", { class: "queued-messages", "aria-label": "Queued messages", hidden: true });
   /** @type {Item[]} */
   let items = [];
   let lastType = "";
 
   const draw = () => {
     const shown = items.filter((item) => item.isShown);
-    fill(node, shown.map(line));
+    setChildren(node, shown.map(queuedMessage));
     node.hidden = !shown.length;
   };
-  const keep = (wanted) => {
-    items = items.filter(wanted);
+  const filterItems = (predicate) => {
+    items = items.filter(predicate);
     draw();
   };
 
   return {
     node,
     size: () => items.length,
-    clear: () => keep(() => false),
-    /** Adds a message that is being sent. It is not shown until the response: its turn may begin before that. */
+    clear: () => filterItems(() => false),
+    /** Adds a message that is being sent. It is hidden until the response: its turn may begin before that. */
     add(parts) {
-      const item = { parts, isShown: false, isUnsure: false };
+      const item = { parts, isShown: false, isMaybeLost: false };
       items.push(item);
-      const drop = () => keep((it) => it !== item);
+      const remove = () => filterItems((it) => it !== item);
       const show = () => {
         item.isShown = true;
         draw();
       };
-      return { drop, show };
+      return { remove, show };
     },
-    /** Takes the queue of a snapshot. A message that is not in it has begun, or was lost when the server restarted. */
-    take(queued) {
-      const rest = [...items];
+    /** Applies the queue of a snapshot. A message that is not in it has begun, or was lost in a restart of the server. */
+    applySnapshot(queued) {
+      const unmatched = [...items];
       const known = queued.map((parts) => {
-        const at = rest.findIndex((item) => isSame(item.parts, parts));
-        const item = at < 0 ? { parts } : rest.splice(at, 1)[0];
-        return Object.assign(item, { isShown: true, isUnsure: false });
+        const at = unmatched.findIndex((item) => areSameParts(item.parts, parts));
+        const item = at < 0 ? { parts } : unmatched.splice(at, 1)[0];
+        return Object.assign(item, { isShown: true, isMaybeLost: false });
       });
-      for (const item of rest) item.isUnsure = item.isShown;
-      items = [...known, ...rest];
+      for (const item of unmatched) item.isMaybeLost = item.isShown;
+      items = [...known, ...unmatched];
       draw();
     },
     /** Removes the message whose turn begins with this event. */
-    hear({ type, ...part }) {
-      const begins = type === "said" && lastType !== "said";
+    applyEvent({ type, ...part }) {
+      const isNewTurn = type === "said" && lastType !== "said";
       lastType = type;
-      const begun = begins && items.find((item) => isPart(item.parts[0], part));
-      if (begun) keep((item) => item !== begun);
+      const started = isNewTurn && items.find((item) => isSamePart(item.parts[0], part));
+      if (started) filterItems((item) => item !== started);
     },
-    /** Removes the messages that were lost and returns their texts. Call it when no turn runs: none of them can begin. */
-    lost() {
-      const lost = items.filter((item) => item.isUnsure);
-      if (lost.length) keep((item) => !item.isUnsure);
-      return lost.map(words);
+    /** Removes the lost messages and returns their texts. Called when no turn runs, so that none of them can begin. */
+    takeLost() {
+      const lost = items.filter((item) => item.isMaybeLost);
+      if (lost.length) filterItems((item) => !item.isMaybeLost);
+      return lost.map(messageText);
     },
   };
 }
 
-function line({ parts }) {
+function queuedMessage({ parts }) {
   const content = parts.flatMap((part) => part.content);
-  return h("li", {}, bubble(content), h("p", { class: "quiet" }, "Queued until the turn before it ends"));
+  return h("li", {}, messageBubble(content), h("p", { class: "quiet" }, "Queued until the turn before it ends"));
 }

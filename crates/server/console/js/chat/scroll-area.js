@@ -1,56 +1,56 @@
-// A place that scrolls and stays at its end while it grows, unless a person has scrolled up.
+// The scroll area of the transcript: it follows the end while content is added, unless the user has scrolled up.
 
 import { h, button } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 
-const NEAR = 48;
+/** A position so near to the end counts as the end, in pixels. */
+const END_THRESHOLD = 48;
 
-/** @param {HTMLElement} inner */
-export function scroller(inner) {
-  const down = button("To the end", { icon: icon("down"), hidden: true, kind: "round" });
-  const area = h("div", { class: "transcript", tabindex: 0, role: "region", "aria-label": "Conversation" }, inner);
-  const node = h("div", { class: "transcript-frame" }, area, down);
-  let stuck = true;
-  let place = 0;
+/** @param {HTMLElement} content */
+export function createScrollArea(content) {
+  const toEndButton = button("To the end", { icon: icon("down"), iconOnly: true, kind: "round" });
+  const area = h("div", { class: "transcript", tabindex: 0, role: "region", "aria-label": "Conversation" }, content);
+  const node = h("div", { class: "transcript-frame" }, area, toEndButton);
+  let isFollowing = true;
+  let position = 0;
 
-  const end = () => area.scrollHeight - area.clientHeight - area.scrollTop;
+  const distanceToEnd = () => area.scrollHeight - area.clientHeight - area.scrollTop;
+  const updateFollowing = () => {
+    isFollowing = distanceToEnd() < END_THRESHOLD;
+    toEndButton.hidden = isFollowing;
+  };
   area.addEventListener("scroll", () => {
-    // Taken off the page, it has no height, and what it says of its place means nothing.
+    // While another page is displayed, the area has no height and no valid position.
     if (!area.clientHeight) return;
-    stuck = end() < NEAR;
-    place = area.scrollTop;
-    down.hidden = stuck;
+    updateFollowing();
+    position = area.scrollTop;
   });
-  const look = () => {
-    stuck = end() < NEAR;
-    down.hidden = stuck;
+  // A click that makes the transcript longer, for example on a card, stops following.
+  const afterInteraction = () => requestAnimationFrame(updateFollowing);
+  area.addEventListener("click", afterInteraction);
+  area.addEventListener("toggle", afterInteraction, true);
+  const scrollToEnd = () => {
+    isFollowing = true;
+    followEnd();
   };
-  // A click that makes the transcript longer, on a card for instance, ends following its end.
-  const touched = () => requestAnimationFrame(look);
-  area.addEventListener("click", touched);
-  area.addEventListener("toggle", touched, true);
-  const toEnd = () => {
-    stuck = true;
-    settle();
+  const followEnd = () => {
+    if (isFollowing) area.scrollTop = area.scrollHeight;
+    toEndButton.hidden = isFollowing || distanceToEnd() < END_THRESHOLD;
   };
-  const settle = () => {
-    if (stuck) area.scrollTop = area.scrollHeight;
-    down.hidden = stuck || end() < NEAR;
-  };
-  /** Back on the page: where it was. */
+  /** Restores the position after the area was removed from the page. */
   const restore = () => {
-    area.scrollTop = place;
-    settle();
+    area.scrollTop = position;
+    followEnd();
   };
-  const isSeen = (node) => {
+  const isVisible = (node) => {
     if (!node || !area.contains(node)) return false;
     const [box, frame] = [node.getBoundingClientRect(), area.getBoundingClientRect()];
     return box.bottom > frame.top && box.top < frame.bottom;
   };
-  /** The first element whose top is visible, else the innermost one at the top edge. */
-  const first = () => {
+  /** Returns the first element whose top is visible, else the innermost one at the top edge. */
+  const firstVisible = () => {
     const { top } = area.getBoundingClientRect();
-    let at = inner;
+    let at = content;
     for (;;) {
       const next = [...at.children].find((child) => child.getBoundingClientRect().bottom > top + 1);
       if (!next || at.getBoundingClientRect().top >= top) return at;
@@ -58,27 +58,27 @@ export function scroller(inner) {
     }
   };
   /**
-   * Makes a change of layout that wraps the transcript anew, and scrolls so that an element keeps its place on the screen.
+   * Changes the layout and scrolls so that an element keeps its position on the screen.
    * @param {() => void} change
-   * @param {Element | null} [wanted] the element, if it is visible; else the first one that is
+   * @param {Element | null} [preferred] the element; if it is not visible, the first visible one is taken
    */
-  const hold = (change, wanted) => {
-    if (stuck && !isSeen(wanted)) {
+  const keepPosition = (change, preferred) => {
+    if (isFollowing && !isVisible(preferred)) {
       change();
-      return settle();
+      return followEnd();
     }
-    const at = isSeen(wanted) ? wanted : first();
-    const before = at.getBoundingClientRect().top;
+    const anchor = isVisible(preferred) ? preferred : firstVisible();
+    const before = anchor.getBoundingClientRect().top;
     change();
-    area.scrollTop += at.getBoundingClientRect().top - before;
-    look();
+    area.scrollTop += anchor.getBoundingClientRect().top - before;
+    updateFollowing();
   };
-  down.addEventListener("click", () => {
-    toEnd();
+  toEndButton.addEventListener("click", () => {
+    scrollToEnd();
     area.focus();
   });
-  down.hidden = true;
-  // Opening a card or turning a phone changes heights, too.
-  new ResizeObserver(settle).observe(area);
-  return { node, toEnd, settle, restore, hold };
+  toEndButton.hidden = true;
+  // The height also changes with the window and the composer.
+  new ResizeObserver(followEnd).observe(area);
+  return { node, scrollToEnd, followEnd, restore, keepPosition };
 }

@@ -1,43 +1,41 @@
-// The line under a turn: what it took, and the way to its details.
+// The footer of a turn: duration, steps, calls, tokens and cost, and the buttons for copying and details.
 
-import { h, attr, button, text } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
-import { taken } from "../state/conversation.js";
-import { copy } from "../ui/clipboard.js";
-import { cost, count, duration, tokens, tokensInOut } from "../ui/format.js";
+import { h, setAttribute, button, setText } from "../ui/dom.js";
+import { modelSteps } from "../state/conversation.js";
+import { copyButton } from "../ui/clipboard.js";
+import { cost, count, duration, tokens, tokenDetails } from "../ui/format.js";
 
-/** @param {{details: (turn: any) => void}} desk */
-export function turnFoot(desk) {
-  let shown = null;
+/** @param {{details: (turn: any) => void}} actions */
+export function turnFooter(actions) {
+  let current = null;
   const facts = h("span", { class: "facts" });
-  const copying = button("Copy answer", { icon: icon("copy"), hidden: true, small: true });
-  const details = button("Details", { small: true, kind: "text" });
-  copying.addEventListener("click", () => copy(answer(shown), "Answer copied"));
-  details.addEventListener("click", () => desk.details(shown));
-  const node = h("footer", { class: "turn-foot", hidden: true }, facts, copying, details);
+  const copy = copyButton("Copy answer", () => answerText(current), "Answer copied");
+  const detailsButton = button("Details", { small: true, kind: "text" });
+  detailsButton.addEventListener("click", () => actions.details(current));
+  const node = h("footer", { class: "turn-footer", hidden: true }, facts, copy, detailsButton);
   return {
     node,
     update(turn, running) {
-      shown = turn;
-      // An answer that was cut off is not a step in the journal.
-      const steps = taken(turn).filter((step) => step.usage).length;
-      node.hidden = turn.unsettled || !(turn.end || turn.error || (!running && steps > 0));
+      current = turn;
+      // An interrupted answer has no usage and is not a step in the journal.
+      const steps = modelSteps(turn).filter((step) => step.usage).length;
+      node.hidden = turn.isSettling || !(turn.end || turn.error || (!running && steps > 0));
       const usage = turn.usage?.input || turn.usage?.output ? turn.usage : null;
-      const told = [
+      const figures = [
         turn.endedAt && duration(turn.endedAt - turn.at),
         steps > 1 && count(steps, "step"),
         turn.calls.size > 0 && count(turn.calls.size, "call"),
         usage && tokens(usage),
         cost(turn.cost),
       ];
-      text(facts, told.filter(Boolean).join(" · "));
-      attr(facts, "title", usage && tokensInOut(usage));
-      copying.hidden = !answer(turn);
+      setText(facts, figures.filter(Boolean).join(" · "));
+      setAttribute(facts, "title", usage && tokenDetails(usage));
+      copy.hidden = !answerText(turn);
     },
   };
 }
 
-function answer(turn) {
+function answerText(turn) {
   const parts = turn.steps.flatMap((step) => step.parts).filter((part) => part.kind === "text");
   return parts.map((part) => part.text).join("\n\n");
 }

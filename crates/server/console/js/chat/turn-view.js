@@ -1,14 +1,14 @@
-// One turn on the page: what was said, what the model did and said, what it took.
+// The view of one turn: the user's message, the model's answer with its calls, and the footer.
 
-import { h, attr, fill, prose as words, text } from "../ui/dom.js";
-import { card } from "./call-card.js";
-import { content, plain } from "../ui/content-view.js";
-import { turnFoot } from "./turn-footer.js";
+import { h, setAttribute, setChildren, proseNodes, setText } from "../ui/dom.js";
+import { callCard } from "./call-card.js";
+import { contentView, plainText } from "../ui/content-view.js";
+import { turnFooter } from "./turn-footer.js";
 import { markdown } from "../markdown/markdown.js";
-import { exact } from "../ui/format.js";
+import { dateTime } from "../ui/format.js";
 import { MISLEADING } from "../ui/escape.js";
 
-const ENDS = {
+const END_MESSAGES = {
   length: "The answer is cut off: the most tokens were reached.",
   limit: "The turn reached a limit.",
   failed: "The turn failed.",
@@ -16,53 +16,58 @@ const ENDS = {
 };
 
 /**
- * A turn that follows its data.
- * @param {any} desk what cards need, and `details(turn)`, which opens the panel
+ * Creates a view; `update` draws the current state of a turn.
+ * @param {any} actions those of `callCard`, and `details(turn)`, which opens the details panel
  */
-export function turnView(desk) {
-  const said = h("div", { class: "said" });
+export function turnView(actions) {
+  const message = h("div", { class: "turn-message" });
   const answer = h("div", { class: "answer" });
-  const doing = h("span");
-  const thinking = h("p", { class: "thinking", hidden: true }, h("span", { class: "pulse" }), doing);
-  const trouble = h("p", { class: "trouble", hidden: true });
-  const foot = turnFoot(desk);
-  const node = h("article", { class: "turn" }, said, answer, thinking, trouble, foot.node);
+  const activity = h("span");
+  const thinking = h("p", { class: "thinking", hidden: true }, h("span", { class: "pulse" }), activity);
+  const error = h("p", { class: "turn-error", hidden: true });
+  const footer = turnFooter(actions);
+  const node = h("article", { class: "turn" }, message, answer, thinking, error, footer.node);
   let parts = new Map();
   let drawn = { version: -1 };
 
-  /** Views that are still wanted stay as they are, with all that a person has opened in them. */
+  /** Draws the parts of the answer; existing views are reused, so that opened cards stay open. */
   const drawParts = (turn) => {
-    const wanted = new Map();
-    const want = (key, make, data) => {
-      const view = parts.get(key) ?? make();
+    const placed = new Map();
+    const place = (key, create, data) => {
+      const view = parts.get(key) ?? create();
       view.update(data);
-      const there = answer.children[wanted.size];
-      if (there !== view.node) answer.insertBefore(view.node, there ?? null);
-      wanted.set(key, view);
+      const existing = answer.children[placed.size];
+      if (existing !== view.node) answer.insertBefore(view.node, existing ?? null);
+      placed.set(key, view);
     };
     turn.steps.forEach((step, number) => {
-      step.parts.forEach((it, index) => {
-        if (it.kind === "call") want(`call ${it.id}`, () => card(desk), turn.calls.get(it.id));
-        else want(`${it.kind} ${number} ${index}`, MAKERS[it.kind] ?? prose, it.kind === "hosted" ? it : it.text);
+      step.parts.forEach((part, index) => {
+        if (part.kind === "call") place(`call ${part.id}`, () => callCard(actions), turn.calls.get(part.id));
+        else
+          place(
+            `${part.kind} ${number} ${index}`,
+            PART_VIEWS[part.kind] ?? textPart,
+            part.kind === "hosted" ? part : part.text,
+          );
       });
     });
-    while (answer.children.length > wanted.size) answer.lastElementChild.remove();
-    parts = wanted;
+    while (answer.children.length > placed.size) answer.lastElementChild.remove();
+    parts = placed;
   };
 
   return {
     node,
     update(turn, running) {
       if (drawn.turn === turn && drawn.version === turn.version && drawn.running === running) return;
-      if (drawn.turn !== turn) fill(said, turn.user && bubble(turn.user));
+      if (drawn.turn !== turn) setChildren(message, turn.message && messageBubble(turn.message));
       drawn = { turn, version: turn.version, running };
-      attr(node, "aria-label", `Turn of ${exact(turn.at)}`);
+      setAttribute(node, "aria-label", `Turn of ${dateTime(turn.at)}`);
       drawParts(turn);
-      const quiet = running && !turn.end && !isWriting(turn) && !isBusy(turn);
-      thinking.hidden = !quiet;
-      text(doing, turn.status ?? "Working…");
-      drawTrouble(trouble, turn);
-      foot.update(turn, running);
+      const isWaitingForModel = running && !turn.end && !isWriting(turn) && !isBusy(turn);
+      thinking.hidden = !isWaitingForModel;
+      setText(activity, turn.status ?? "Working…");
+      drawError(error, turn);
+      footer.update(turn, running);
     },
   };
 }
@@ -75,46 +80,46 @@ function isWriting(turn) {
   return Boolean(step) && step.endedAt === null && step.parts.length > 0;
 }
 
-export function bubble(items) {
-  const isText = items.every((it) => it.type === "text");
-  const texts = isText ? h("p", { dir: "auto" }, words(plain(items))) : content(items);
-  return h("div", { class: "bubble" }, h("h3", { class: "unseen" }, "You said"), texts);
+export function messageBubble(items) {
+  const isText = items.every((item) => item.type === "text");
+  const texts = isText ? h("p", { dir: "auto" }, proseNodes(plainText(items))) : contentView(items);
+  return h("div", { class: "bubble" }, h("h3", { class: "visually-hidden" }, "You said"), texts);
 }
 
-function prose() {
+function textPart() {
   const node = h("div", { class: "prose" });
   return { node, update: (source) => markdown(node, source) };
 }
 
-function reasoning() {
-  const inside = h("pre", { class: "plain", dir: "auto" });
-  const node = h("details", { class: "reasoning" }, h("summary", {}, "Thoughts of the model"), inside);
-  return { node, update: (source) => text(inside, source, MISLEADING) };
+function reasoningPart() {
+  const body = h("pre", { class: "plain", dir: "auto" });
+  const node = h("details", { class: "reasoning" }, h("summary", {}, "Thoughts of the model"), body);
+  return { node, update: (source) => setText(body, source, MISLEADING) };
 }
 
-function refusal() {
-  const node = h("p", { class: "trouble", dir: "auto" });
-  return { node, update: (source) => text(node, `The model refuses: ${source}`, MISLEADING) };
+function refusalPart() {
+  const node = h("p", { class: "turn-error", dir: "auto" });
+  return { node, update: (source) => setText(node, `The model refuses: ${source}`, MISLEADING) };
 }
 
-function hosted() {
+function hostedPart() {
   const node = h("details", { class: "call hosted" });
   return {
     node,
     update({ tool, input, output, failed }) {
-      const head = h("summary", {}, `${tool}, run by the vendor${failed ? ": failed" : ""}`);
-      fill(node, head, h("pre", { class: "plain" }, input), h("pre", { class: "plain" }, output));
+      const summary = h("summary", {}, `${tool}, run by the vendor${failed ? ": failed" : ""}`);
+      setChildren(node, summary, h("pre", { class: "plain" }, input), h("pre", { class: "plain" }, output));
     },
   };
 }
 
-const MAKERS = { text: prose, reasoning, refusal, hosted };
+const PART_VIEWS = { text: textPart, reasoning: reasoningPart, refusal: refusalPart, hosted: hostedPart };
 
-function drawTrouble(node, turn) {
-  const ended = turn.end && ENDS[turn.end.end];
+function drawError(node, turn) {
+  const ended = turn.end && END_MESSAGES[turn.end.end];
   const reason = turn.end?.reason ? `${ended ?? ""} ${turn.end.reason}` : ended;
-  const words = turn.error ?? reason ?? "";
-  node.hidden = !words;
-  attr(node, "data-kind", turn.end?.end === "cancelled" ? "quiet" : null);
-  text(node, words);
+  const text = turn.error ?? reason ?? "";
+  node.hidden = !text;
+  setAttribute(node, "data-kind", turn.end?.end === "cancelled" ? "quiet" : null);
+  setText(node, text);
 }

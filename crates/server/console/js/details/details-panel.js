@@ -1,59 +1,60 @@
-// The panel beside the chat: a turn's timeline, and what went over the wire.
+// The details panel of a turn, with the tabs Timeline and Wire.
 
-import { h, button, fill, text, uid } from "../ui/dom.js";
+import { h, button, setChildren, setText, uid } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { timeline } from "./timeline.js";
-import { wire } from "./provider-requests.js";
+import { providerRequests } from "./provider-requests.js";
 import { MISLEADING } from "../ui/escape.js";
 
 const narrow = matchMedia("(max-width: 55.99rem)");
 const VIEWS = [
   ["Timeline", timeline],
-  ["Wire", wire],
+  ["Wire", providerRequests],
 ];
 
 /**
- * @param {(turn: any) => Promise<void>} complete brings what only the journal has
- * @param {() => HTMLElement[]} behind what it covers on a narrow screen
- * @param {(change: () => void, near: Element | null) => void} hold keeps the scroll place of the transcript
+ * @param {(turn: any) => Promise<void>} loadProviderItems loads the provider's response items into the turn
+ * @param {() => HTMLElement[]} covered the elements that the panel covers on a narrow screen
+ * @param {(change: () => void, near: Element | null) => void} keepPosition changes the layout and keeps the scroll
+ *   position of the transcript
  */
-export function panel(complete, behind, hold) {
+export function createDetailsPanel(loadProviderItems, covered, keepPosition) {
   const body = h("div", { class: "panel-body", role: "tabpanel", tabindex: 0, id: uid("panel") });
-  const about = h("p", { class: "quiet panel-about" });
-  const close = button("Close details", { icon: icon("close"), hidden: true, small: true });
-  let chosen = 0;
+  const subtitle = h("p", { class: "quiet panel-subtitle" });
+  const closeButton = button("Close details", { icon: icon("close"), iconOnly: true, small: true });
+  let selected = 0;
   let turn = null;
-  let drawn = -1;
-  let back = null;
+  let drawnVersion = -1;
+  let returnFocus = null;
 
   const tabs = VIEWS.map(([name], index) =>
     h(
       "button",
-      { type: "button", role: "tab", id: uid("tab"), "aria-controls": body.id, on: { click: () => choose(index) } },
+      { type: "button", role: "tab", id: uid("tab"), "aria-controls": body.id, on: { click: () => select(index) } },
       name,
     ),
   );
-  const row = h("div", { class: "segments tabs", role: "tablist", "aria-label": "Details" }, tabs);
+  const tabList = h("div", { class: "segments tabs", role: "tablist", "aria-label": "Details" }, tabs);
   const node = h(
     "aside",
     { class: "panel", "aria-label": "Details of the turn", hidden: true },
-    h("header", {}, h("h2", {}, "Details"), close),
-    about,
-    row,
+    h("header", {}, h("h2", {}, "Details"), closeButton),
+    subtitle,
+    tabList,
     body,
   );
 
-  /** What is covered cannot be reached. */
-  const cover = () => behind().forEach((it) => (it.inert = !node.hidden && narrow.matches));
-  narrow.addEventListener("change", cover);
+  /** Covered elements must not be focusable. */
+  const updateInert = () => covered().forEach((it) => (it.inert = !node.hidden && narrow.matches));
+  narrow.addEventListener("change", updateInert);
 
   const draw = () => {
-    drawn = turn.version;
-    text(about, turn.user?.find((item) => item.type === "text")?.text ?? "", MISLEADING);
-    fill(body, VIEWS[chosen][1](turn));
+    drawnVersion = turn.version;
+    setText(subtitle, turn.message?.find((item) => item.type === "text")?.text ?? "", MISLEADING);
+    setChildren(body, VIEWS[selected][1](turn));
   };
-  const choose = (index) => {
-    chosen = index;
+  const select = (index) => {
+    selected = index;
     tabs.forEach((tab, at) => {
       tab.setAttribute("aria-selected", String(at === index));
       tab.tabIndex = at === index ? 0 : -1;
@@ -61,49 +62,49 @@ export function panel(complete, behind, hold) {
     body.setAttribute("aria-labelledby", tabs[index].id);
     if (turn) draw();
   };
-  row.addEventListener("keydown", (event) => {
+  tabList.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    choose((chosen + step + VIEWS.length) % VIEWS.length);
-    tabs[chosen].focus();
+    select((selected + step + VIEWS.length) % VIEWS.length);
+    tabs[selected].focus();
   });
-  const shut = () => {
+  const close = () => {
     if (node.hidden) return;
-    hold(() => (node.hidden = true), back);
+    keepPosition(() => (node.hidden = true), returnFocus);
     turn = null;
-    cover();
-    if (back?.isConnected) back.focus({ preventScroll: true });
+    updateInert();
+    if (returnFocus?.isConnected) returnFocus.focus({ preventScroll: true });
   };
-  close.addEventListener("click", shut);
+  closeButton.addEventListener("click", close);
   node.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
-    shut();
+    close();
   });
-  choose(0);
+  select(0);
 
   return {
     node,
-    shut,
+    close,
     isOpen: () => !node.hidden,
-    async open(wanted) {
-      back = document.activeElement;
-      turn = wanted;
-      hold(() => (node.hidden = false), back);
-      cover();
+    async open(newTurn) {
+      returnFocus = document.activeElement;
+      turn = newTurn;
+      keepPosition(() => (node.hidden = false), returnFocus);
+      updateInert();
       draw();
-      tabs[chosen].focus();
-      await complete(wanted);
-      if (turn === wanted) draw();
+      tabs[selected].focus();
+      await loadProviderItems(newTurn);
+      if (turn === newTurn) draw();
     },
     turn: () => turn,
-    /** Goes on with the same turn, read anew. */
-    swap(same) {
-      if (turn && same) turn = same;
+    /** Replaces the open turn after the state was rebuilt from a snapshot. */
+    replaceTurn(newTurn) {
+      if (turn && newTurn) turn = newTurn;
     },
-    /** Follows the turn while it runs, but leaves opened requests open. */
+    /** Redraws the timeline if the turn has changed. The other tab is not redrawn: that would close opened requests. */
     update() {
-      if (turn && turn.version !== drawn && chosen === 0) draw();
+      if (turn && turn.version !== drawnVersion && selected === 0) draw();
     },
   };
 }

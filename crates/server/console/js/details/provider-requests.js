@@ -1,68 +1,68 @@
-// What went over the wire in each step: the request as it was sent, without secrets, and what the model answered.
+// The tab with the requests to the provider, without secrets, and its responses, step by step.
 
-import { h } from "../ui/dom.js";
-import { taken } from "../state/conversation.js";
-import { json } from "../ui/json-view.js";
-import { cost, count, duration, modelName, size, tokensInOut } from "../ui/format.js";
+import { h, lazyDetails } from "../ui/dom.js";
+import { modelSteps } from "../state/conversation.js";
+import { jsonView } from "../ui/json-view.js";
+import { cost, count, duration, modelName, textSize, tokenDetails } from "../ui/format.js";
 
 /** @param {any} turn */
-export function wire(turn) {
-  const steps = taken(turn);
+export function providerRequests(turn) {
+  const steps = modelSteps(turn);
   if (!steps.length) return h("p", { class: "quiet" }, "Nothing was sent in this turn yet.");
   return h(
     "div",
     {},
-    steps.map((step, index) => stepWire(turn, step, index)),
+    steps.map((step, index) => stepView(turn, step, index)),
   );
 }
 
-function stepWire(turn, step, index) {
+function stepView(turn, step, index) {
   const facts = [
     modelName(step.model ?? turn.model),
     step.endedAt && duration(step.endedAt - step.at),
-    step.usage && tokensInOut(step.usage),
+    step.usage && tokenDetails(step.usage),
     cost(step.cost),
     typeof step.stop === "string" ? `ended with “${step.stop}”` : null,
   ];
   return h(
     "section",
-    { class: "wire-step" },
+    { class: "provider-step" },
     h("h3", {}, `Step ${index + 1}`),
     h("p", { class: "quiet" }, facts.filter(Boolean).join(" · ")),
-    requests(step),
-    response(turn, step),
+    requestViews(step),
+    responseView(turn, step),
   );
 }
 
-function requests(step) {
-  if (!step.sent.length) {
+function requestViews(step) {
+  if (!step.requests.length) {
     return h(
       "p",
       { class: "quiet" },
       "The request is not kept: either nothing goes over a wire with this model, or the page was opened later.",
     );
   }
-  return step.sent.map((body, index) =>
-    folded(index ? `Request, try ${index + 1}` : "Request", size(body.length), () =>
-      json(body, { label: "Request", isText: true }),
+  return step.requests.map((body, index) =>
+    folded(index ? `Request, try ${index + 1}` : "Request", textSize(body.length), () =>
+      jsonView(body, { label: "Request", isText: true }),
     ),
   );
 }
 
-function response(turn, step) {
-  if (step.raw.length)
-    return folded("Response", count(step.raw.length, "item"), () => json(step.raw, { label: "Response" }));
+function responseView(turn, step) {
+  if (step.providerItems.length)
+    return folded("Response", count(step.providerItems.length, "item"), () =>
+      jsonView(step.providerItems, { label: "Response" }),
+    );
   const items = step.parts.map((part) => {
     if (part.kind !== "call") return part;
-    const { id, tool, text } = turn.calls.get(part.id);
-    return { kind: "call", id, tool, arguments: text };
+    const { id, tool, argumentsText } = turn.calls.get(part.id);
+    return { kind: "call", id, tool, arguments: argumentsText };
   });
-  return folded("Response", "as it was read", () => json(items, { label: "Response" }));
+  return folded("Response", "as it was read", () => jsonView(items, { label: "Response" }));
 }
 
-/** Made only when it is opened: requests are long. */
-function folded(name, facts, make) {
-  const node = h("details", { class: "wire-part" }, h("summary", {}, name, h("span", { class: "quiet" }, ` ${facts}`)));
-  node.addEventListener("toggle", () => node.append(make()), { once: true });
-  return node;
+/** Requests are long, so their views are created when they are opened. */
+function folded(name, facts, createContent) {
+  return lazyDetails("provider-part", [name, h("span", { class: "quiet" }, ` ${facts}`)], createContent);
 }

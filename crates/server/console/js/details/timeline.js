@@ -1,34 +1,35 @@
-// A turn as bars over time: steps of the model, calls, and how long somebody was waited for.
+// The timeline of a turn: bars for the steps of the model, the calls and the time until approvals.
 
 import { h } from "../ui/dom.js";
-import { taken } from "../state/conversation.js";
-import { values } from "../ui/value-list.js";
+import { modelSteps } from "../state/conversation.js";
+import { valueList } from "../ui/value-list.js";
 import { cost, duration, tokens } from "../ui/format.js";
 
-/** @param {any} turn @param {number} now */
-export function timeline(turn, now = Date.now()) {
-  const rows = taken(turn).flatMap((step, index) => [stepRow(step, index, now), ...callRows(turn, step, now)]);
+/** @param {any} turn */
+export function timeline(turn) {
+  const now = Date.now();
+  const rows = modelSteps(turn).flatMap((step, index) => [stepRow(step, index, now), ...callRows(turn, step, now)]);
   if (!rows.length) return h("p", { class: "quiet" }, "Nothing has happened in this turn yet.");
   const start = Math.min(turn.at, ...rows.map((row) => row.from));
   const end = Math.max(...rows.map((row) => row.to));
   const span = Math.max(end - start, 1);
-  const head = h("p", { class: "quiet axis" }, h("span", {}, "0"), h("span", {}, duration(span)));
+  const axis = h("p", { class: "quiet axis" }, h("span", {}, "0"), h("span", {}, duration(span)));
   return h(
     "div",
     {},
-    head,
+    axis,
     h(
       "ol",
       { class: "timeline" },
-      rows.map((row) => draw(row, start, span)),
+      rows.map((row) => rowView(row, start, span)),
     ),
-    metadata(turn),
+    metadataView(turn),
   );
 }
 
-/** What the endpoint's interceptors said about the turn. */
-function metadata(turn) {
-  return Object.keys(turn.metadata ?? {}).length ? values(turn.metadata) : null;
+/** Displays the metadata that the endpoint's interceptors have added to the turn. */
+function metadataView(turn) {
+  return Object.keys(turn.metadata ?? {}).length ? valueList(turn.metadata) : null;
 }
 
 function stepRow(step, index, now) {
@@ -40,13 +41,13 @@ function callRows(turn, step, now) {
   const ids = step.parts.filter((part) => part.kind === "call").map((part) => part.id);
   return ids.flatMap((id) => {
     const call = turn.calls.get(id);
-    const asked = step.endedAt ?? call.at;
+    const askedAt = step.endedAt ?? call.at;
     const rows = [];
-    if (call.verdict || call.state === "waiting") {
+    if (call.decision || call.state === "waiting") {
       rows.push({
         kind: "wait",
         name: `${call.tool}: your decision`,
-        from: asked,
+        from: askedAt,
         to: call.startedAt ?? call.endedAt ?? now,
       });
     }
@@ -59,11 +60,11 @@ function callRows(turn, step, now) {
   });
 }
 
-function draw(row, start, span) {
+function rowView(row, start, span) {
   const bar = h("span", { class: "bar", "data-kind": row.kind });
-  // By the object model, not by an attribute: the page allows no inline style.
+  // The content security policy forbids style attributes, but not this.
   bar.style.setProperty("--from", `${((row.from - start) / span) * 100}%`);
-  bar.style.setProperty("--long", `${((row.to - row.from) / span) * 100}%`);
+  bar.style.setProperty("--length", `${((row.to - row.from) / span) * 100}%`);
   const time = duration(row.exact ?? row.to - row.from);
   const facts = [time, row.facts].filter(Boolean).join(" · ");
   return h(

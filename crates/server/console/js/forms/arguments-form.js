@@ -1,12 +1,12 @@
-// A form for any JSON Schema, and the same arguments as JSON for whoever prefers that.
+// The form for the arguments of a tool or prompt, generated from its JSON Schema, with a JSON editor as alternative.
 
-import { h, fill, uid } from "../ui/dom.js";
+import { h, setChildren, uid } from "../ui/dom.js";
 import { classify } from "./schema.js";
 import { booleanField, enumField, jsonField, numberField, textField } from "./simple-fields.js";
 import { arrayField, choiceField, mapField, objectField } from "./compound-fields.js";
 
-/** Forms do not nest deeper: a schema that contains itself goes on as JSON. */
-const DEEPEST = 5;
+/** Deeper levels are edited as JSON: a schema may contain itself. */
+const MAX_DEPTH = 5;
 
 const FIELDS = {
   string: textField,
@@ -22,22 +22,22 @@ const FIELDS = {
 };
 
 /**
- * The field for a schema.
+ * Creates the field for a schema.
  * @param {any} given
  * @param {{root: any, label: string, value: any, required: boolean, depth: number, bare?: boolean}} options
- * @returns {{node: HTMLElement, read: (faults: any[]) => any}}
+ * @returns {{node: HTMLElement, read: (errors: any[]) => any}}
  */
-export function field(given, options) {
-  const { kind, schema, ...found } = classify(given, options.root);
+export function createField(given, options) {
+  const { kind, schema, ...classified } = classify(given, options.root);
   const { bare, ...rest } = options;
-  // Only the outermost object goes without a frame of its own.
-  const inner = { ...rest, ...found, bare: bare && kind === "object" };
-  if (kind === "const") return { node: constant(schema, options.label), read: () => schema.const };
-  const make = options.depth > DEEPEST ? jsonField : FIELDS[kind];
-  return make(schema, inner);
+  // Only an object can go without a fieldset.
+  const fieldOptions = { ...rest, ...classified, bare: bare && kind === "object" };
+  if (kind === "const") return { node: constantField(schema, options.label), read: () => schema.const };
+  const create = options.depth > MAX_DEPTH ? jsonField : FIELDS[kind];
+  return create(schema, fieldOptions);
 }
 
-function constant(schema, label) {
+function constantField(schema, label) {
   return h(
     "p",
     { class: "field fixed" },
@@ -48,48 +48,48 @@ function constant(schema, label) {
 }
 
 /**
- * A form for a tool's arguments.
+ * Creates a form for arguments; `read` returns them, or focuses the first invalid field and returns its error.
  * @param {any} schema
- * @param {any} value what it begins with
- * @returns {{node: HTMLElement, read: () => {value?: any, fault?: string}}}
+ * @param {any} value the initial arguments
+ * @returns {{node: HTMLElement, read: () => {value?: any, error?: string}}}
  */
 export function argumentsForm(schema, value = {}) {
   const name = uid("as");
   const body = h("div", { class: "form-body" });
-  const form = (start) =>
-    field(schema, { root: schema, label: "arguments", value: start, required: true, depth: 0, bare: true });
-  const raw = (start) => jsonField({}, { label: "Arguments", value: start, required: true });
-  let part = form(value);
+  const schemaForm = (initial) =>
+    createField(schema, { root: schema, label: "arguments", value: initial, required: true, depth: 0, bare: true });
+  const rawForm = (initial) => jsonField({}, { label: "Arguments", value: initial, required: true });
+  let active = schemaForm(value);
 
   const read = () => {
-    const faults = [];
-    const made = part.read(faults);
-    if (!faults.length) return { value: made };
-    faults[0].control.focus();
-    return { fault: faults[0].message };
+    const errors = [];
+    const value = active.read(errors);
+    if (!errors.length) return { value };
+    errors[0].control.focus();
+    return { error: errors[0].message };
   };
-  const radio = (label, make, checked) => {
+  const radio = (label, create, checked) => {
     const id = uid("as");
     const input = h("input", { type: "radio", name, id, checked });
     input.addEventListener("change", () => {
-      const faults = [];
-      const now = part.read(faults);
-      // Text that is not JSON stays where it can be mended.
-      if (make === form && faults.length) return void back.click();
-      part = make(now ?? {});
-      fill(body, part.node);
+      const errors = [];
+      const current = active.read(errors);
+      // Invalid JSON stays in the editor.
+      if (create === schemaForm && errors.length) return void jsonRadio.click();
+      active = create(current ?? {});
+      setChildren(body, active.node);
     });
     return [input, h("label", { for: id }, label)];
   };
-  const asForm = radio("Form", form, true);
-  const asJson = radio("JSON", raw, false);
-  const back = asJson[0];
-  fill(body, part.node);
-  const choice = h(
+  const asForm = radio("Form", schemaForm, true);
+  const asJson = radio("JSON", rawForm, false);
+  const jsonRadio = asJson[0];
+  setChildren(body, active.node);
+  const modeSwitch = h(
     "div",
     { class: "segments", role: "radiogroup", "aria-label": "Write the arguments as" },
     asForm,
     asJson,
   );
-  return { node: h("div", { class: "arguments-form" }, choice, body), read };
+  return { node: h("div", { class: "arguments-form" }, modeSwitch, body), read };
 }

@@ -1,38 +1,45 @@
-// Fields that hold fields: objects, lists, maps, and one of several forms.
+// Form fields that contain fields: objects, arrays, maps, and variants of a schema.
 
-import { h, fill, button, uid } from "../ui/dom.js";
-import { coded } from "../ui/inline-code.js";
+import { h, setChildren, button, uid } from "../ui/dom.js";
+import { inlineCode } from "../ui/inline-code.js";
 import { icon } from "../ui/icons.js";
-import { fits, variantName } from "./schema.js";
-import { field } from "./arguments-form.js";
+import { couldMatch, variantName } from "./schema.js";
+import { createField } from "./arguments-form.js";
 
-/** A frame with a heading; what may be left out has a box to take it in. */
-function framed({ label, schema, required, value }, body, read) {
-  const about = schema.description ? h("p", { class: "about" }, coded(schema.description)) : null;
+/** Wraps fields in a fieldset; that of an optional value has a checkbox to include it. */
+function fieldset({ label, schema, required, value }, body, read) {
+  const description = schema.description
+    ? h("p", { class: "field-description" }, inlineCode(schema.description))
+    : null;
   if (required) {
-    const node = h("fieldset", {}, h("legend", {}, label), about, body);
+    const node = h("fieldset", {}, h("legend", {}, label), description, body);
     return { node, read };
   }
-  const id = uid("take");
-  const box = h("input", { type: "checkbox", id, checked: value !== undefined });
-  const legend = h("legend", {}, box, h("label", { for: id }, label, h("span", { class: "kind" }, " optional")));
-  body.hidden = !box.checked;
-  box.addEventListener("change", () => (body.hidden = !box.checked));
-  const node = h("fieldset", {}, legend, about, body);
-  return { node, read: (faults) => (box.checked ? read(faults) : undefined) };
+  const id = uid("include");
+  const checkbox = h("input", { type: "checkbox", id, checked: value !== undefined });
+  const legend = h(
+    "legend",
+    {},
+    checkbox,
+    h("label", { for: id }, label, h("span", { class: "field-hint" }, " optional")),
+  );
+  body.hidden = !checkbox.checked;
+  checkbox.addEventListener("change", () => (body.hidden = !checkbox.checked));
+  const node = h("fieldset", {}, legend, description, body);
+  return { node, read: (errors) => (checkbox.checked ? read(errors) : undefined) };
 }
 
 export function objectField(schema, options) {
-  const needed = new Set(schema.required ?? []);
-  const parts = Object.entries(schema.properties ?? {}).map(([key, property]) => {
+  const required = new Set(schema.required ?? []);
+  const fields = Object.entries(schema.properties ?? {}).map(([key, property]) => {
     const value = options.value?.[key];
     return [
       key,
-      field(property, {
+      createField(property, {
         ...options,
         label: key,
         value,
-        required: needed.has(key),
+        required: required.has(key),
         depth: options.depth + 1,
         bare: false,
       }),
@@ -40,75 +47,79 @@ export function objectField(schema, options) {
   });
   const body = h(
     "div",
-    { class: "parts" },
-    parts.map(([, part]) => part.node),
+    { class: "fields" },
+    fields.map(([, field]) => field.node),
   );
-  if (!parts.length) body.append(h("p", { class: "quiet" }, "Takes no arguments."));
-  // What has no field of its own is kept as it was.
-  const known = new Set(parts.map(([key]) => key));
+  if (!fields.length) body.append(h("p", { class: "quiet" }, "Takes no arguments."));
+  // Properties without a field are kept unchanged.
+  const known = new Set(fields.map(([key]) => key));
   const others = Object.entries(options.value ?? {}).filter(([key]) => !known.has(key));
-  const read = (faults) => {
-    const made = Object.fromEntries(others);
-    for (const [key, part] of parts) {
-      const value = part.read(faults);
-      if (value !== undefined) made[key] = value;
+  const read = (errors) => {
+    const object = Object.fromEntries(others);
+    for (const [key, field] of fields) {
+      const value = field.read(errors);
+      if (value !== undefined) object[key] = value;
     }
-    return made;
+    return object;
   };
-  return options.bare ? { node: body, read } : framed({ ...options, schema }, body, read);
+  return options.bare ? { node: body, read } : fieldset({ ...options, schema }, body, read);
 }
 
-/** Rows that are added and taken away; focus goes where the next step is. */
-function rows({ add, first, make }) {
+/** Creates a list of rows that can be added and removed. */
+function rowList({ addLabel, initial, createRow }) {
   const list = h("ol", { class: "rows" });
-  const held = [];
-  const more = button(add, { icon: icon("plus"), small: true, on: { click: () => push(undefined, true) } });
-  const number = () => {
-    held.forEach((row, index) => row.remove.setAttribute("aria-label", `Remove item ${index + 1}`));
+  const rows = [];
+  const addButton = button(addLabel, { icon: icon("plus"), small: true, on: { click: () => addRow(undefined, true) } });
+  const labelButtons = () => {
+    rows.forEach((row, index) => row.removeButton.setAttribute("aria-label", `Remove item ${index + 1}`));
   };
-  function push(value, focus) {
-    const row = make(value);
-    row.remove = button("Remove", { icon: icon("close"), hidden: true, small: true });
-    row.line = h("li", {}, h("div", { class: "row-body" }, row.node), row.remove);
-    row.remove.addEventListener("click", () => {
-      held.splice(held.indexOf(row), 1);
-      row.line.remove();
-      number();
-      more.focus();
+  function addRow(value, focus) {
+    const row = createRow(value);
+    row.removeButton = button("Remove", { icon: icon("close"), iconOnly: true, small: true });
+    row.listItem = h("li", {}, h("div", { class: "row-body" }, row.node), row.removeButton);
+    row.removeButton.addEventListener("click", () => {
+      rows.splice(rows.indexOf(row), 1);
+      row.listItem.remove();
+      labelButtons();
+      addButton.focus();
     });
-    held.push(row);
-    list.append(row.line);
-    number();
-    if (focus) row.line.querySelector("input, select, textarea")?.focus();
+    rows.push(row);
+    list.append(row.listItem);
+    labelButtons();
+    if (focus) row.listItem.querySelector("input, select, textarea")?.focus();
   }
-  first.forEach((value) => push(value, false));
-  return { node: h("div", { class: "parts" }, list, more), held };
+  initial.forEach((value) => addRow(value, false));
+  return { node: h("div", { class: "fields" }, list, addButton), rows };
 }
 
 export function arrayField(schema, options) {
-  const make = (value) =>
-    field(schema.items, { ...options, label: "Item", value, required: true, depth: options.depth + 1 });
-  const first = Array.isArray(options.value) ? options.value : [];
-  const { node, held } = rows({ add: `Add to ${options.label}`, first, make });
-  return framed({ ...options, schema }, node, (faults) => held.map((row) => row.read(faults)));
+  const createRow = (value) =>
+    createField(schema.items, { ...options, label: "Item", value, required: true, depth: options.depth + 1 });
+  const initial = Array.isArray(options.value) ? options.value : [];
+  const { node, rows } = rowList({ addLabel: `Add to ${options.label}`, initial, createRow });
+  return fieldset({ ...options, schema }, node, (errors) => rows.map((row) => row.read(errors)));
 }
 
 export function mapField(schema, options) {
-  const make = ([key, value] = ["", undefined]) => {
+  const createRow = ([key, value] = ["", undefined]) => {
     const id = uid("key");
     const name = h("input", { type: "text", id, value: key, autocomplete: "off" });
-    const inner = { ...options, label: "Value", value, required: true, depth: options.depth + 1 };
-    const part = field(schema.additionalProperties, inner);
+    const valueOptions = { ...options, label: "Value", value, required: true, depth: options.depth + 1 };
+    const field = createField(schema.additionalProperties, valueOptions);
     const node = h(
       "div",
-      { class: "parts" },
+      { class: "fields" },
       h("div", { class: "field" }, h("label", { for: id }, "Key"), name),
-      part.node,
+      field.node,
     );
-    return { node, read: (faults) => [name.value, part.read(faults)] };
+    return { node, read: (errors) => [name.value, field.read(errors)] };
   };
-  const { node, held } = rows({ add: `Add to ${options.label}`, first: Object.entries(options.value ?? {}), make });
-  return framed({ ...options, schema }, node, (faults) => Object.fromEntries(held.map((row) => row.read(faults))));
+  const { node, rows } = rowList({
+    addLabel: `Add to ${options.label}`,
+    initial: Object.entries(options.value ?? {}),
+    createRow,
+  });
+  return fieldset({ ...options, schema }, node, (errors) => Object.fromEntries(rows.map((row) => row.read(errors))));
 }
 
 export function choiceField(schema, options) {
@@ -119,24 +130,24 @@ export function choiceField(schema, options) {
     { id },
     variants.map((variant, index) => h("option", { value: String(index) }, variantName(variant, index, root))),
   );
-  const body = h("div", { class: "parts" });
-  let part = null;
-  const choose = (start) => {
+  const body = h("div", { class: "fields" });
+  let field = null;
+  const showVariant = (initial) => {
     const variant = variants[Number(select.value)];
-    part = field(variant, {
+    field = createField(variant, {
       ...options,
       label: "Value",
-      value: start,
+      value: initial,
       required: true,
       bare: true,
       depth: options.depth + 1,
     });
-    fill(body, part.node);
+    setChildren(body, field.node);
   };
-  const fitting = value === undefined ? 0 : variants.findIndex((variant) => fits(value, variant, root));
-  select.value = String(Math.max(0, fitting));
-  select.addEventListener("change", () => choose(undefined));
-  choose(value);
+  const selected = value === undefined ? 0 : variants.findIndex((variant) => couldMatch(value, variant, root));
+  select.value = String(Math.max(0, selected));
+  select.addEventListener("change", () => showVariant(undefined));
+  showVariant(value);
   const chooser = h("div", { class: "field" }, h("label", { for: id }, "Form of ", options.label), select);
-  return framed({ ...options, schema }, h("div", { class: "parts" }, chooser, body), (faults) => part.read(faults));
+  return fieldset({ ...options, schema }, h("div", { class: "fields" }, chooser, body), (errors) => field.read(errors));
 }

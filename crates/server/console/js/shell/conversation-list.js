@@ -1,81 +1,81 @@
-// The list of conversations: open, new, export, delete.
+// The list of conversations in the sidebar: open, export, delete.
 
-import { h, button, fill, prose, text } from "../ui/dom.js";
+import { h, button, setChildren, proseNodes, setText } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
-import { api } from "../api/client.js";
+import { api } from "../net/api-client.js";
 import { announce } from "../ui/live-region.js";
-import { whenBack } from "../api/reconnect.js";
+import { waitForServer } from "../net/reconnect.js";
 import { confirm } from "../ui/dialog.js";
-import { ago, exact } from "../ui/format.js";
+import { dateTime, relativeTime } from "../ui/format.js";
 
-/**
- * @param {{refreshed: () => void, removed: (id: string) => void}} on
- */
-export function conversationList(on) {
+/** @param {{onRefreshed: () => void, onRemoved: (id: string) => void}} handlers */
+export function conversationList({ onRefreshed, onRemoved }) {
   const list = h("ul", { class: "conversations" });
-  const state = h("p", { class: "list-state quiet" });
+  const status = h("p", { class: "list-status quiet" });
   const node = h(
     "nav",
     { class: "conversation-nav", "aria-labelledby": "conversations-title" },
     h("h2", { id: "conversations-title" }, "Conversations"),
-    state,
+    status,
     list,
   );
-  let here = null;
-  /** Whether a turn runs in the open one: its page knows before the list does. */
-  let runs = false;
-  let known = [];
+  let openId = null;
+  /** True if a turn runs in the open conversation; its page knows that before the server's list does. */
+  let isOpenRunning = false;
+  let conversations = [];
 
   const draw = () => {
-    state.hidden = known.length > 0;
-    state.textContent = "Nothing yet. What you ask is kept here.";
-    // Redrawing must not take the focus away from whoever is in the list.
+    status.hidden = conversations.length > 0;
+    status.textContent = "Nothing yet. What you ask is kept here.";
+    // The focus is restored after the list is redrawn.
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    fill(list, known.map(line));
+    setChildren(list, conversations.map(listItem));
     if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   };
 
-  const line = (it) => {
-    const title = it.title || "Untitled";
-    const running = it.id === here ? runs : it.running;
-    const name = h("span", { class: "conversation-title" }, prose(title));
-    const when = h("time", { class: "quiet", title: exact(it.updated) }, running ? "running" : ago(it.updated));
-    const open = h(
+  const listItem = (conversation) => {
+    const title = conversation.title || "Untitled";
+    const { id, updated } = conversation;
+    const running = id === openId ? isOpenRunning : conversation.running;
+    const name = h("span", { class: "conversation-title" }, proseNodes(title));
+    const time = h("time", { class: "quiet", title: dateTime(updated) }, running ? "running" : relativeTime(updated));
+    const openLink = h(
       "a",
-      { href: `#/c/${encodeURIComponent(it.id)}`, "aria-current": it.id === here ? "page" : null, "data-key": it.id },
+      { href: `#/c/${encodeURIComponent(id)}`, "aria-current": id === openId ? "page" : null, "data-key": id },
       name,
-      when,
+      time,
     );
-    const save = button(`Export ${title}`, {
-      icon: icon("export"),
-      hidden: true,
-      small: true,
-      "data-key": `export ${it.id}`,
-      on: { click: () => download(it.id) },
-    });
-    const drop = button(`Delete ${title}`, {
-      icon: icon("trash"),
-      hidden: true,
-      small: true,
-      "data-key": `delete ${it.id}`,
-      on: { click: () => remove(it, title) },
-    });
-    return h("li", { "data-running": running ? "yes" : null }, open, h("span", { class: "row-buttons" }, save, drop));
+    const rowButton = (action, iconName, click) =>
+      button(`${action} ${title}`, {
+        icon: icon(iconName),
+        iconOnly: true,
+        small: true,
+        "data-key": `${action} ${id}`,
+        on: { click },
+      });
+    const exportButton = rowButton("Export", "export", () => exportConversation(id));
+    const deleteButton = rowButton("Delete", "trash", () => remove(id, title));
+    return h(
+      "li",
+      { "data-running": running ? "yes" : null },
+      openLink,
+      h("span", { class: "row-buttons" }, exportButton, deleteButton),
+    );
   };
 
-  const remove = async (it, title) => {
-    const sure = await confirm(
+  const remove = async (id, title) => {
+    const isConfirmed = await confirm(
       "Delete this conversation?",
-      h("p", {}, prose(`“${title}” and all its calls will be gone. This cannot be undone.`)),
+      h("p", {}, proseNodes(`“${title}” and all its calls will be gone. This cannot be undone.`)),
       "Delete",
     );
-    if (!sure) return;
+    if (!isConfirmed) return;
     try {
-      await api.remove(it.id);
-      known = known.filter((other) => other.id !== it.id);
+      await api.remove(id);
+      conversations = conversations.filter((other) => other.id !== id);
       draw();
       announce("Conversation deleted", { show: true });
-      on.removed(it.id);
+      onRemoved(id);
     } catch (error) {
       announce(error.message, { urgent: true, show: true });
     }
@@ -85,37 +85,37 @@ export function conversationList(on) {
     node,
     async refresh() {
       try {
-        known = await api.conversations();
+        conversations = await api.conversations();
         draw();
-        on.refreshed();
+        onRefreshed();
       } catch (error) {
-        if (!known.length) {
-          state.hidden = false;
-          text(state, error.message);
-          if (error.kind === "offline") whenBack().then(() => this.refresh());
+        if (!conversations.length) {
+          status.hidden = false;
+          setText(status, error.message);
+          if (error.kind === "offline") waitForServer().then(() => this.refresh());
         }
       }
     },
-    /** Marks the one that is open. */
-    at(id) {
-      here = id;
+    /** Highlights the open conversation. */
+    setOpen(id) {
+      openId = id;
       draw();
     },
-    run(running) {
-      if (running === runs) return;
-      runs = running;
+    setRunning(running) {
+      if (running === isOpenRunning) return;
+      isOpenRunning = running;
       draw();
     },
-    titleOf: (id) => known.find((it) => it.id === id)?.title,
+    titleOf: (id) => conversations.find((conversation) => conversation.id === id)?.title,
   };
 }
 
-/** Saves a conversation as a file. */
-export async function download(id) {
+/** Downloads a conversation as a file. */
+export async function exportConversation(id) {
   try {
-    const address = URL.createObjectURL(await api.export(id));
-    h("a", { href: address, download: `${id}.jsonl` }).click();
-    URL.revokeObjectURL(address);
+    const url = URL.createObjectURL(await api.export(id));
+    h("a", { href: url, download: `${id}.jsonl` }).click();
+    URL.revokeObjectURL(url);
     announce("Conversation exported", { show: true });
   } catch (error) {
     announce(error.message, { urgent: true, show: true });

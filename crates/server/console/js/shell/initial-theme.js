@@ -1,9 +1,9 @@
-// Light or dark, before anything is drawn: as the system says, unless a person has chosen.
+// Applies the stored theme before the first paint; a classic script, because modules run too late.
 (() => {
   try {
     const chosen = localStorage.getItem("toolwright.theme");
     if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
   } catch {
-    // Without storage the system's choice holds.
+    // Without storage, the system's theme applies.
   }
 })();

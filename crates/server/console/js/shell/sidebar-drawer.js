@@ -1,30 +1,30 @@
-// On a narrow screen the sidebar is a drawer: a button opens it; Escape, a choice and a press beside it close it.
+// The sidebar as a drawer on narrow screens: a button opens it; Escape, navigation and the backdrop close it.
 
 import { icon } from "../ui/icons.js";
 
-export function drawer() {
-  const opener = document.getElementById("open-drawer");
-  const side = document.getElementById("sidebar");
-  const shade = document.getElementById("shade");
-  const rest = document.getElementById("stage");
-  opener.append(icon("menu"));
+export function sidebarDrawer() {
+  const openButton = document.getElementById("open-drawer");
+  const sidebar = document.getElementById("sidebar");
+  const backdrop = document.getElementById("backdrop");
+  const stage = document.getElementById("stage");
+  openButton.append(icon("menu"));
 
-  const set = (open) => {
-    document.body.classList.toggle("drawer-open", open);
-    opener.setAttribute("aria-expanded", String(open));
-    shade.hidden = !open;
-    // What is behind the drawer cannot be reached while it is open.
-    rest.inert = open;
-    if (open) side.querySelector("a, button").focus();
+  const setOpen = (isOpen) => {
+    document.body.classList.toggle("drawer-open", isOpen);
+    openButton.setAttribute("aria-expanded", String(isOpen));
+    backdrop.hidden = !isOpen;
+    // The content behind the open drawer must not be focusable.
+    stage.inert = isOpen;
+    if (isOpen) sidebar.querySelector("a, button").focus();
   };
-  const shut = () => {
+  const close = () => {
     if (!document.body.classList.contains("drawer-open")) return;
-    set(false);
-    opener.focus();
+    setOpen(false);
+    openButton.focus();
   };
-  opener.addEventListener("click", () => set(true));
-  shade.addEventListener("click", shut);
-  side.addEventListener("keydown", (event) => event.key === "Escape" && shut());
-  matchMedia("(min-width: 56rem)").addEventListener("change", (wide) => wide.matches && shut());
-  return { shut };
+  openButton.addEventListener("click", () => setOpen(true));
+  backdrop.addEventListener("click", close);
+  sidebar.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  matchMedia("(min-width: 56rem)").addEventListener("change", (query) => query.matches && close());
+  return { close };
 }

@@ -1,27 +1,27 @@
-// A conversation as a page shows it: turns of steps and calls, and what each streamed event changes in them.
+// The state of a conversation (turns of steps and calls), and how events change it.
 //
-// Pure data: nothing here touches the page.
+// Pure: no DOM, no requests.
 
 /**
  * @typedef {{kind: "text" | "reasoning" | "refusal", text: string} | {kind: "call", id: string}
  *   | {kind: "hosted", tool: string, input: string, output: string, failed: boolean}} Part
  * @typedef {{parts: Part[], at: number, endedAt: number | null, stop: any, usage: any, cost: number | null,
- *   model: any, sent: string[], raw: any[], words: boolean}} Step
- * @typedef {{id: string, tool: string, text: string, state: string, at: number, startedAt: number | null,
- *   endedAt: number | null, millis: number | null, asked: any, verdict: any, progress: any, result: any}} Call
- * @typedef {{user: any[] | null, at: number, endedAt: number | null, steps: Step[],
+ *   model: any, requests: string[], providerItems: any[], isInserted: boolean}} Step
+ * @typedef {{id: string, tool: string, argumentsText: string, state: string, at: number, startedAt: number | null,
+ *   endedAt: number | null, millis: number | null, approval: any, decision: any, progress: any, result: any}} Call
+ * @typedef {{message: any[] | null, at: number, endedAt: number | null, steps: Step[],
  *   calls: Map<string, Call>, end: any, error: string | null, usage: any, cost: number | null, version: number}} Turn
  */
 
 /** @returns {{turns: Turn[], running: boolean}} */
-export function empty() {
+export function emptyConversation() {
   return { turns: [], running: false };
 }
 
-/** Begins a turn with what a person said. */
-function say(conversation, content, at) {
+/** Begins a turn with the content of a user message, if there is one. */
+function beginTurn(conversation, content, at) {
   const turn = {
-    user: content,
+    message: content,
     at,
     endedAt: null,
     steps: [],
@@ -36,62 +36,64 @@ function say(conversation, content, at) {
   return turn;
 }
 
-/** The turn that things happen in; one of its own where nobody said anything. */
-export function current(conversation, at) {
-  return conversation.turns.at(-1) ?? say(conversation, null, at);
+/** Returns the last turn; begins one without a message if there is none. */
+export function currentTurn(conversation, at) {
+  return conversation.turns.at(-1) ?? beginTurn(conversation, null, at);
 }
 
-/** The turn of a call: mostly the last one, or the one before where a call was left undecided. */
-export function owner(conversation, id) {
+/** Returns the turn of a call: the last one, or the one before if the call is still undecided there. */
+export function turnOfCall(conversation, id) {
   const [before, last] = [conversation.turns.at(-2), conversation.turns.at(-1)];
   if (last?.calls.has(id)) return last;
   return before?.calls.get(id)?.endedAt === null ? before : undefined;
 }
 
-/** Since when the model has been asked: all that it waited for is over. */
-function since(turn) {
-  const over = [...turn.steps, ...turn.calls.values()].map((it) => it.endedAt ?? 0);
-  return Math.max(turn.beganAt ?? turn.at, ...over);
+/** Returns when the next step begins: after all previous steps and calls have ended. */
+function stepStart(turn) {
+  const ends = [...turn.steps, ...turn.calls.values()].map((item) => item.endedAt ?? 0);
+  return Math.max(turn.beganAt ?? turn.at, ...ends);
 }
 
-/** The step that is being written; a new one when the last is over. */
-export function writing(turn) {
+/** Returns the step that is being streamed; begins one if the last has ended. */
+export function openStep(turn) {
   const last = turn.steps.at(-1);
   if (last && last.endedAt === null) return last;
-  const blank = {
+  const step = {
     parts: [],
-    at: since(turn),
+    at: stepStart(turn),
     endedAt: null,
     stop: null,
     usage: null,
     cost: null,
     model: null,
-    sent: [],
-    raw: [],
+    requests: [],
+    providerItems: [],
+    isInserted: false,
   };
-  turn.steps.push({ ...blank, words: false });
-  return turn.steps.at(-1);
+  turn.steps.push(step);
+  return step;
 }
 
-/** The steps that a model took: words put into its mouth are none. */
-export function taken(turn) {
-  return turn.steps.filter((step) => !step.words);
+/** Returns the steps of the model, without assistant messages that a prompt has inserted. */
+export function modelSteps(turn) {
+  return turn.steps.filter((step) => !step.isInserted);
 }
 
-export function callOf(turn, id, tool, at) {
+/** Returns a call by its id; adds it to the turn if it is unknown. */
+export function ensureCall(turn, id, tool, at) {
   let call = turn.calls.get(id);
   if (!call) {
     call = {
       id,
       tool: tool ?? "",
-      text: "",
+      argumentsText: "",
       state: "writing",
       at,
       startedAt: null,
       endedAt: null,
       millis: null,
-      asked: null,
-      verdict: null,
+      approval: null,
+      decision: null,
       progress: null,
       result: null,
     };
@@ -101,32 +103,32 @@ export function callOf(turn, id, tool, at) {
   return call;
 }
 
-/** Gives a call its place in the step that is being written, unless it has one. */
-function place(turn, id) {
-  const placed = turn.steps.some((step) => step.parts.some((part) => part.id === id));
-  if (!placed) writing(turn).parts.push({ kind: "call", id });
+/** Adds a call to the step that is being streamed, unless a step has it. */
+function ensurePart(turn, id) {
+  const hasPart = turn.steps.some((step) => step.parts.some((part) => part.id === id));
+  if (!hasPart) openStep(turn).parts.push({ kind: "call", id });
 }
 
-function grow(step, kind, delta) {
+function appendDelta(step, kind, delta) {
   const last = step.parts.at(-1);
   if (last?.kind === kind) last.text += delta;
   else step.parts.push({ kind, text: delta });
 }
 
-export function finish(call, result, millis, at) {
+export function finishCall(call, result, millis, at) {
   call.result = result;
   call.endedAt = at;
   call.millis = millis ?? (call.startedAt ? at - call.startedAt : null);
   call.state = result.outcome === "ok" ? "done" : result.outcome === "denied" ? "denied" : "failed";
 }
 
-export function decide(call, verdict) {
-  call.verdict = verdict;
-  call.asked = null;
-  call.state = verdict.verdict === "deny" ? "denied" : "approved";
+export function applyDecision(call, decision) {
+  call.decision = decision;
+  call.approval = null;
+  call.state = decision.verdict === "deny" ? "denied" : "approved";
 }
 
-export function sum(turn) {
+export function sumUsage(turn) {
   const steps = turn.steps.filter((step) => step.usage);
   const total = (key) => steps.reduce((all, step) => all + (step.usage[key] ?? 0), 0);
   turn.usage = {
@@ -140,44 +142,44 @@ export function sum(turn) {
   turn.cost = isPriced ? steps.reduce((all, step) => all + step.cost, 0) : null;
 }
 
-/** Somebody said something: words of a person begin a turn, words in the model's name belong to one. */
-export function hear(conversation, role, content, at) {
+/** Adds a message: one of the user begins a turn, one of the assistant (from a prompt) is a step of the current turn. */
+export function addMessage(conversation, role, content, at) {
   const last = conversation.turns.at(-1);
   conversation.running = true;
-  if (role === "user") return say(conversation, content, at);
-  const turn = !last || last.end ? say(conversation, null, at) : last;
+  if (role === "user") return beginTurn(conversation, content, at);
+  const turn = !last || last.end ? beginTurn(conversation, null, at) : last;
   const texts = content.map((item) => ({ kind: "text", text: item.text ?? "" }));
-  Object.assign(writing(turn), { parts: texts, endedAt: at, words: true });
+  Object.assign(openStep(turn), { parts: texts, endedAt: at, isInserted: true });
   turn.version += 1;
   return turn;
 }
 
-export function ask(call, asked) {
-  call.asked = { ...call.asked, ...asked };
+export function requestApproval(call, approval) {
+  call.approval = { ...call.approval, ...approval };
   call.state = "waiting";
 }
 
-/** Adds what a decision needs to a call that waits for one. */
-export function pend(conversation, asked) {
+/** Adds a pending approval of a snapshot to its call. */
+export function addPendingApproval(conversation, approval) {
   const turn = conversation.turns.at(-1);
   if (!turn) return;
-  const call = callOf(turn, asked.call.id, asked.call.name, turn.at);
-  call.text ||= asked.call.arguments;
-  ask(call, asked);
+  const call = ensureCall(turn, approval.call.id, approval.call.name, turn.at);
+  call.argumentsText ||= approval.call.arguments;
+  requestApproval(call, approval);
   turn.version += 1;
 }
 
 /**
- * What a streamed event changes.
+ * Applies a streamed event.
  * @param {{turns: Turn[], running: boolean}} conversation
  * @param {any} event
  * @param {number} at when, in milliseconds since 1970
  * @returns {Turn} the turn that changed
  */
-export function apply(conversation, event, at) {
-  if (event.type === "said") return hear(conversation, event.role, event.content, at);
+export function applyEvent(conversation, event, at) {
+  if (event.type === "said") return addMessage(conversation, event.role, event.content, at);
   const id = typeof event.call === "string" ? event.call : event.result?.callId;
-  const turn = (event.type !== "call_begins" && owner(conversation, id)) || current(conversation, at);
+  const turn = (event.type !== "call_begins" && turnOfCall(conversation, id)) || currentTurn(conversation, at);
   turn.version += 1;
   EVENTS[event.type]?.(turn, event, at, conversation);
   return turn;
@@ -189,54 +191,55 @@ const EVENTS = {
     turn.model = event.model;
     turn.beganAt = at;
   },
-  sent: (turn, event) => writing(turn).sent.push(event.body),
-  text: (turn, event) => grow(writing(turn), "text", event.delta),
-  reasoning: (turn, event) => grow(writing(turn), "reasoning", event.delta),
+  sent: (turn, event) => openStep(turn).requests.push(event.body),
+  text: (turn, event) => appendDelta(openStep(turn), "text", event.delta),
+  reasoning: (turn, event) => appendDelta(openStep(turn), "reasoning", event.delta),
   call_begins: (turn, event, at) => {
-    callOf(turn, event.call, event.tool, at);
-    place(turn, event.call);
+    ensureCall(turn, event.call, event.tool, at);
+    ensurePart(turn, event.call);
   },
-  call_delta: (turn, event, at) => (callOf(turn, event.call, null, at).text += event.delta),
+  call_delta: (turn, event, at) => (ensureCall(turn, event.call, null, at).argumentsText += event.delta),
   call: (turn, { call }, at) => {
-    place(turn, call.id);
-    Object.assign(callOf(turn, call.id, call.name, at), { text: call.arguments, state: "called" });
+    ensurePart(turn, call.id);
+    Object.assign(ensureCall(turn, call.id, call.name, at), { argumentsText: call.arguments, state: "called" });
   },
-  hosted: (turn, { tool, input, output, failed }, at) =>
-    writing(turn).parts.push({ kind: "hosted", tool, input, output, failed }),
+  hosted: (turn, { tool, input, output, failed }) =>
+    openStep(turn).parts.push({ kind: "hosted", tool, input, output, failed }),
   step: (turn, { stop, usage, cost }, at) => {
-    Object.assign(writing(turn), { stop, usage, cost, endedAt: at, model: turn.model });
-    sum(turn);
+    Object.assign(openStep(turn), { stop, usage, cost, endedAt: at, model: turn.model });
+    sumUsage(turn);
   },
-  asked: (turn, { type, ...asked }, at) => ask(callOf(turn, asked.call.id, asked.call.name, at), asked),
-  decided: (turn, { type, call, ...verdict }, at) => decide(callOf(turn, call, null, at), verdict),
+  asked: (turn, { type, ...approval }, at) =>
+    requestApproval(ensureCall(turn, approval.call.id, approval.call.name, at), approval),
+  decided: (turn, { type, call, ...decision }, at) => applyDecision(ensureCall(turn, call, null, at), decision),
   running: (turn, event, at) =>
-    Object.assign(callOf(turn, event.call, event.tool, at), { state: "running", startedAt: at }),
-  progress: (turn, { type, call, ...progress }, at) => (callOf(turn, call, null, at).progress = progress),
-  update: (turn, { result }, at) => (callOf(turn, result.callId, result.tool, at).result = result),
-  result: (turn, { result, millis }, at) => finish(callOf(turn, result.callId, result.tool, at), result, millis, at),
+    Object.assign(ensureCall(turn, event.call, event.tool, at), { state: "running", startedAt: at }),
+  progress: (turn, { type, call, ...progress }, at) => (ensureCall(turn, call, null, at).progress = progress),
+  update: (turn, { result }, at) => (ensureCall(turn, result.callId, result.tool, at).result = result),
+  result: (turn, { result, millis }, at) =>
+    finishCall(ensureCall(turn, result.callId, result.tool, at), result, millis, at),
   paused: (turn, event, at, conversation) => (conversation.running = false),
   status: (turn, { message }) => (turn.status = message),
   metadata: (turn, { metadata }) => (turn.metadata = { ...turn.metadata, ...metadata }),
-  // Usage and cost are the sums over the steps, as they are after a reload; the event also counts turns without any.
+  // The event's usage and cost are ignored: after a reload only the sums over the steps are known.
   ended: (turn, { end, reason }, at, conversation) => {
-    close(turn, at, conversation);
+    endTurn(turn, at, conversation);
     turn.end = { end, reason };
   },
   error: (turn, event, at, conversation) => {
-    close(turn, at, conversation);
+    endTurn(turn, at, conversation);
     turn.error = event.message;
   },
 };
 
-/** Nothing more comes in this turn. */
-function close(turn, at, conversation) {
+function endTurn(turn, at, conversation) {
   conversation.running = false;
   turn.endedAt = at;
   for (const step of turn.steps) step.endedAt ??= at;
 }
 
-/** Whether somebody has to decide about a call before the turn goes on. */
-export function waits(conversation) {
+/** Returns true if a call of the last turn waits for a decision. */
+export function isAwaitingApproval(conversation) {
   const turn = conversation.turns.at(-1);
   return Boolean(turn) && !turn.end && [...turn.calls.values()].some((call) => call.state === "waiting");
 }

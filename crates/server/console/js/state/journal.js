@@ -1,78 +1,99 @@
-// What is kept of a conversation in, the conversation as a page shows it out.
+// Builds the state of a conversation from the entries of its journal.
 
-import { ask, callOf, current, decide, empty, finish, hear, owner, sum, taken, writing } from "./conversation.js";
+import {
+  addMessage,
+  applyDecision,
+  currentTurn,
+  emptyConversation,
+  ensureCall,
+  finishCall,
+  modelSteps,
+  openStep,
+  requestApproval,
+  sumUsage,
+  turnOfCall,
+} from "./conversation.js";
 
-/** What a page has a form for; anything else is seen in the raw response. */
-const SHOWN = new Set(["text", "reasoning", "refusal", "hosted"]);
+/** Items with a view of their own; the others are only displayed in the provider's response. */
+const PART_TYPES = new Set(["text", "reasoning", "refusal", "hosted"]);
 
 /**
- * What the journal says.
  * @param {any[]} entries
  */
 export function fromEntries(entries) {
-  const conversation = empty();
-  for (const entry of entries) read(conversation, entry);
+  const conversation = emptyConversation();
+  for (const entry of entries) applyEntry(conversation, entry);
   return conversation;
 }
 
-function read(conversation, { at, what }) {
+function applyEntry(conversation, { at, what }) {
   const [kind] = Object.keys(what);
-  const told = what[kind];
-  if (kind === "user" || kind === "assistant") return void hear(conversation, kind, told.content, at);
-  const turn = owner(conversation, told.call ?? told.result?.callId) ?? current(conversation, at);
-  const call = typeof told.call === "string" ? callOf(turn, told.call, null, at) : null;
+  const body = what[kind];
+  if (kind === "user" || kind === "assistant") return void addMessage(conversation, kind, body.content, at);
+  const turn = turnOfCall(conversation, body.call ?? body.result?.callId) ?? currentTurn(conversation, at);
+  const call = typeof body.call === "string" ? ensureCall(turn, body.call, null, at) : null;
   turn.version += 1;
-  if (kind === "step") readStep(turn, told, at);
-  else if (kind === "asked") ask(call, { arguments: told.arguments, token: told.token });
-  else if (kind === "decided") decide(call, told.verdict);
+  if (kind === "step") applyStep(turn, body, at);
+  else if (kind === "asked") requestApproval(call, { arguments: body.arguments, token: body.token });
+  else if (kind === "decided") applyDecision(call, body.verdict);
   else if (kind === "started") Object.assign(call, { state: "running", startedAt: at });
-  else if (kind === "finished") finish(callOf(turn, told.result.callId, told.result.tool, at), told.result, null, at);
-  else if (kind === "ended") Object.assign(turn, { end: told.end, endedAt: at });
+  else if (kind === "finished")
+    finishCall(ensureCall(turn, body.result.callId, body.result.tool, at), body.result, null, at);
+  else if (kind === "ended") Object.assign(turn, { end: body.end, endedAt: at });
 }
 
-function readStep(turn, { step: said, cost }, at) {
-  const step = writing(turn);
-  for (const { raw, call, type, ...item } of said.items) {
-    if (raw) step.raw.push(raw.json);
+function applyStep(turn, { step: modelStep, cost }, at) {
+  const step = openStep(turn);
+  for (const { raw, call, type, ...item } of modelStep.items) {
+    if (raw) step.providerItems.push(raw.json);
     if (call) {
-      Object.assign(callOf(turn, call.id, call.name, at), { text: call.arguments, state: "called" });
+      Object.assign(ensureCall(turn, call.id, call.name, at), { argumentsText: call.arguments, state: "called" });
       step.parts.push({ kind: "call", id: call.id });
-    } else if (SHOWN.has(type) && item.text !== "") {
+    } else if (PART_TYPES.has(type) && item.text !== "") {
       step.parts.push({ kind: type, ...item });
     }
   }
-  Object.assign(step, { endedAt: at, stop: said.stop, usage: said.usage, cost: cost ?? null, model: said.model });
-  sum(turn);
+  Object.assign(step, {
+    endedAt: at,
+    stop: modelStep.stop,
+    usage: modelStep.usage,
+    cost: cost ?? null,
+    model: modelStep.model,
+  });
+  sumUsage(turn);
 }
 
 /**
- * Copies the journal's times into a turn that was followed live. Events are stamped when they are sent, entries when they
- * are written; without this a reload would change the numbers.
+ * Copies the journal's times and provider items into a turn that was streamed. Events have the time at which they were
+ * sent, entries that at which they were written; without this, a reload would change the displayed durations.
  * @param {any} turn
- * @param {any[]} kept the turns of the journal
+ * @param {any[]} stored the turns of the journal
  */
-export function adopt(turn, kept) {
+export function copyTimes(turn, stored) {
   // A turn's first entry is written between its first and its last event.
-  const same = kept.find(({ at }) => turn.at <= at && at <= turn.endedAt);
-  if (!same) return;
-  const steps = taken(same);
-  taken(turn).forEach((step, index) => {
-    const { at, endedAt, model, raw } = steps[index] ?? step;
-    Object.assign(step, { at, endedAt, model, raw });
+  const source = stored.find(({ at }) => turn.at <= at && at <= turn.endedAt);
+  if (!source) return;
+  const steps = modelSteps(source);
+  modelSteps(turn).forEach((step, index) => {
+    const { at, endedAt, model, providerItems } = steps[index] ?? step;
+    Object.assign(step, { at, endedAt, model, providerItems });
   });
-  for (const [id, { at, startedAt, endedAt, millis }] of same.calls)
+  for (const [id, { at, startedAt, endedAt, millis }] of source.calls)
     Object.assign(turn.calls.get(id) ?? {}, { at, startedAt, endedAt, millis });
-  Object.assign(turn, { at: same.at, endedAt: same.endedAt });
+  Object.assign(turn, { at: source.at, endedAt: source.endedAt });
 }
 
 /**
- * Keeps what only the page has seen: requests as they were sent are in no journal.
- * @returns the conversation as it is now
+ * Copies the request bodies, which only events contain, from the previous state to the current one.
+ * @returns the current state
  */
-export function keepSent(now, before) {
-  now.turns.forEach((turn, index) => {
-    const seen = before.turns[index] ? taken(before.turns[index]) : [];
-    taken(turn).forEach((step, number) => (step.sent = step.sent.length ? step.sent : (seen[number]?.sent ?? [])));
+export function keepRequests(current, previous) {
+  current.turns.forEach((turn, index) => {
+    const previousSteps = previous.turns[index] ? modelSteps(previous.turns[index]) : [];
+    modelSteps(turn).forEach(
+      (step, number) =>
+        (step.requests = step.requests.length ? step.requests : (previousSteps[number]?.requests ?? [])),
+    );
   });
-  return now;
+  return current;
 }

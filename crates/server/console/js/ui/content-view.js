@@ -1,58 +1,69 @@
-// What a tool returned or a person said, item by item. Text from tools is shown as it is, never as Markdown.
+// Displays the content items of a message or a tool result. Text from tools is displayed verbatim, not as Markdown.
 
-import { h } from "./dom.js";
-import { json, pretty } from "./json-view.js";
-import { link } from "./link.js";
-import { size } from "./format.js";
+import { h, lazyDetails } from "./dom.js";
+import { jsonView, prettyJson } from "./json-view.js";
+import { externalLink } from "./link.js";
+import { textSize } from "./format.js";
 
-/** Pictures that cannot hold a script or an address. */
-const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** Image types that cannot contain scripts or URLs. */
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const LONG = 1500;
+const FOLD_ABOVE = 1500;
 
 /** @param {any[]} items @returns {HTMLElement[]} */
-export function content(items) {
-  return (items ?? []).map(item);
+export function contentView(items) {
+  return (items ?? []).map(itemView);
 }
 
-/** The text of the items alone. */
-export function plain(items) {
-  return (items ?? []).map((it) => it.text ?? it.name ?? "").join("\n");
+/** Returns the text of the items, or the names of those without text. */
+export function plainText(items) {
+  return (items ?? []).map((item) => item.text ?? item.name ?? "").join("\n");
 }
 
-function item(it) {
-  if (it.type === "text") return written(it.text);
-  if (it.type === "image") return picture(it);
-  if (it.type === "audio") return h("p", { class: "attachment" }, `Audio, ${it.mimeType}, ${size(it.data.length)}`);
-  if (it.type === "resource_link") return h("p", { class: "attachment" }, link(it.uri, [it.name || it.uri]));
-  if (it.type === "resource") return resource(it.resource);
-  return json(it, { label: "Content" });
+/** Displays the notes of a tool result, if it has any. */
+export function notesView(notes) {
+  if (!notes?.length) return null;
+  return h(
+    "ul",
+    { class: "notes" },
+    notes.map((note) => h("li", {}, note)),
+  );
 }
 
-function written(text) {
-  const looksLikeJson = /^\s*[[{]/.test(text) && pretty(text) !== text;
-  if (looksLikeJson) return json(text, { label: "Result", isText: true });
-  return folded(text);
+function itemView(item) {
+  if (item.type === "text") return textView(item.text);
+  if (item.type === "image") return imageView(item);
+  if (item.type === "audio")
+    return h("p", { class: "attachment" }, `Audio, ${item.mimeType}, ${textSize(item.data.length)}`);
+  if (item.type === "resource_link")
+    return h("p", { class: "attachment" }, externalLink(item.uri, [item.name || item.uri]));
+  if (item.type === "resource") return resourceView(item.resource);
+  return jsonView(item, { label: "Content" });
 }
 
-/** A long text begins folded: a page of log must not hide the answer. */
-function folded(text) {
-  if (text.length <= LONG) return h("pre", { class: "plain", dir: "auto" }, text);
-  const more = h("details", { class: "more" }, h("summary", {}, `All of it (${size(text.length)})`));
-  more.addEventListener("toggle", () => more.append(h("pre", { class: "plain", dir: "auto", tabindex: 0 }, text)), {
-    once: true,
-  });
-  return h("div", {}, h("pre", { class: "plain", dir: "auto" }, `${text.slice(0, LONG)}…`), more);
+function textView(text) {
+  const looksLikeJson = /^\s*[[{]/.test(text) && prettyJson(text) !== text;
+  if (looksLikeJson) return jsonView(text, { label: "Result", isText: true });
+  return foldedText(text);
 }
 
-function picture({ data, mimeType }) {
-  if (!PICTURES.has(mimeType) || !BASE64.test(data)) {
-    return h("p", { class: "attachment" }, `Picture, ${mimeType}, ${size(data.length)}: not shown`);
+/** Collapses a long text: pages of log output must not hide the answer. */
+function foldedText(text) {
+  if (text.length <= FOLD_ABOVE) return h("pre", { class: "plain", dir: "auto" }, text);
+  const more = lazyDetails("more", `All of it (${textSize(text.length)})`, () =>
+    h("pre", { class: "plain", dir: "auto", tabindex: 0 }, text),
+  );
+  return h("div", {}, h("pre", { class: "plain", dir: "auto" }, `${text.slice(0, FOLD_ABOVE)}…`), more);
+}
+
+function imageView({ data, mimeType }) {
+  if (!IMAGE_TYPES.has(mimeType) || !BASE64.test(data)) {
+    return h("p", { class: "attachment" }, `Picture, ${mimeType}, ${textSize(data.length)}: not shown`);
   }
   return h("img", { class: "picture", alt: "Picture from the tool", src: `data:${mimeType};base64,${data}` });
 }
 
-function resource({ uri, text, blob, mimeType }) {
-  const caption = h("p", { class: "attachment" }, link(uri, [uri]), mimeType ? ` · ${mimeType}` : "");
-  return h("div", {}, caption, text === undefined ? size(blob?.length ?? 0) : folded(text));
+function resourceView({ uri, text, blob, mimeType }) {
+  const caption = h("p", { class: "attachment" }, externalLink(uri, [uri]), mimeType ? ` · ${mimeType}` : "");
+  return h("div", {}, caption, text === undefined ? textSize(blob?.length ?? 0) : foldedText(text));
 }

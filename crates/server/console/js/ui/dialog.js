@@ -1,11 +1,10 @@
-// Dialogs of the browser's own kind: focus stays inside and goes back where it came from; Escape closes.
+// Modal dialogs on `<dialog>`, which keeps the focus inside, returns it afterwards and closes on Escape.
 
-import { h, button } from "./dom.js";
+import { h, button, uid } from "./dom.js";
 import { icon } from "./icons.js";
-import { uid } from "./dom.js";
 
 /**
- * Shows a dialog until it is closed.
+ * Opens a modal dialog; `closed` resolves to its return value.
  * @param {string} title
  * @param {(Node | string)[]} children
  * @param {Node[]} [buttons]
@@ -13,22 +12,22 @@ import { uid } from "./dom.js";
  */
 export function dialog(title, children, buttons = []) {
   const id = uid("dialog");
-  const close = button("Close", {
+  const closeButton = button("Close", {
     icon: icon("close"),
-    hidden: true,
+    iconOnly: true,
     small: true,
     on: { click: () => node.close("") },
   });
-  const head = h("header", {}, h("h2", { id }, title), close);
-  const foot = buttons.length ? h("footer", { class: "buttons" }, buttons) : null;
+  const header = h("header", {}, h("h2", { id }, title), closeButton);
+  const footer = buttons.length ? h("footer", { class: "buttons" }, buttons) : null;
   const body = h("div", { class: "dialog-body" }, children);
   /** @type {any} */
-  const node = h("dialog", { class: "dialog", "aria-labelledby": id }, head, body, foot);
-  // A click beside it closes it, too.
+  const node = h("dialog", { class: "dialog", "aria-labelledby": id }, header, body, footer);
+  // A click on the backdrop closes it.
   node.addEventListener("click", (event) => event.target === node && node.close(""));
   document.body.append(node);
   node.showModal();
-  // The keyboard must be able to scroll it.
+  // A scrollable element needs a tab stop to be scrolled with the keyboard.
   if (body.scrollHeight > body.clientHeight) body.tabIndex = 0;
   const closed = new Promise((resolve) => {
     node.addEventListener("close", () => {
@@ -40,15 +39,15 @@ export function dialog(title, children, buttons = []) {
 }
 
 /**
- * Asks before something is done that cannot be undone.
+ * Asks for confirmation of an action that cannot be undone.
  * @param {string} title
- * @param {Node | Node[]} body what it is about
- * @param {string} action the word on the button that does it
+ * @param {Node | Node[]} body the description of the action
+ * @param {string} action the label of the confirming button
  * @returns {Promise<boolean>}
  */
 export async function confirm(title, body, action) {
-  const go = button(action, { kind: "danger", on: { click: () => asked.node.close("yes") } });
-  const stay = button("Cancel", { autofocus: true, on: { click: () => asked.node.close("") } });
-  const asked = dialog(title, [body].flat(), [stay, go]);
-  return (await asked.closed) === "yes";
+  const confirmButton = button(action, { kind: "danger", on: { click: () => opened.node.close("yes") } });
+  const cancelButton = button("Cancel", { autofocus: true, on: { click: () => opened.node.close("") } });
+  const opened = dialog(title, [body].flat(), [cancelButton, confirmButton]);
+  return (await opened.closed) === "yes";
 }

@@ -1,18 +1,19 @@
-// Elements from plain data. Text only ever becomes text nodes: nothing in this console parses HTML.
+// Creates and updates DOM elements. Text only becomes text nodes: the console never parses HTML.
 //
-// Invisible characters are escaped here, for every page: `escape.js` lists which.
+// Invisible characters are escaped here for every page; `escape.js` lists them.
 
-import { HIDDEN, MISLEADING, escaped, pieces } from "./escape.js";
+import { INVISIBLE, MISLEADING, escapeText, splitEscapes } from "./escape.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
-// What a browser would run, or read as markup.
-const REFUSED = /^(on|style$|srcdoc$|innerhtml$|outerhtml$)/i;
+// Attributes that a browser would execute or parse as markup.
+const FORBIDDEN_ATTRIBUTES = /^(on|style$|srcdoc$|innerhtml$|outerhtml$)/i;
 
 /**
- * Makes an element.
+ * Creates an element.
  * @param {string} tag
- * @param {Record<string, any>} [props] attributes; `class`; `on` (listeners by event); `value`, `checked` as properties
+ * @param {Record<string, any>} [props] attributes; `class`; `on` (listeners by event); `value` and `checked` are set as
+ *   properties
  * @param {...(Child | Child[])} children
  * @returns {HTMLElement}
  */
@@ -23,39 +24,39 @@ export function h(tag, props = {}, ...children) {
       for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     } else if (value === null || value === undefined || value === false) {
       continue;
-    } else if (name === "value" || name === "checked" || name === "indeterminate") {
+    } else if (name === "value" || name === "checked") {
       node[name] = value;
-    } else if (REFUSED.test(name)) {
+    } else if (FORBIDDEN_ATTRIBUTES.test(name)) {
       throw new Error(`the attribute ${name} is never set`);
     } else {
       node.setAttribute(name, attributeText(name, value));
     }
   }
-  node.append(...nodes(children));
+  node.append(...toNodes(children));
   return node;
 }
 
 /**
- * Puts other children in.
+ * Replaces the children of an element.
  * @param {Element} parent
  * @param {...(Child | Child[])} children
  */
-export function fill(parent, ...children) {
-  parent.replaceChildren(...nodes(children));
+export function setChildren(parent, ...children) {
+  parent.replaceChildren(...toNodes(children));
   return parent;
 }
 
-function nodes(children) {
+function toNodes(children) {
   return children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .flatMap((child) => (child instanceof Node ? child : marked(String(child), HIDDEN)));
+    .flatMap((child) => (child instanceof Node ? child : escapedNodes(String(child), INVISIBLE)));
 }
 
-/** The text as nodes, with its invisible characters as marked escapes. */
-function marked(text, which) {
-  return pieces(text, which).map(({ text, isCode }) => {
-    if (!isCode) return document.createTextNode(text);
+/** Returns the text as nodes; characters that match the pattern become highlighted escapes. */
+function escapedNodes(text, pattern) {
+  return splitEscapes(text, pattern).map(({ text, isEscape }) => {
+    if (!isEscape) return document.createTextNode(text);
     const node = document.createElement("span");
     node.className = "escaped";
     node.title = "An invisible or reordering character, shown by its code";
@@ -65,24 +66,24 @@ function marked(text, which) {
 }
 
 /**
- * The nodes of a text that is read rather than approved: emoji and scripts that need joiners stay intact.
+ * Returns the nodes of a text that is read, not approved: emoji and scripts that need joiners stay intact.
  * @param {string} text
  * @returns {Node[]}
  */
-export function prose(text) {
-  return marked(text, MISLEADING);
+export function proseNodes(text) {
+  return escapedNodes(text, MISLEADING);
 }
 
-/** Attributes whose text is shown or read aloud. */
-const READ = new Set(["title", "aria-label", "placeholder", "alt"]);
+/** Attributes whose text is displayed or read by screen readers. */
+const SPOKEN_ATTRIBUTES = new Set(["title", "aria-label", "placeholder", "alt"]);
 
 function attributeText(name, value) {
   if (value === true) return "";
-  return READ.has(name) ? escaped(String(value), MISLEADING) : String(value);
+  return SPOKEN_ATTRIBUTES.has(name) ? escapeText(String(value), MISLEADING) : String(value);
 }
 
-/** Sets an attribute, or takes it away, only where that changes something. */
-export function attr(node, name, value) {
+/** Sets or removes an attribute, only if that changes it. */
+export function setAttribute(node, name, value) {
   if (value === null || value === undefined || value === false) {
     if (node.hasAttribute(name)) node.removeAttribute(name);
   } else {
@@ -92,31 +93,43 @@ export function attr(node, name, value) {
 }
 
 /**
- * Sets the text only where it changes, so that selections and screen readers are left alone.
+ * Sets the text of an element, only if it changes: selections and screen readers are not disturbed.
  * @param {Element} node
  * @param {string} value
- * @param {RegExp} [which] the characters to escape
+ * @param {RegExp} [pattern] which characters to escape
  */
-export function text(node, value, which = HIDDEN) {
-  if (node.textContent !== escaped(value, which)) fill(node, marked(value, which));
+export function setText(node, value, pattern = INVISIBLE) {
+  if (node.textContent !== escapeText(value, pattern)) setChildren(node, escapedNodes(value, pattern));
 }
 
-let count = 0;
+let lastId = 0;
 
-/** An id that no other element of the page has. */
-export function uid(prefix = "x") {
-  count += 1;
-  return `${prefix}-${count}`;
+/** Returns an id that is unique on the page. */
+export function uid(prefix) {
+  lastId += 1;
+  return `${prefix}-${lastId}`;
 }
 
-/** A button with an icon and a name. */
-export function button(label, { icon = null, kind = "", small = false, hidden = false, ...props } = {}) {
-  const classes = ["button", kind, small && "small", icon && hidden && "bare"].filter(Boolean).join(" ");
-  const named = hidden ? { "aria-label": label, title: label } : {};
+/** Creates a button; `iconOnly` makes the label its accessible name and tooltip. */
+export function button(label, { icon = null, kind = "", small = false, iconOnly = false, ...props } = {}) {
+  const classes = ["button", kind, small && "small", icon && iconOnly && "bare"].filter(Boolean).join(" ");
+  const naming = iconOnly ? { "aria-label": label, title: label } : {};
   return h(
     "button",
-    { type: "button", class: classes, ...named, ...props },
+    { type: "button", class: classes, ...naming, ...props },
     icon,
-    hidden ? null : h("span", {}, label),
+    iconOnly ? null : h("span", {}, label),
   );
+}
+
+/** Creates a `<details>` whose content is created when it is first opened. */
+export function lazyDetails(className, summary, createContent) {
+  const node = h("details", { class: className }, h("summary", {}, summary));
+  node.addEventListener("toggle", () => node.append(createContent()), { once: true });
+  return node;
+}
+
+/** Creates the message that stands in place of content that does not exist. */
+export function emptyState(title, ...children) {
+  return h("div", { class: "empty-state" }, h("h2", {}, title), children);
 }

@@ -1,67 +1,72 @@
-// Numbers and times in a person's words.
+// Formats numbers, times, token counts and costs for display.
 
-const ONE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const ONE_DIGIT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const WHOLE = new Intl.NumberFormat();
-const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** How long: `3 ms`, `1.2 s`, `2 min 5 s`. */
+/** Formats a duration: `3 ms`, `1.2 s`, `2 min 5 s`. */
 export function duration(millis) {
   if (millis < 1) return "<1 ms";
   if (millis < 1000) return `${Math.round(millis)} ms`;
-  if (millis < 60_000) return `${ONE.format(millis / 1000)} s`;
+  if (millis < 60_000) return `${ONE_DIGIT.format(millis / 1000)} s`;
   return `${Math.floor(millis / 60_000)} min ${Math.round((millis % 60_000) / 1000)} s`;
 }
 
-/** How many tokens; a tilde where nobody counted them. */
+/** Formats the total of tokens; a tilde marks an estimate. */
 export function tokens(usage) {
   const total = (usage.input ?? 0) + (usage.output ?? 0);
   return `${usage.estimated ? "~" : ""}${WHOLE.format(total)} tokens`;
 }
 
-/** In and out, for those who want to know. */
-export function tokensInOut(usage) {
-  const mark = usage.estimated ? "~" : "";
+/** Formats input, cached and output tokens. */
+export function tokenDetails(usage) {
+  const tilde = usage.estimated ? "~" : "";
   const cached = usage.cached ? ` (${WHOLE.format(usage.cached)} from cache)` : "";
-  return `${mark}${WHOLE.format(usage.input ?? 0)} tokens in${cached}, ${mark}${WHOLE.format(usage.output ?? 0)} out`;
+  return `${tilde}${WHOLE.format(usage.input ?? 0)} tokens in${cached}, ${tilde}${WHOLE.format(usage.output ?? 0)} out`;
 }
 
-/** What it cost; nothing where no price is known. */
+/** Formats a cost in dollars; null if no price is known. */
 export function cost(amount) {
   if (typeof amount !== "number") return null;
   if (amount === 0) return "$0";
   return amount < 0.01 ? `$${amount.toPrecision(2)}` : `$${amount.toFixed(2)}`;
 }
 
-/** How long ago. */
-export function ago(at, now = Date.now()) {
+/** Formats a time relative to now: `now`, `5 min. ago`, `3 Mar`. */
+export function relativeTime(at, now = Date.now()) {
   const minutes = Math.round((at - now) / 60_000);
   if (minutes > -1) return "now";
-  if (minutes > -60) return AGO.format(minutes, "minute");
-  if (minutes > -60 * 24) return AGO.format(Math.round(minutes / 60), "hour");
-  if (minutes > -60 * 24 * 7) return AGO.format(Math.round(minutes / 60 / 24), "day");
+  if (minutes > -60) return RELATIVE.format(minutes, "minute");
+  if (minutes > -60 * 24) return RELATIVE.format(Math.round(minutes / 60), "hour");
+  if (minutes > -60 * 24 * 7) return RELATIVE.format(Math.round(minutes / 60 / 24), "day");
   return DAY.format(at);
 }
 
-/** When exactly. */
-export function exact(at) {
-  return EXACT.format(at);
+/** Formats a date and time. */
+export function dateTime(at) {
+  return DATE_TIME.format(at);
 }
 
-/** How much text: `1.4 kB`. */
-export function size(characters) {
-  return characters < 1000 ? `${characters} B` : `${ONE.format(characters / 1000)} kB`;
+/** Formats the length of a text: `1.4 kB`. */
+export function textSize(characters) {
+  return characters < 1000 ? `${characters} B` : `${ONE_DIGIT.format(characters / 1000)} kB`;
 }
 
-/** `demo`, `openai:gpt-5`: a model by the name that `--model` takes. */
+/** Returns the name that `--model` takes: `demo`, `openai:gpt-5`. */
 export function modelName(model) {
   if (!model) return "";
   if (typeof model === "string") return model;
   return model.name ? `${model.vendor}:${model.name}` : model.vendor;
 }
 
-/** How many of what. */
+/** Formats a number with its noun: `1 step`, `2 steps`. */
 export function count(number, word) {
   return `${WHOLE.format(number)} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** Formats a JSON value: strings without quotes, everything else as JSON. */
+export function valueText(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-// Line drawings on a 24 × 24 grid, decorative: whatever they stand for is also said in words.
+// SVG icons on a 24 × 24 grid. They are decorative: every use has a text label too.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -19,7 +19,6 @@ const PATHS = {
   panel: "M4 5h16v14H4zM14 5v14",
   check: "M5 12.5 10 17 19 7",
   cross: "M7 7l10 10M17 7 7 17",
-  clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4l3 2",
   hand: "M12 3 22 20H2zM12 10v4M12 17h.01",
   chevron: "M9 6l6 6-6 6",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
@@ -29,7 +28,7 @@ const PATHS = {
 };
 
 /**
- * Draws one.
+ * Creates an icon.
  * @param {keyof typeof PATHS} name
  */
 export function icon(name) {

@@ -1,32 +1,31 @@
-// JSON for reading: indented, coloured, copied with one press.
+// Displays JSON: indented, with syntax highlighting and a copy button.
 
-import { h, button } from "./dom.js";
-import { icon } from "./icons.js";
-import { copy } from "./clipboard.js";
+import { h } from "./dom.js";
+import { copyButton } from "./clipboard.js";
 
-/** Beyond this, colours cost more than they help. */
-const COLOURED = 60_000;
+/** Longer texts are not highlighted: every token is an element. */
+const MAX_HIGHLIGHTED = 60_000;
 const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 
 /**
- * Shows a value, or a text that is perhaps JSON.
+ * Displays a value, or text that may be JSON.
  * @param {any} value
- * @param {{label?: string, isText?: boolean}} [options] isText: the value is JSON text
+ * @param {{label?: string, isText?: boolean}} [options] isText: the value is text that may be JSON
  */
-export function json(value, { label = "JSON", isText = false } = {}) {
-  const text = isText ? pretty(value) : (JSON.stringify(value, null, 2) ?? "");
-  const code = h("code", {}, text.length > COLOURED ? text : coloured(text));
-  const press = button(`Copy ${label.toLowerCase()}`, {
-    icon: icon("copy"),
-    hidden: true,
-    small: true,
-    on: { click: () => copy(text, `${label} copied`) },
-  });
-  return h("div", { class: "json" }, press, h("pre", { tabindex: 0, role: "group", "aria-label": label }, code));
+export function jsonView(value, { label = "JSON", isText = false } = {}) {
+  const text = isText ? prettyJson(value) : (JSON.stringify(value, null, 2) ?? "");
+  const code = h("code", {}, text.length > MAX_HIGHLIGHTED ? text : highlight(text));
+  const copy = copyButton(`Copy ${label.toLowerCase()}`, () => text, `${label} copied`);
+  return h("div", { class: "json" }, copy, h("pre", { tabindex: 0, role: "group", "aria-label": label }, code));
 }
 
-/** Indents a text if it is JSON, else leaves it as it is. */
-export function pretty(text) {
+/** Displays JSON in a collapsed `<details>`. */
+export function jsonDetails(summary, value, label = summary) {
+  return h("details", { class: "fold" }, h("summary", {}, summary), jsonView(value, { label }));
+}
+
+/** Indents a text if it is JSON; returns other text unchanged. */
+export function prettyJson(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
@@ -34,7 +33,7 @@ export function pretty(text) {
   }
 }
 
-function coloured(text) {
+function highlight(text) {
   const pieces = [];
   let at = 0;
   for (const match of text.matchAll(TOKENS)) {

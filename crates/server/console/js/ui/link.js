@@ -1,40 +1,40 @@
-// Which addresses a page may offer, whoever wrote them.
+// Links to URLs from untrusted text.
 
 import { h } from "./dom.js";
-import { HIDDEN } from "./escape.js";
+import { INVISIBLE } from "./escape.js";
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
 /**
- * The address if a person may be sent there, else nothing: only whole addresses of three schemes.
- * @param {string} address
+ * Returns the normalized URL if it is absolute and its scheme is allowed, else null.
+ * @param {string} url
  * @returns {string | null}
  */
-function safeAddress(address) {
+function safeUrl(url) {
   try {
-    const url = new URL(address.trim());
-    return SCHEMES.has(url.protocol) ? url.href : null;
+    const { protocol, href } = new URL(url.trim());
+    return SCHEMES.has(protocol) ? href : null;
   } catch {
     return null;
   }
 }
 
 /**
- * A link that opens elsewhere and tells nobody where from; plain text where the address is none to follow.
- * @param {string} address
+ * Creates a link that opens in a new tab without a referrer, or plain text if the URL is not allowed.
+ * @param {string} url
  * @param {(Node | string)[]} children
  * @returns {Node}
  */
-export function link(address, children) {
-  const safe = safeAddress(address);
-  if (!safe) return h("span", { class: "no-link", title: "This address is not opened from here" }, children);
-  const node = h("a", { href: safe, target: "_blank", rel: "noopener noreferrer nofollow", title: safe }, children);
-  // A text that looks like one address and leads to another says where it leads.
-  const words = node.textContent.replaceAll(HIDDEN, "").trim();
-  const shown = safeAddress(words) ?? safeAddress(`https://${words}`);
-  const looksLike = /^[\w-]+(\.[\w-]+)+(\/|$)|:\/\//.test(words);
-  if (looksLike && shown && new URL(shown).host !== new URL(safe).host) {
-    node.append(h("span", { class: "leads-to" }, ` (${new URL(safe).host})`));
+export function externalLink(url, children) {
+  const target = safeUrl(url);
+  if (!target) return h("span", { class: "blocked-link", title: "This address is not opened from here" }, children);
+  const node = h("a", { href: target, target: "_blank", rel: "noopener noreferrer nofollow", title: target }, children);
+  // A label that looks like a URL of another host is followed by the actual host.
+  const label = node.textContent.replaceAll(INVISIBLE, "").trim();
+  const shownUrl = safeUrl(label) ?? safeUrl(`https://${label}`);
+  const looksLikeUrl = /^[\w-]+(\.[\w-]+)+(\/|$)|:\/\//.test(label);
+  if (looksLikeUrl && shownUrl && new URL(shownUrl).host !== new URL(target).host) {
+    node.append(h("span", { class: "link-host" }, ` (${new URL(target).host})`));
   }
   return node;
 }

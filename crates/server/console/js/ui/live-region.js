@@ -1,47 +1,48 @@
-// What is said to people who do not see the page change, and a short note for those who do.
+// Announcements: ARIA live regions for screen readers, and an optional toast.
 
-import { h, prose, text } from "./dom.js";
+import { h, proseNodes, setText } from "./dom.js";
 import { MISLEADING } from "./escape.js";
 
 let timer = 0;
 
 /**
+ * Announces a message.
  * @param {string} message
- * @param {{urgent?: boolean, show?: boolean}} [options] urgent interrupts; show puts it on the page for a moment
+ * @param {{urgent?: boolean, show?: boolean}} [options] urgent: assertive, not polite; show: also as a toast
  */
 export function announce(message, { urgent = false, show = false } = {}) {
   const region = document.getElementById(urgent ? "alerts" : "status");
-  region.append(h("p", {}, prose(message)));
-  // Only what is new is read; what was read is not kept.
+  region.append(h("p", {}, proseNodes(message)));
+  // Screen readers read only additions.
   while (region.children.length > 20) region.firstElementChild.remove();
   if (!show) return;
-  const note = document.getElementById("note");
-  text(note, message, MISLEADING);
-  note.classList.add("shown");
+  const toast = document.getElementById("toast");
+  setText(toast, message, MISLEADING);
+  toast.classList.add("shown");
   clearTimeout(timer);
-  timer = setTimeout(() => note.classList.remove("shown"), 2500);
+  timer = setTimeout(() => toast.classList.remove("shown"), 2500);
 }
 
 /**
- * Reads a growing text aloud block by block: a piece is said when the next has begun, or at the end.
- * @returns {{grow: (text: string) => void, end: () => void}}
+ * Announces a streamed text paragraph by paragraph: each when the next one begins, the last at the end.
+ * @returns {{update: (text: string) => void, finish: () => void}}
  */
-export function reader() {
-  let said = 0;
-  let whole = "";
+export function textAnnouncer() {
+  let announced = 0;
+  let fullText = "";
   return {
-    grow(text) {
-      whole = text;
+    update(text) {
+      fullText = text;
       const end = text.lastIndexOf("\n\n");
-      if (end > said) {
-        announce(text.slice(said, end).trim());
-        said = end;
+      if (end > announced) {
+        announce(text.slice(announced, end).trim());
+        announced = end;
       }
     },
-    end() {
-      const rest = whole.slice(said).trim();
+    finish() {
+      const rest = fullText.slice(announced).trim();
       if (rest) announce(rest);
-      said = whole.length;
+      announced = fullText.length;
     },
   };
 }

@@ -1,18 +1,18 @@
-// Named values as a list: exactly what a tool receives, nothing shortened.
+// Displays the entries of an object as a list, nothing shortened: what is approved is what a tool receives.
 
 import { h } from "./dom.js";
-import { shown } from "../forms/schema.js";
+import { valueText } from "./format.js";
 
-/** @param {Record<string, any>} given */
-export function values(given) {
+/** @param {Record<string, any>} values */
+export function valueList(values) {
   return h(
     "dl",
     { class: "values" },
-    Object.entries(given).map(([key, value]) => [h("dt", {}, key), h("dd", {}, shown(value))]),
+    Object.entries(values).map(([key, value]) => [h("dt", {}, key), h("dd", {}, valueText(value))]),
   );
 }
 
-/** The arguments of a call. */
-export function argumentValues(args) {
-  return Object.keys(args ?? {}).length ? values(args) : h("p", { class: "quiet" }, "No arguments.");
+/** Displays the arguments of a call. */
+export function argumentList(args) {
+  return Object.keys(args ?? {}).length ? valueList(args) : h("p", { class: "quiet" }, "No arguments.");
 }
