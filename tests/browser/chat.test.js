@@ -1,22 +1,22 @@
-// Asking, following up, looking at the details, keeping and deleting.
+// The chat page: messages, follow-ups, details, export and deletion of conversations.
 
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { open } from "./support/page.js";
-import { serve } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServer } from "./support/server.js";
 
 describe("a chat with the demo model", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
   it("answers a question, and shows the call as a card", async (t) => {
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
-    await shot("welcome");
-    await ask("What time is it in Tokyo?");
-    await answers(1);
+    await screenshot("welcome");
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
     await turn(0)
       .locator(".prose", { hasText: /Tokyo: \d\d:\d\d:\d\d \(JST\)/ })
       .waitFor();
@@ -29,33 +29,33 @@ describe("a chat with the demo model", () => {
     await turn(0)
       .getByText(/2 steps · 1 call · ~\d+ tokens · \$0/)
       .waitFor();
-    await shot("answer");
+    await screenshot("answer");
   });
 
-  it("knows what a follow-up means", async (t) => {
-    const { ask, answers, turn } = await open(t, server.url);
-    await ask("What time is it in Tokyo?");
-    await answers(1);
-    await ask("And the weather there?");
-    await answers(2);
+  it("answers a follow-up", async (t) => {
+    const { send, waitForTurns, turn } = await openPage(t, server.url);
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
+    await send("And the weather there?");
+    await waitForTurns(2);
     await turn(1).locator(".prose", { hasText: "22C" }).waitFor();
     await turn(1).getByRole("region", { name: "Call of Weather" }).waitFor();
   });
 
   it("shows a call that failed, and why", async (t) => {
-    const { ask, answers, turn, shot } = await open(t, server.url);
-    await ask("What time is it in Atlantis?");
-    await answers(1);
+    const { send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send("What time is it in Atlantis?");
+    await waitForTurns(1);
     const card = turn(0).getByRole("region", { name: "Call of City time" });
     await card.getByRole("heading", { name: "Failed" }).waitFor();
     await card.getByText(/unknown city `Atlantis`/).waitFor();
-    await shot("failed");
+    await screenshot("failed");
   });
 
-  it("shows a turn over time, and each step", async (t) => {
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
-    await ask("What is the weather in Paris?");
-    await answers(1);
+  it("shows the timeline of a turn, and the requests of each step", async (t) => {
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send("What is the weather in Paris?");
+    await waitForTurns(1);
     await turn(0).getByRole("button", { name: "Details" }).click();
     const panel = page.getByRole("complementary", { name: "Details of the turn" });
     const bars = panel.locator(".timeline li");
@@ -64,7 +64,7 @@ describe("a chat with the demo model", () => {
       "get_weather",
       "Step 2: the model",
     ]);
-    await shot("timeline");
+    await screenshot("timeline");
     await panel.getByRole("tab", { name: "Wire" }).click();
     await panel.getByRole("heading", { name: "Step 2" }).waitFor();
     await panel.locator("summary", { hasText: "Response" }).first().click();
@@ -73,10 +73,10 @@ describe("a chat with the demo model", () => {
     await panel.waitFor({ state: "hidden" });
   });
 
-  it("lists conversations: opens, exports, and deletes them after asking", async (t) => {
-    const { page, ask, answers, turn, shot } = await open(t, server.url);
-    await ask("Convert 100 C to Fahrenheit");
-    await answers(1);
+  it("lists conversations: opens, exports, and deletes them after a confirmation", async (t) => {
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, server.url);
+    await send("Convert 100 C to Fahrenheit");
+    await waitForTurns(1);
     const list = page.getByRole("navigation", { name: "Conversations" });
     await list.getByRole("link", { name: /Convert 100 C/ }).waitFor();
     assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Convert 100 C to Fahrenheit");
@@ -99,38 +99,41 @@ describe("a chat with the demo model", () => {
     const remove = list.getByRole("button", { name: "Delete Convert 100 C to Fahrenheit" });
     await list.getByRole("link", { name: /Convert 100 C/ }).hover();
     await remove.click();
-    const asked = page.getByRole("dialog", { name: "Delete this conversation?" });
-    await shot("delete");
-    await asked.getByRole("button", { name: "Cancel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete this conversation?" });
+    await screenshot("delete");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await list.getByRole("link", { name: /Convert 100 C/ }).hover();
     await remove.click();
-    await asked.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
     await list.getByRole("link", { name: /Convert 100 C/ }).waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
   });
 
   it("opens a page at any address", async (t) => {
-    const greets = /What can I do for you|There is no (tool|such conversation)/;
+    const headings = /What can I do for you|There is no (tool|such conversation)/;
     for (const address of ["/#/c/%E0%A4%A", "/#/tools/no-such-tool", "/#/nonsense/%", "/#"]) {
-      const { page } = await open(t, server.url + address);
-      await page.getByRole("heading", { level: 2, name: greets }).waitFor();
+      const { page } = await openPage(t, server.url + address);
+      await page.getByRole("heading", { level: 2, name: headings }).waitFor();
     }
   });
 
-  it("says of a link to an unknown conversation that there is none, and begins another", async (t) => {
-    const { page, ask, answers, turn, shot, accessible } = await open(t, `${server.url}/#/c/no-such-conversation`);
+  it("shows that an unknown conversation does not exist, and starts another", async (t) => {
+    const { page, send, waitForTurns, turn, screenshot, assertAccessible } = await openPage(
+      t,
+      `${server.url}/#/c/no-such-conversation`,
+    );
     await page.getByRole("heading", { name: "There is no such conversation" }).waitFor();
     await page.getByText(/belongs to another person/).waitFor();
     assert.equal(await page.getByRole("button", { name: "Export this conversation" }).isVisible(), false);
-    await accessible("an unknown conversation");
-    await shot("unknown");
-    await ask("What time is it in Tokyo?");
-    await answers(1);
+    await assertAccessible("an unknown conversation");
+    await screenshot("unknown");
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
     await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
     assert.match(await page.evaluate(() => location.hash), /^#\/c\/web-/);
     await page.getByRole("heading", { name: "There is no such conversation" }).waitFor({ state: "detached" });
 
-    // A server may also refuse it.
+    // The server may also respond with 404.
     const error = { error: { kind: "unknown", message: "there is no such conversation" } };
     await page.route("**/api/conversations/refused", (route) => route.fulfill({ status: 404, json: error }));
     await page.goto(`${server.url}/#/c/refused`);
@@ -139,13 +142,13 @@ describe("a chat with the demo model", () => {
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
   });
 
-  it("says so when the conversation is deleted on another page", async (t) => {
-    const one = await open(t, server.url);
-    await one.ask("What time is it in Tokyo?");
-    await one.answers(1);
+  it("shows that the conversation was deleted in another tab", async (t) => {
+    const one = await openPage(t, server.url);
+    await one.send("What time is it in Tokyo?");
+    await one.waitForTurns(1);
     const address = one.page.url();
-    const two = await open(t, address);
-    await two.answers(1);
+    const two = await openPage(t, address);
+    await two.waitForTurns(1);
     const id = decodeURIComponent(address.split("/c/")[1]);
     const deleted = await fetch(`${server.url}/api/conversations/${id}`, { method: "DELETE" });
     assert.equal(deleted.status, 204);
@@ -155,18 +158,18 @@ describe("a chat with the demo model", () => {
     }
   });
 
-  it("sends a suggestion when it is clicked, and leaves alone what is being written", async (t) => {
-    const { page, message, answers, turn } = await open(t, server.url);
+  it("sends a suggestion when it is clicked, and keeps the draft", async (t) => {
+    const { page, message, waitForTurns, turn } = await openPage(t, server.url);
     await message.fill("Something else");
     await page.getByRole("button", { name: "What time is it in Tokyo?", exact: true }).click();
-    await answers(1);
+    await waitForTurns(1);
     assert.equal(await turn(0).locator(".bubble p").textContent(), "What time is it in Tokyo?");
     await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
     assert.equal(await message.inputValue(), "Something else");
   });
 
-  it("keeps the name of an option on one line", async (t) => {
-    const { page } = await open(t, server.url);
+  it("does not break a line within the name of an option", async (t) => {
+    const { page } = await openPage(t, server.url);
     const hint = page.locator(".welcome p", { hasText: "--model" });
     await hint.waitFor();
     const broken = [];

@@ -1,14 +1,14 @@
-// What Markdown means, and what becomes of text that only looks like it.
+// The Markdown renderer, with valid, unclosed and deeply nested input.
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { started } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServerFor } from "./support/server.js";
 
 describe("Markdown", () => {
-  it("that nests without end, or never closes, is shown all the same", async (t) => {
-    const server = await started(t);
-    const { page } = await open(t, server.url);
+  it("with deep nesting or unclosed delimiters is rendered, with limited depth", async (t) => {
+    const server = await startServerFor(t);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const texts = [
       "[",
@@ -32,20 +32,20 @@ describe("Markdown", () => {
       "_*",
     ];
     const depths = await page.evaluate(async (texts) => {
-      const { markdown } = await import("/js/markdown.js");
-      const place = document.createElement("div");
+      const { markdown } = await import("/js/markdown/markdown.js");
+      const parent = document.createElement("div");
       const rendered = texts.map((text) => {
         const whole = text.repeat(5000);
-        place.replaceChildren();
-        markdown(place, whole);
+        parent.replaceChildren();
+        markdown(parent, whole);
         const closed = `${whole}\n\n${"*".repeat(5000)}a${"*".repeat(5000)} ${"[".repeat(5000)}x${"](https://a.example)".repeat(5000)}`;
-        markdown(place, closed);
+        markdown(parent, closed);
         let depth = 0;
         const walk = (node, at) => {
           depth = Math.max(depth, at);
           for (const child of node.children) walk(child, at + 1);
         };
-        walk(place, 0);
+        walk(parent, 0);
         return depth;
       });
       return rendered;
@@ -53,19 +53,19 @@ describe("Markdown", () => {
     assert.ok(Math.max(...depths) < 64, depths.join());
   });
 
-  it("renders what Markdown means, and nothing else", async (t) => {
-    const server = await started(t);
-    const { page } = await open(t, server.url);
+  it("is rendered, and nothing else is", async (t) => {
+    const server = await startServerFor(t);
+    const { page } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     const html = (source) =>
       page.evaluate(async (source) => {
-        const { markdown } = await import("/js/markdown.js");
-        const place = document.createElement("div");
-        markdown(place, source);
-        for (const node of place.querySelectorAll("[dir]")) node.removeAttribute("dir");
-        for (const node of place.querySelectorAll("a"))
+        const { markdown } = await import("/js/markdown/markdown.js");
+        const parent = document.createElement("div");
+        markdown(parent, source);
+        for (const node of parent.querySelectorAll("[dir]")) node.removeAttribute("dir");
+        for (const node of parent.querySelectorAll("a"))
           for (const name of ["rel", "target", "title"]) node.removeAttribute(name);
-        return place.innerHTML;
+        return parent.innerHTML;
       }, source);
     const cases = [
       [
@@ -90,6 +90,6 @@ describe("Markdown", () => {
       ["***", "<hr>"],
       ["a &amp; <b>", "<p>a &amp;amp; &lt;b&gt;</p>"],
     ];
-    for (const [source, wanted] of cases) assert.equal(await html(source), wanted, source);
+    for (const [source, expected] of cases) assert.equal(await html(source), expected, source);
   });
 });

@@ -1,28 +1,28 @@
-// A server that wants a token.
+// A server that requires a token.
 
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { started } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServerFor } from "./support/server.js";
 
 describe("a server with a token", () => {
-  it("lets in who brings it in the address, which forgets it at once", async (t) => {
-    const server = await started(t, { args: ["--token", "a-token-of-the-test-0123456789"] });
-    const { page, ask, answers, turn } = await open(t, `${server.url}/#token=a-token-of-the-test-0123456789`);
+  it("accepts it in the URL, from which it is removed at once", async (t) => {
+    const server = await startServerFor(t, { args: ["--token", "a-token-of-the-test-0123456789"] });
+    const { page, send, waitForTurns, turn } = await openPage(t, `${server.url}/#token=a-token-of-the-test-0123456789`);
     await page.getByRole("heading", { name: "What can I do for you?" }).waitFor();
     assert.equal(page.url().includes("a-token"), false);
-    await ask("What time is it in Tokyo?");
-    await answers(1);
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
     await page.reload();
     await turn(0).locator(".prose", { hasText: "JST" }).waitFor();
   });
 
-  it("asks everybody else for it", async (t) => {
-    const server = await started(t, { args: ["--token", "a-token-of-the-test-0123456789"] });
-    const { page, shot, accessible } = await open(t, server.url);
+  it("asks for it otherwise", async (t) => {
+    const server = await startServerFor(t, { args: ["--token", "a-token-of-the-test-0123456789"] });
+    const { page, screenshot, assertAccessible } = await openPage(t, server.url);
     await page.getByRole("heading", { name: "This server wants a token" }).waitFor();
-    await accessible("token");
-    await shot("token");
+    await assertAccessible("token");
+    await screenshot("token");
     await page.getByLabel("Token").fill("wrong");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("The server refuses this token.").waitFor();

@@ -1,17 +1,17 @@
-// The pages of tools and prompts.
+// The tools page and the prompts page.
 
 import { after, before, describe, it } from "node:test";
 import assert from "node:assert/strict";
-import { open } from "./support/page.js";
-import { serve, started } from "./support/server.js";
+import { openPage } from "./support/page.js";
+import { startServer, startServerFor } from "./support/server.js";
 
 describe("the tools page", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
-  it("tries a tool from its form", async (t) => {
-    const { page, shot } = await open(t, `${server.url}/#/tools`);
+  it("calls a tool from its form", async (t) => {
+    const { page, screenshot } = await openPage(t, `${server.url}/#/tools`);
     await page.getByRole("searchbox", { name: "Find a tool" }).fill("weather");
     await page.getByRole("link", { name: /Weather/ }).click();
     await page.getByRole("button", { name: "Call" }).click();
@@ -19,17 +19,17 @@ describe("the tools page", () => {
     await page.getByRole("textbox", { name: "city" }).fill("Tokyo");
     await page.getByRole("button", { name: "Call" }).click();
     await page.getByText("Tokyo: Rainy, 22C / 72F, 90% humidity").waitFor();
-    await shot("tool");
+    await screenshot("tool");
   });
 
-  it("says what is wrong with the tools of attached servers", async (t) => {
-    const away = await started(t, { settings: '[mcp.servers.gone]\ncommand = "no-such-program"\n' });
-    const { page } = await open(t, `${away.url}/#/tools`);
+  it("shows warnings about the tools of attached servers", async (t) => {
+    const attached = await startServerFor(t, { settings: '[mcp.servers.gone]\ncommand = "no-such-program"\n' });
+    const { page } = await openPage(t, `${attached.url}/#/tools`);
     await page.getByText("cannot start `no-such-program`").waitFor();
   });
 
   it("takes the same arguments as JSON", async (t) => {
-    const { page } = await open(t, `${server.url}/#/tools/convert_temperature`);
+    const { page } = await openPage(t, `${server.url}/#/tools/convert_temperature`);
     await page.getByRole("textbox", { name: /value/ }).fill("100");
     await page.getByText("JSON", { exact: true }).click();
     const raw = page.getByRole("textbox", { name: /Arguments/ });
@@ -39,31 +39,31 @@ describe("the tools page", () => {
     await page.getByText("100.0C = 212.0F").waitFor();
   });
 
-  it("asks before it calls what needs approval", async (t) => {
-    const { page } = await open(t, `${server.url}/#/tools/issue_refund`);
+  it("asks for confirmation of a call that needs approval", async (t) => {
+    const { page } = await openPage(t, `${server.url}/#/tools/issue_refund`);
     await page.getByRole("textbox", { name: /order/ }).fill("T-1");
     await page.getByRole("textbox", { name: /amount/ }).fill("5");
     await page.getByRole("button", { name: "Call", exact: true }).click();
-    const asked = page.getByRole("dialog", { name: "Call Issue refund?" });
-    await asked.getByRole("button", { name: "Cancel" }).click();
+    const dialog = page.getByRole("dialog", { name: "Call Issue refund?" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Not called.").waitFor();
     await page.getByRole("button", { name: "Call", exact: true }).click();
-    await asked.getByRole("button", { name: "Call it" }).click();
+    await dialog.getByRole("button", { name: "Call it" }).click();
     await page.getByText("Refunded 5.00 EUR for order T-1 (customer request)").waitFor();
   });
 
-  it("shows what each provider is told, and what is lost", async (t) => {
-    const { page, shot } = await open(t, `${server.url}/#/tools/issue_refund`);
+  it("shows the schema for each provider, and its losses", async (t) => {
+    const { page, screenshot } = await openPage(t, `${server.url}/#/tools/issue_refund`);
     await page.getByRole("combobox", { name: "Lowered for" }).selectOption("gemini");
     const losses = page.getByRole("group", { name: "Losses" });
     await losses.getByRole("cell", { name: "/properties/reason" }).waitFor();
     await page.getByText("What it is told").click();
     await page.getByRole("group", { name: "Lowered schema" }).getByText('"propertyOrdering"').waitFor();
-    await shot("lowering");
+    await screenshot("lowering");
   });
 
-  it("says that a tool failed", async (t) => {
-    const { page } = await open(t, `${server.url}/#/tools/get_city_time`);
+  it("shows that a tool failed", async (t) => {
+    const { page } = await openPage(t, `${server.url}/#/tools/get_city_time`);
     await page.getByRole("textbox", { name: "city" }).fill("Atlantis");
     await page.getByRole("textbox", { name: "city" }).press("Enter");
     await page.locator(".outcome", { hasText: "failed" }).waitFor();
@@ -73,22 +73,22 @@ describe("the tools page", () => {
 
 describe("the prompts page", () => {
   let server;
-  before(async () => (server = await serve()));
+  before(async () => (server = await startServer()));
   after(() => server.kill());
 
-  it("fills a prompt in and sends it along", async (t) => {
-    const { page, ask, answers, turn, shot } = await open(t, `${server.url}/#/prompts`);
+  it("fills in a prompt and sends it with a message", async (t) => {
+    const { page, send, waitForTurns, turn, screenshot } = await openPage(t, `${server.url}/#/prompts`);
     const prompt = page.getByRole("form", { name: "Summarize" });
     await prompt.getByRole("textbox", { name: /topic/ }).fill("bees");
     await prompt.getByRole("button", { name: "Preview" }).click();
     await prompt.getByText(/content on bees concisely, in 100 words/).waitFor();
-    await shot("prompt");
+    await screenshot("prompt");
     await prompt.getByRole("button", { name: "Insert into the chat" }).click();
-    await page.locator(".attached", { hasText: "Summarize" }).waitFor();
-    await ask("What time is it in Tokyo?");
-    await answers(1);
+    await page.locator(".attached-prompt", { hasText: "Summarize" }).waitFor();
+    await send("What time is it in Tokyo?");
+    await waitForTurns(1);
     await page.locator(".prose", { hasText: /content on bees concisely/ }).waitFor();
-    await page.locator(".attached", { hasText: "Summarize" }).waitFor({ state: "hidden" });
+    await page.locator(".attached-prompt", { hasText: "Summarize" }).waitFor({ state: "hidden" });
     assert.ok(await turn(0).isVisible());
   });
 });

@@ -1,4 +1,4 @@
-// Debian's Chromium, and a page that notices whatever must not happen on it.
+// Opens pages in Debian's Chromium. A test fails on script errors, dialogs, CSP violations and requests to other hosts.
 
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -12,25 +12,25 @@ const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
-const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const NO_NETWORK = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 let launched = null;
 
-/** One browser for all tests. */
+/** Returns the browser that all tests share. */
 function browser() {
-  launched ??= chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET] });
+  launched ??= chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...NO_NETWORK] });
   return launched;
 }
 
 after(async () => (await launched)?.close());
 
 /**
- * Opens a page in a profile of its own, for one test; it fails if anything happens that must not.
+ * Opens a page with its own profile for one test.
  * @param {any} t
  * @param {string} url
  * @param {{width?: number, height?: number, dark?: boolean, touch?: boolean}} [options]
  */
-export async function open(t, url, { width = 1200, height = 800, dark = false, touch = false } = {}) {
+export async function openPage(t, url, { width = 1200, height = 800, dark = false, touch = false } = {}) {
   const context = await (
     await browser()
   ).newContext({
@@ -42,23 +42,23 @@ export async function open(t, url, { width = 1200, height = 800, dark = false, t
   });
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
-  const faults = [];
-  page.on("pageerror", (error) => faults.push(`error: ${error.stack}`));
+  const violations = [];
+  page.on("pageerror", (error) => violations.push(`error: ${error.stack}`));
   page.on("dialog", (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
+    violations.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
   page.on(
     "console",
-    (message) => /Content Security Policy|Refused to/.test(message.text()) && faults.push(message.text()),
+    (message) => /Content Security Policy|Refused to/.test(message.text()) && violations.push(message.text()),
   );
   page.on("request", (request) => {
-    const asked = request.url();
-    if (!asked.startsWith(new URL(url).origin) && !/^(data|blob):/.test(asked)) faults.push(`request: ${asked}`);
+    const target = request.url();
+    if (!target.startsWith(new URL(url).origin) && !/^(data|blob):/.test(target)) violations.push(`request: ${target}`);
   });
   t.after(async () => {
     await context.close();
-    assert.deepEqual(faults, []);
+    assert.deepEqual(violations, []);
   });
   await page.goto(url);
   return { page, ...actions(page) };
@@ -68,33 +68,33 @@ function actions(page) {
   const message = page.getByRole("textbox", { name: "Message" });
   return {
     message,
-    /** Writes and sends. */
-    async ask(text) {
+    /** Sends a message. */
+    async send(text) {
       await message.fill(text);
       await message.press("Enter");
     },
     turn: (number) => page.locator(".turn").nth(number),
-    /** Waits until so many turns are over. */
-    async answers(count) {
+    /** Waits until this number of turns has ended. */
+    async waitForTurns(count) {
       await page
-        .locator(".turn-foot:visible")
+        .locator(".turn-footer:visible")
         .nth(count - 1)
         .waitFor();
     },
-    /** Keeps what is seen, for a person to look at. */
-    async shot(name) {
+    /** Saves a screenshot for review by a person. */
+    async screenshot(name) {
       mkdirSync(SHOTS, { recursive: true });
       await page.screenshot({ path: join(SHOTS, `${name}.png`) });
     },
-    /** No serious or critical finding of axe. */
-    async accessible(where) {
+    /** Asserts that axe finds no serious or critical violation. */
+    async assertAccessible(where) {
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-      const grave = violations.filter((it) => it.impact === "serious" || it.impact === "critical");
-      const told = grave.map(
+      const severe = violations.filter((it) => it.impact === "serious" || it.impact === "critical");
+      const report = severe.map(
         (it) => `${it.id}: ${it.nodes.map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`,
       );
-      assert.deepEqual(told, [], where);
+      assert.deepEqual(report, [], where);
     },
   };
 }

@@ -1,4 +1,4 @@
-// The real program, serving the console on a port of its own.
+// Starts the real program, which serves the console on a free port.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,16 +6,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Starts `toolwright serve`.
+ * Starts `toolwright serve`; the caller must kill it.
  * @param {{model?: string, settings?: string, port?: number, store?: string, args?: string[]}} [options]
  *   settings: the text of a `toolwright.toml`
  */
-export async function serve({ model = "demo", settings = "", port = 0, store = "memory:", args = [] } = {}) {
+export async function startServer({ model = "demo", settings = "", port = 0, store = "memory:", args = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-browser-"));
   writeFileSync(join(folder, "toolwright.toml"), settings);
-  const words = ["serve", "--addr", `127.0.0.1:${port}`, "--model", model, "--store", store, ...args];
+  const command = ["serve", "--addr", `127.0.0.1:${port}`, "--model", model, "--store", store, ...args];
   const { PATH } = process.env;
-  const child = spawn(process.env.TOOLWRIGHT, words, {
+  const child = spawn(process.env.TOOLWRIGHT, command, {
     cwd: folder,
     env: { PATH, HOME: folder },
     stdio: ["ignore", "pipe", "pipe"],
@@ -25,7 +25,7 @@ export async function serve({ model = "demo", settings = "", port = 0, store = "
   return {
     url,
     port: Number(new URL(url).port),
-    /** Ends it without a word, as a crash does. */
+    /** Kills the process without a shutdown, as a crash does. */
     async kill() {
       child.kill("SIGKILL");
       await ended;
@@ -34,30 +34,30 @@ export async function serve({ model = "demo", settings = "", port = 0, store = "
   };
 }
 
-/** A server for one test. */
-export async function started(t, options) {
-  const server = await serve(options);
+/** Starts a server for one test. */
+export async function startServerFor(t, options) {
+  const server = await startServer(options);
   t.after(() => server.kill());
   return server;
 }
 
-/** Waits for the line that says where it listens. */
+/** Waits for the line with the URL. */
 function address(child) {
   return new Promise((resolve, reject) => {
-    let said = "";
-    const hear = (piece) => {
-      said += piece;
-      const found = /(http:\/\/127\.0\.0\.1:\d+)\S*\s/.exec(said);
+    let output = "";
+    const read = (chunk) => {
+      output += chunk;
+      const found = /(http:\/\/127\.0\.0\.1:\d+)\S*\s/.exec(output);
       if (found) resolve(found[1]);
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code}:\n${said}`)));
+    child.once("exit", (code) => reject(new Error(`the server exited with ${code}:\n${output}`)));
   });
 }
 
-/** A file for conversations that outlives the server. */
+/** Creates a store file that outlives the server. */
 export function storeFile() {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-browser-"));
   return {

@@ -137,7 +137,7 @@ fn is_writable_by_others(file: &File) -> io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn others_may_write(_: &File) -> io::Result<bool> {
+fn is_writable_by_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 

@@ -35,7 +35,7 @@ pub(super) fn take_stdout() -> io::Result<Output> {
 
 /// Takes standard output as it is; nobody else should print.
 #[cfg(not(unix))]
-pub(super) fn take() -> io::Result<Output> {
+pub(super) fn take_stdout() -> io::Result<Output> {
     Ok(Box::new(tokio::io::stdout()))
 }
 

@@ -194,8 +194,8 @@ fn default_transport(patience: &Timeouts) -> Result<Arc<dyn Transport>, ModelErr
 }
 
 #[cfg(not(feature = "http"))]
-fn own(_: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
-    let message = "nothing carries the requests: say what with `Connect::transport`, or build with the feature `models` of toolwright";
+fn default_transport(_: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
+    let message = "no transport is set: set one with `ModelBuilder::transport`, or build with the feature `models` of toolwright";
     Err(ModelError::new(ModelErrorKind::BadRequest, message))
 }
 

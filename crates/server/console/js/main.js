@@ -1,27 +1,27 @@
-// The shell: pages by address, what they share, the drawer, the keys.
+// The entry point: routes the URL to a page, and wires up the sidebar, the header and the shortcuts.
 
-import { h, attr, button, fill, text } from "./dom.js";
-import { icon } from "./icons.js";
-import { api, decoded, keepToken, takeToken } from "./api.js";
-import { whenBack } from "./back.js";
-import { chatPage } from "./chat.js";
-import { coded } from "./coded.js";
-import { conversationList, download } from "./conversations.js";
-import { modelName } from "./format.js";
-import { promptsPage } from "./prompts.js";
-import { shortcuts } from "./shortcuts.js";
-import { themeSwitch } from "./switch.js";
-import { toolsPage } from "./tools.js";
-import { drawer } from "./drawer.js";
-import { MISLEADING, escaped } from "./visible.js";
+import { h, button, emptyState, setAttribute, setChildren, setText } from "./ui/dom.js";
+import { icon } from "./ui/icons.js";
+import { api, decodeSegment, storeToken, takeTokenFromUrl } from "./net/api-client.js";
+import { waitForServer } from "./net/reconnect.js";
+import { chatPage } from "./chat/chat-page.js";
+import { inlineCode } from "./ui/inline-code.js";
+import { conversationList, exportConversation } from "./shell/conversation-list.js";
+import { modelName } from "./ui/format.js";
+import { promptsPage } from "./tools/prompts-page.js";
+import { shortcuts } from "./shell/shortcuts.js";
+import { themeSwitch } from "./shell/theme-switch.js";
+import { toolsPage } from "./tools/tools-page.js";
+import { sidebarDrawer } from "./shell/sidebar-drawer.js";
+import { MISLEADING, escapeText } from "./ui/escape.js";
 
-takeToken();
+takeTokenFromUrl();
 
 const app = {
   info: null,
   tools: null,
   loading: null,
-  /** Brings what every page needs, once. */
+  /** Loads the info and the tools, once. */
   load() {
     this.loading ??= Promise.all([api.info(), api.tools()]).then(
       ([info, tools]) => Object.assign(this, { info, tools }),
@@ -33,37 +33,38 @@ const app = {
     return this.loading;
   },
   specOf: (name) => app.tools?.find((tool) => tool.name === name),
-  go: (address) => (location.hash = address),
-  changed: () => list.refresh(),
-  runs: (running) => list.run(running),
-  /** Draws the header again: whether the open conversation exists has changed. */
-  retitle: () => titles(),
-  /** Takes a prompt to the chat: a person's words can be changed there, the model's own are sent as they are. */
-  insert(prompt) {
-    const { write } = pages.chat;
-    location.hash = lastChat;
-    // The page is shown before anything goes in.
-    addEventListener("hashchange", () => (prompt.role === "user" ? write.insert(prompt.text) : write.attach(prompt)), {
-      once: true,
-    });
+  navigate: (hash) => (location.hash = hash),
+  refreshConversations: () => conversationNav.refresh(),
+  setRunning: (running) => conversationNav.setRunning(running),
+  updateHeader: () => drawHeader(),
+  /** Inserts a rendered prompt into the chat: as editable text if its role is user, else as an attachment. */
+  insertPrompt(prompt) {
+    const { composer } = pages.chat;
+    const insert = () => (prompt.role === "user" ? composer.insertText(prompt.text) : composer.attachPrompt(prompt));
+    location.hash = lastChatHash;
+    // This listener runs after the one that shows the page.
+    addEventListener("hashchange", insert, { once: true });
   },
 };
 
-const list = conversationList({ refreshed: () => titles(), removed: (id) => id === here.id && app.go("#/") });
+const conversationNav = conversationList({
+  onRefreshed: () => drawHeader(),
+  onRemoved: (id) => id === current.id && app.navigate("#/"),
+});
 const pages = { chat: chatPage(app), tools: toolsPage(app), prompts: promptsPage(app) };
 const heading = document.getElementById("heading");
-const model = document.getElementById("model");
+const modelLabel = document.getElementById("model");
 const main = document.getElementById("main");
-const tools = document.getElementById("header-buttons");
-const side = drawer();
+const headerButtons = document.getElementById("header-buttons");
+const drawer = sidebarDrawer();
 const theme = themeSwitch();
-let here = { page: "chat", id: null };
-let lastChat = "#/";
+let current = { page: "chat", id: null };
+let lastChatHash = "#/";
 
-/** `#/`, `#/c/ID`, `#/tools`, `#/tools/NAME`, `#/prompts`. */
+/** Parses the hash: `#/`, `#/c/ID`, `#/tools`, `#/tools/NAME` or `#/prompts`. */
 function route() {
   const [, first = "", second = ""] = location.hash.split("/");
-  const name = decoded(second);
+  const name = decodeSegment(second);
   if (first === "tools") return { page: "tools", id: name || null };
   if (first === "prompts") return { page: "prompts", id: null };
   return { page: "chat", id: first === "c" && name ? name : null };
@@ -71,124 +72,120 @@ function route() {
 
 function show() {
   const next = route();
-  const changes = next.page !== here.page || !main.firstChild;
-  here = next;
-  if (here.page === "chat") lastChat = location.hash || "#/";
-  if (changes) fill(main, pages[here.page].node);
-  pages[here.page].show(here.id);
-  list.at(here.page === "chat" ? here.id : null);
+  const pageChanges = next.page !== current.page || !main.firstChild;
+  current = next;
+  if (current.page === "chat") lastChatHash = location.hash || "#/";
+  if (pageChanges) setChildren(main, pages[current.page].node);
+  pages[current.page].show(current.id);
+  conversationNav.setOpen(current.page === "chat" ? current.id : null);
   for (const link of document.querySelectorAll("[data-page]")) {
-    const current = link.dataset.page === here.page && !(here.page === "chat" && here.id);
-    if (current) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    const isCurrent = link.dataset.page === current.page && !(current.page === "chat" && current.id);
+    setAttribute(link, "aria-current", isCurrent ? "page" : null);
   }
-  side.shut();
-  titles();
+  drawer.close();
+  drawHeader();
 }
 
-/** What the list calls it; what was said first, until the list knows. */
+/** Returns the title of the list, or the first message until the list has one. */
 function chatTitle() {
-  return list.titleOf(here.id) || pages.chat.firstWords() || "Conversation";
+  return conversationNav.titleOf(current.id) || pages.chat.firstLine() || "Conversation";
 }
 
-function titles() {
-  const title = { tools: "Tools", prompts: "Prompts", chat: here.id ? chatTitle() : "New conversation" }[here.page];
-  text(heading, title, MISLEADING);
-  document.title = `${escaped(title, MISLEADING)} · Toolwright`;
-  tools.hidden = here.page !== "chat" || !here.id || pages.chat.isUnknown();
+function drawHeader() {
+  const title = { tools: "Tools", prompts: "Prompts", chat: current.id ? chatTitle() : "New conversation" }[
+    current.page
+  ];
+  setText(heading, title, MISLEADING);
+  document.title = `${escapeText(title, MISLEADING)} · Toolwright`;
+  headerButtons.hidden = current.page !== "chat" || !current.id || pages.chat.isMissing();
 }
 
-/** @param {boolean} [tried] whether a token was just typed */
-async function begin(tried = false) {
-  const retry = () => begin();
+/** @param {boolean} [isTokenEntered] true if the user has just entered a token */
+async function start(isTokenEntered = false) {
   try {
     await app.load();
   } catch (error) {
     if (error.status === 401) {
-      fill(main, tokenForm(tried));
+      setChildren(main, tokenForm(isTokenEntered));
       return void document.getElementById("token").focus();
     }
-    if (error.kind === "offline") whenBack().then(() => app.info || begin());
-    const again = button("Try again", { kind: "primary", on: { click: retry } });
-    return void fill(
-      main,
-      h(
-        "div",
-        { class: "nothing", role: "alert" },
-        h("h2", {}, "The server cannot be reached"),
-        h("p", {}, error.message),
-        again,
-      ),
-    );
+    if (error.kind === "offline") waitForServer().then(() => app.info || start());
+    const retryButton = button("Try again", { kind: "primary", on: { click: () => start() } });
+    const notice = emptyState("The server cannot be reached", h("p", {}, error.message), retryButton);
+    return void setChildren(main, h("div", { role: "alert" }, notice));
   }
-  fill(main);
-  text(model, modelName(app.info.model));
-  attr(model, "title", app.info.model?.why ?? "");
-  pages.chat.write.offer(app.info);
+  setChildren(main);
+  setText(modelLabel, modelName(app.info.model));
+  setAttribute(modelLabel, "title", app.info.model?.why ?? "");
+  pages.chat.composer.setModels(app.info);
   version.textContent = app.info.version;
   version.title = `Conversations are kept in ${app.info.store}`;
-  await list.refresh();
+  await conversationNav.refresh();
   show();
 }
 
-function tokenForm(refusedBefore) {
+function tokenForm(wasRejected) {
   const input = h("input", { type: "password", id: "token", autocomplete: "off", required: true });
   const submit = (event) => {
     event.preventDefault();
-    keepToken(input.value.trim());
-    begin(true);
+    storeToken(input.value.trim());
+    start(true);
   };
-  const refused = h("p", { class: "fault", role: "alert" }, refusedBefore ? "The server refuses this token." : "");
+  const rejection = h("p", { class: "error", role: "alert" }, wasRejected ? "The server refuses this token." : "");
   return h(
     "form",
-    { class: "nothing", on: { submit } },
+    { class: "empty-state", on: { submit } },
     h("h2", {}, "This server wants a token"),
-    h("p", {}, coded("It was chosen where the server was started, with --token or in its settings.")),
-    h("div", { class: "field" }, h("label", { for: "token" }, "Token"), input, refused),
+    h("p", {}, inlineCode("It was chosen where the server was started, with --token or in its settings.")),
+    h("div", { class: "field" }, h("label", { for: "token" }, "Token"), input, rejection),
     h("div", { class: "buttons" }, button("Go on", { kind: "primary", type: "submit" })),
   );
 }
 
-document.getElementById("conversation-list").append(list.node);
-tools.hidden = true;
-tools.append(
-  button("Export this conversation", { icon: icon("export"), hidden: true, on: { click: () => download(here.id) } }),
+document.getElementById("conversation-list").append(conversationNav.node);
+headerButtons.hidden = true;
+headerButtons.append(
+  button("Export this conversation", {
+    icon: icon("export"),
+    iconOnly: true,
+    on: { click: () => exportConversation(current.id) },
+  }),
   button("Details of the last turn", {
     icon: icon("panel"),
-    hidden: true,
+    iconOnly: true,
     on: { click: () => pages.chat.toggleDetails() },
   }),
 );
-const keys = shortcuts([
-  ["/", "Write a message", () => (here.page === "chat" ? pages.chat.write.focus() : app.go(lastChat))],
-  ["n", "New conversation", () => app.go("#/")],
-  ["a", "Go to the call that waits for a decision", () => pages.chat.toAsked()],
-  ["d", "Details of the last turn", () => here.page === "chat" && pages.chat.toggleDetails()],
-  ["t", "Tools", () => app.go("#/tools")],
-  ["p", "Prompts", () => app.go("#/prompts")],
-  ["l", "Light or dark", () => theme.flip()],
+const keyboardShortcuts = shortcuts([
+  ["/", "Write a message", () => (current.page === "chat" ? pages.chat.composer.focus() : app.navigate(lastChatHash))],
+  ["n", "New conversation", () => app.navigate("#/")],
+  ["a", "Go to the call that waits for a decision", () => pages.chat.focusApproval()],
+  ["d", "Details of the last turn", () => current.page === "chat" && pages.chat.toggleDetails()],
+  ["t", "Tools", () => app.navigate("#/tools")],
+  ["p", "Prompts", () => app.navigate("#/prompts")],
+  ["l", "Light or dark", () => theme.toggle()],
 ]);
 const version = h("span", { class: "quiet version" });
 document
   .getElementById("sidebar-buttons")
   .append(
     theme.node,
-    button("Keyboard shortcuts", { icon: icon("keyboard"), hidden: true, on: { click: keys.help } }),
+    button("Keyboard shortcuts", { icon: icon("keyboard"), iconOnly: true, on: { click: keyboardShortcuts.showHelp } }),
     version,
   );
 for (const link of document.querySelectorAll("[data-icon]")) link.prepend(icon(link.dataset.icon));
 document.querySelector(".skip").addEventListener("click", (event) => {
-  // The address belongs to the pages.
+  // The hash is the route.
   event.preventDefault();
   main.focus();
 });
-// Other pages and programs make conversations, too.
-document.addEventListener("visibilitychange", () => app.info && !document.hidden && list.refresh());
+// Other tabs and programs also create conversations.
+document.addEventListener("visibilitychange", () => app.info && !document.hidden && conversationNav.refresh());
 addEventListener("hashchange", () => {
   if (!app.info) return;
   show();
-  // Who goes to a page is taken to where it begins.
-  if (here.page === "chat") pages.chat.write.offerFocus();
+  // Navigation moves the focus to the new page.
+  if (current.page === "chat") pages.chat.composer.autofocus();
   else main.focus();
 });
-begin();
+start();

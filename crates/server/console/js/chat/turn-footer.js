@@ -1,0 +1,41 @@
+// The footer of a turn: duration, steps, calls, tokens and cost, and the buttons for copying and details.
+
+import { h, setAttribute, button, setText } from "../ui/dom.js";
+import { modelSteps } from "../state/conversation.js";
+import { copyButton } from "../ui/clipboard.js";
+import { cost, count, duration, tokens, tokenDetails } from "../ui/format.js";
+
+/** @param {{details: (turn: any) => void}} actions */
+export function turnFooter(actions) {
+  let current = null;
+  const facts = h("span", { class: "facts" });
+  const copy = copyButton("Copy answer", () => answerText(current), "Answer copied");
+  const detailsButton = button("Details", { small: true, kind: "text" });
+  detailsButton.addEventListener("click", () => actions.details(current));
+  const node = h("footer", { class: "turn-footer", hidden: true }, facts, copy, detailsButton);
+  return {
+    node,
+    update(turn, running) {
+      current = turn;
+      // An interrupted answer has no usage and is not a step in the journal.
+      const steps = modelSteps(turn).filter((step) => step.usage).length;
+      node.hidden = turn.isSettling || !(turn.end || turn.error || (!running && steps > 0));
+      const usage = turn.usage?.input || turn.usage?.output ? turn.usage : null;
+      const figures = [
+        turn.endedAt && duration(turn.endedAt - turn.at),
+        steps > 1 && count(steps, "step"),
+        turn.calls.size > 0 && count(turn.calls.size, "call"),
+        usage && tokens(usage),
+        cost(turn.cost),
+      ];
+      setText(facts, figures.filter(Boolean).join(" · "));
+      setAttribute(facts, "title", usage && tokenDetails(usage));
+      copy.hidden = !answerText(turn);
+    },
+  };
+}
+
+function answerText(turn) {
+  const parts = turn.steps.flatMap((step) => step.parts).filter((part) => part.kind === "text");
+  return parts.map((part) => part.text).join("\n\n");
+}
