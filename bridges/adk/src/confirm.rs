@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use adk_core::{ToolConfirmationDecision, ToolConfirmationHandler, ToolConfirmationRequest};
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision};
+use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture};
 
 /// Whoever confirms calls in adk, as an invoker's approver.
 ///
@@ -14,8 +14,8 @@ use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision};
 #[derive(Debug)]
 pub struct ConfirmationApprover(pub Arc<dyn ToolConfirmationHandler>);
 
-impl Approve for ConfirmationApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for ConfirmationApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let asked = ToolConfirmationRequest {
             tool_name: request.call.name.to_string(),
             function_call_id: Some(request.call.id.to_string()),

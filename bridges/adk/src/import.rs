@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adk_core::{ErrorCategory, FunctionResponseData, Tool, ToolContext};
 use serde_json::{Value, json};
-use toolwright::{Args, Content, Context, DefineError, ToolError};
+use toolwright::{Args, Content, DefineError, HandlerContext, ToolError};
 
 use crate::tools::AdkContext;
 
@@ -18,7 +18,7 @@ use crate::tools::AdkContext;
 /// When its name or a schema is none that a tool of ours can have.
 pub fn from_adk(
     tool: Arc<dyn Tool>,
-    outside: impl Fn(&Context) -> Option<Arc<dyn ToolContext>> + Send + Sync + 'static,
+    outside: impl Fn(&HandlerContext) -> Option<Arc<dyn ToolContext>> + Send + Sync + 'static,
 ) -> Result<toolwright::Tool, DefineError> {
     let schema = tool.parameters_schema();
     let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
@@ -30,16 +30,18 @@ pub fn from_adk(
         ours = ours.output_schema(output);
     }
     ours.bundle("adk").run_async(move |args: Args, cx| {
-        let brought = cx.brought::<AdkContext>().map(|adk| Arc::clone(&adk.0));
+        let brought = cx.extension::<AdkContext>().map(|adk| Arc::clone(&adk.0));
         let (tool, theirs) = (Arc::clone(&tool), brought.or_else(|| outside(&cx)));
         async move {
             let missing = || ToolError::fatal("it needs an adk run: give it a context outside one");
             let theirs = theirs.ok_or_else(missing)?;
             let value = tool.execute(theirs, Value::Object(args.into_map())).await;
-            value.map(to_contents).map_err(|error| match error.category {
-                ErrorCategory::InvalidInput => ToolError::retry(error.message),
-                _ => ToolError::failed(error.message),
-            })
+            value
+                .map(to_contents)
+                .map_err(|error| match error.category {
+                    ErrorCategory::InvalidInput => ToolError::retry(error.message),
+                    _ => ToolError::failed(error.message),
+                })
         }
     })
 }

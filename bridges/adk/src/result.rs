@@ -6,12 +6,16 @@ use adk_core::{
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use toolwright::{Content, Entry, ErrorKind, Outcome, ToolResult};
+use toolwright::{Content, ErrorKind, Outcome, RegisteredTool, ToolResult};
 
 /// Returns what adk takes, and has the run end where the result wants it.
-pub(crate) fn to_adk_response(result: &ToolResult, entry: &Entry, cx: &dyn ToolContext) -> Result<Value> {
+pub(crate) fn to_adk_response(
+    result: &ToolResult,
+    tool: &RegisteredTool,
+    cx: &dyn ToolContext,
+) -> Result<Value> {
     let mut actions = cx.actions();
-    actions.skip_summarization |= entry.policy().return_direct && !result.is_error();
+    actions.skip_summarization |= tool.policy().return_direct && !result.is_error();
     actions.escalate |= result.error == Some(ErrorKind::Fatal);
     cx.set_actions(actions);
     let category = match (result.error, result.outcome) {
@@ -20,11 +24,11 @@ pub(crate) fn to_adk_response(result: &ToolResult, entry: &Entry, cx: &dyn ToolC
         (_, Outcome::Denied) => ErrorCategory::Forbidden,
         (_, Outcome::Cancelled) => ErrorCategory::Cancelled,
         // adk takes it for one that may run again.
-        (_, Outcome::TimedOut) if entry.spec().hints.is_repeatable() => ErrorCategory::Timeout,
+        (_, Outcome::TimedOut) if tool.spec().hints.is_repeatable() => ErrorCategory::Timeout,
         _ => ErrorCategory::Internal,
     };
     let (component, code) = (ErrorComponent::Tool, "toolwright.failed");
-    Err(AdkError::new(component, category, code, result.told()))
+    Err(AdkError::new(component, category, code, result.to_text()))
 }
 
 fn success_value(result: &ToolResult) -> Value {
@@ -32,7 +36,7 @@ fn success_value(result: &ToolResult) -> Value {
     for item in &result.content {
         match image_value(item) {
             Some(image) => images.push(image),
-            None => words.push(item.told()),
+            None => words.push(item.to_text()),
         }
     }
     let structured = result.structured.as_ref().map(|value| value.to_value());

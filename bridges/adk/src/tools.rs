@@ -10,7 +10,8 @@ use futures::channel::mpsc;
 use futures::future::{Either, select};
 use serde_json::Value;
 use toolwright::{
-    Bridge, BridgeError, CallContext, CallEvent, Caller, Offer, Offered, Param, ToolCall, ToolError,
+    Bridge, BridgeError, CallContext, CallEvent, Caller, ExportedTool, ExportedTools, Param,
+    ToolCall, ToolError,
 };
 
 use crate::result;
@@ -21,15 +22,15 @@ use crate::result;
 ///
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Arc<dyn Tool>>, BridgeError> {
-    let offer = bridge.into().offer()?;
-    let wrap = |tool: &Offered| match tool.name.as_str() {
-        name @ "transfer_to_agent" => Err(BridgeError::refused(name, "adk has its own")),
+    let offer = bridge.into().export()?;
+    let wrap = |tool: &ExportedTool| match tool.name.as_str() {
+        name @ "transfer_to_agent" => Err(BridgeError::rejected(name, "adk has its own")),
         _ => Ok(Arc::new(AdkToolAdapter(tool.clone(), offer.clone())) as Arc<dyn Tool>),
     };
     offer.tools().iter().map(wrap).collect()
 }
 
-struct AdkToolAdapter(Offered, Offer);
+struct AdkToolAdapter(ExportedTool, ExportedTools);
 
 #[async_trait]
 impl Tool for AdkToolAdapter {
@@ -46,15 +47,23 @@ impl Tool for AdkToolAdapter {
     }
 
     fn response_schema(&self) -> Option<Value> {
-        Some(self.0.entry.spec().output.as_ref()?.as_value().clone())
+        Some(
+            self.0
+                .registered_tool
+                .spec()
+                .output
+                .as_ref()?
+                .as_value()
+                .clone(),
+        )
     }
 
     fn is_read_only(&self) -> bool {
-        self.0.entry.spec().hints.read_only == Some(true)
+        self.0.registered_tool.spec().hints.read_only == Some(true)
     }
 
     fn is_concurrency_safe(&self) -> bool {
-        self.0.entry.policy().concurrency > 1
+        self.0.registered_tool.policy().concurrency > 1
     }
 
     async fn execute(&self, cx: Arc<dyn ToolContext>, args: Value) -> adk_core::Result<Value> {
@@ -62,7 +71,7 @@ impl Tool for AdkToolAdapter {
         let (sender, mut said) = mpsc::unbounded();
         let scope = offer.scope().caller(Caller::new(cx.user_id()));
         let scope = scope.session(cx.session_id());
-        let scope = scope.bring(Arc::new(AdkContext(Arc::clone(&cx))));
+        let scope = scope.extension(Arc::new(AdkContext(Arc::clone(&cx))));
         let scope = scope.on_event(move |event| {
             if let CallEvent::Progress { message, .. } = event {
                 // Whoever still reports when the call is over is not heard.
@@ -80,7 +89,7 @@ impl Tool for AdkToolAdapter {
         while let Ok(words) = said.try_recv() {
             cx.emit_progress("progress", &words).await;
         }
-        result::to_adk_response(&result, &tool.entry, &*cx)
+        result::to_adk_response(&result, &tool.registered_tool, &*cx)
     }
 }
 
@@ -92,7 +101,7 @@ pub struct AdkContext(pub Arc<dyn ToolContext>);
 
 impl Param for AdkContext {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        let brought = cx.brought::<Self>().as_deref().cloned();
+        let brought = cx.extension::<Self>().as_deref().cloned();
         brought.ok_or_else(|| ToolError::fatal("it needs adk's context: call it from an adk agent"))
     }
 }

@@ -15,7 +15,7 @@ use adk_model::groq::{GroqClient, GroqConfig};
 use adk_runner::Runner;
 use adk_session::{CreateRequest, InMemorySessionService, SessionService as _};
 use async_trait::async_trait;
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use toolwright::{
@@ -344,7 +344,10 @@ async fn call(invoker: &Invoker, arguments: &str) -> (CallOutcome, usize) {
     let name = tools.first().unwrap().name().to_owned();
     let model = OneCall::new(&ToolCall::new(name, arguments)).unwrap();
     let events = run(tools, &model, RunConfig::default()).await.unwrap();
-    (to_call_outcome(&events, model.turns() > 1).unwrap(), model.turns())
+    (
+        to_call_outcome(&events, model.turns() > 1).unwrap(),
+        model.turns(),
+    )
 }
 
 #[tokio::test]
@@ -437,7 +440,8 @@ impl ToolConfirmationHandler for RecordingConfirmation {
 #[tokio::test]
 async fn whoever_confirms_in_adk_approves() {
     let clerk = Arc::new(RecordingConfirmation::default());
-    let invoker = Invoker::builder(registry([shred::tool()])).approver(ConfirmationApprover(clerk.clone()));
+    let invoker =
+        Invoker::builder(registry([shred::tool()])).approver(ConfirmationApprover(clerk.clone()));
     let invoker = invoker.build().unwrap();
     let told = [
         ("/a", "shredded /a"),

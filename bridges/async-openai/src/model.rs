@@ -10,7 +10,7 @@ use futures::{FutureExt as _, Stream, StreamExt as _};
 use serde::{Serialize, de::DeserializeOwned};
 use toolwright::chat::{Model, ModelError, ModelErrorKind};
 use toolwright::{BoxFuture, Secret};
-use toolwright_models::{Bytes, Connect, Patience, Transport, WireRequest, WireResponse};
+use toolwright_models::{Bytes, ModelBuilder, Timeouts, Transport, WireRequest, WireResponse};
 
 /// Makes a model of a client: `send` sends a request with it, and returns the stream of the answer.
 ///
@@ -50,15 +50,20 @@ where
     let carrier = ClientTransport(Box::new(move |request| {
         let sent = serde_json::from_str(&request.body).map(&send);
         let answer = |chunks: S| Ok(WireResponse::streamed(200, chunks.map(to_sse_frame)));
-        async move { sent.map_err(conversion_error)?.await.map_or_else(error_response, answer) }.boxed()
+        async move {
+            sent.map_err(conversion_error)?
+                .await
+                .map_or_else(error_response, answer)
+        }
+        .boxed()
     }));
-    let mut patience = Patience::default();
+    let mut patience = Timeouts::default();
     patience.retries = 0;
     // The client has its own key and address: these are only asked for.
-    Connect::to(name)?
-        .key(Secret::new("none"))
-        .base("http://localhost")
-        .patience(patience)
+    ModelBuilder::for_model(name)?
+        .api_key(Secret::new("none"))
+        .base_url("http://localhost")
+        .timeouts(patience)
         .transport(carrier)
         .build()
 }

@@ -19,7 +19,9 @@ fn to_image_url(content: &Content) -> Option<chat::ImageUrl> {
 }
 
 /// Answers calls of Chat Completions.
-pub(crate) fn to_chat_messages(results: Vec<ToolResult>) -> Vec<chat::ChatCompletionRequestMessage> {
+pub(crate) fn to_chat_messages(
+    results: Vec<ToolResult>,
+) -> Vec<chat::ChatCompletionRequestMessage> {
     let (mut messages, mut shown) = (Vec::new(), Vec::new());
     for mut result in results {
         let pictures: Vec<_> = result.content.iter().filter_map(to_image_url).collect();
@@ -33,8 +35,8 @@ pub(crate) fn to_chat_messages(results: Vec<ToolResult>) -> Vec<chat::ChatComple
             }
         }
         let answer = chat::ChatCompletionRequestToolMessage {
-            content: result.in_words().as_ref().into(),
-            tool_call_id: result.call.to_string(),
+            content: result.to_text_with_error_prefix().as_ref().into(),
+            tool_call_id: result.call_id.to_string(),
         };
         messages.push(answer.into());
     }
@@ -46,7 +48,9 @@ pub(crate) fn to_chat_messages(results: Vec<ToolResult>) -> Vec<chat::ChatComple
 }
 
 /// Answers a call of Responses.
-pub(crate) fn to_output_item((call, result): (&responses::FunctionToolCall, &ToolResult)) -> InputItem {
+pub(crate) fn to_output_item(
+    (call, result): (&responses::FunctionToolCall, &ToolResult),
+) -> InputItem {
     let answer = responses::FunctionCallOutputItemParam {
         call_id: Some(call.call_id.clone()),
         output: to_call_output(result),
@@ -61,8 +65,12 @@ pub(crate) fn to_output_item((call, result): (&responses::FunctionToolCall, &Too
 }
 
 fn to_call_output(result: &ToolResult) -> responses::FunctionCallOutput {
-    if result.content.iter().all(|item| to_image_url(item).is_none()) {
-        return result.in_words().as_ref().into();
+    if result
+        .content
+        .iter()
+        .all(|item| to_image_url(item).is_none())
+    {
+        return result.to_text_with_error_prefix().as_ref().into();
     }
     let failed = result.is_error().then(|| InputContent::from("Error:"));
     let parts = result.content.iter().map(|item| match to_image_url(item) {
@@ -70,7 +78,7 @@ fn to_call_output(result: &ToolResult) -> responses::FunctionCallOutput {
             image_url: Some(picture.url),
             ..Default::default()
         }),
-        None => InputContent::from(item.told()),
+        None => InputContent::from(item.to_text()),
     });
     failed.into_iter().chain(parts).collect::<Vec<_>>().into()
 }

@@ -5,9 +5,9 @@ use async_openai::types::chat::{ChatCompletionRequestMessage, ChatCompletionTool
 use async_openai::types::responses::{FunctionToolCall, InputItem, OutputItem, Tool};
 use serde::de::DeserializeOwned;
 use toolwright::wire::Shape;
-use toolwright::{Bridge, BridgeError, Offer, ToolCall};
+use toolwright::{Bridge, BridgeError, ExportedTools, ToolCall};
 
-use crate::result::{to_output_item, to_chat_messages};
+use crate::result::{to_chat_messages, to_output_item};
 
 /// Offers tools to both APIs, as they are now.
 ///
@@ -19,10 +19,10 @@ use crate::result::{to_output_item, to_chat_messages};
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
     let bridge = bridge.into();
-    let offer = bridge.offer_as(Shape::OpenAiChat)?;
+    let offer = bridge.export_as(Shape::OpenAiChat)?;
     Ok(Tools {
         chat_tools: decode_definitions(&offer)?,
-        responses_tools: decode_definitions(&bridge.offer_as(Shape::OpenAiResponses)?)?,
+        responses_tools: decode_definitions(&bridge.export_as(Shape::OpenAiResponses)?)?,
         offer,
     })
 }
@@ -67,7 +67,7 @@ pub struct Tools {
     chat_tools: Vec<ChatCompletionTools>,
     responses_tools: Vec<Tool>,
     // One serves both: only what is written differs, not what is lifted.
-    offer: Offer,
+    offer: ExportedTools,
 }
 
 impl Tools {
@@ -99,7 +99,8 @@ impl Tools {
             OutputItem::FunctionCall(call) => Some(call),
             _ => None,
         });
-        let made = |call: &FunctionToolCall| to_tool_call(&call.call_id, &call.name, &call.arguments);
+        let made =
+            |call: &FunctionToolCall| to_tool_call(&call.call_id, &call.name, &call.arguments);
         let results = self.offer.invoke_all(calls.clone().map(made)).await;
         calls.zip(&results).map(to_output_item).collect()
     }
@@ -137,6 +138,6 @@ fn to_tool_call(id: &str, name: &str, arguments: &str) -> ToolCall {
     ToolCall::new(name, arguments).with_id(id)
 }
 
-fn decode_definitions<T: DeserializeOwned>(offer: &Offer) -> Result<Vec<T>, BridgeError> {
-    serde_json::from_str(offer.text()).map_err(|error| BridgeError::refused("tools", error))
+fn decode_definitions<T: DeserializeOwned>(offer: &ExportedTools) -> Result<Vec<T>, BridgeError> {
+    serde_json::from_str(offer.tools_json()).map_err(|error| BridgeError::rejected("tools", error))
 }

@@ -15,13 +15,13 @@ use async_openai::types::chat::{
 use async_openai::types::responses::{
     FunctionCallOutput, FunctionToolCall, InputContent, InputItem, Item, OutputItem, Tool,
 };
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use serde_json::{Value, json};
 use toolwright::chat::{Chat, Model};
 use toolwright::schema::Dialect;
 use toolwright::{
-    ApprovalRequest, Approve, BoxFuture, Bridge, BridgeError, Content, Decision, Invoker, Registry,
-    ToolCall, tool,
+    ApprovalDecision, ApprovalRequest, Approver, BoxFuture, Bridge, BridgeError, Content, Invoker,
+    Registry, ToolCall, tool,
 };
 use toolwright_async_openai::{model, tools};
 
@@ -56,7 +56,9 @@ impl Framework for OverChat {
         let mut heard = CallOutcome::default();
         for message in tools.invoke_chat(&[call]).await {
             match message {
-                ChatCompletionRequestMessage::Tool(message) => heard.text = message_text(&message.content),
+                ChatCompletionRequestMessage::Tool(message) => {
+                    heard.text = message_text(&message.content)
+                }
                 ChatCompletionRequestMessage::User(message) => {
                     heard.media = addresses(&message.content)
                         .iter()
@@ -189,8 +191,8 @@ fn client(address: &str) -> Client<OpenAIConfig> {
 /// Gives no money back.
 struct DenyingApprover;
 
-impl Approve for DenyingApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for DenyingApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move { request.deny("not today") })
     }
 }
@@ -198,13 +200,13 @@ impl Approve for DenyingApprover {
 /// Asks all questions in one conversation; an answer that is none ends it.
 async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec<String> {
     let mut answers = Vec::new();
-    if let (Some(model), Ok(offer)) = (model, bridge.offer()) {
+    if let (Some(model), Ok(offer)) = (model, bridge.export()) {
         // The loop asks whom it is told to, not whom the invoker asks.
         let chat = Chat::builder(model, offer.invoker())
             .approver(DenyingApprover)
             .build();
         for question in CONVERSATION {
-            let ask = chat.prompt().conversation("talk").user(question.question);
+            let ask = chat.message().conversation("talk").user(question.question);
             match ask.call().await {
                 Ok(response) => answers.push(response.text()),
                 Err(error) => {

@@ -26,11 +26,11 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolwright::schema::Dialect;
 use toolwright::schemars;
-use toolwright::wire::Planner;
+use toolwright::wire::ToolPlanner;
 use toolwright::{
-    ApprovalRequest, Approve, AuditRecord, BoxFuture, Bridge, BridgeError, Caller, Content,
-    Decision, Hints, Invoker, Json, JsonSchema, Progress, Registry, Scope, SessionId, State, Tool,
-    ToolCall, ToolError, ToolResult, tool,
+    ApprovalDecision, ApprovalRequest, Approver, AuditRecord, BoxFuture, Bridge, BridgeError,
+    CallScope, Caller, Content, Hints, Invoker, Json, JsonSchema, Progress, Registry, SessionId,
+    State, Tool, ToolCall, ToolError, ToolResult, tool,
 };
 
 #[path = "../../../tests/support/aimock.rs"]
@@ -371,15 +371,15 @@ fn assert_planned<F: Framework>(dialect: Dialect) {
     let bridge = bridge().dialect(dialect);
     let shown = sort_by_name(F::listed_tools(&bridge).unwrap());
     let strict = shown.iter().any(|tool| tool.strict == Some(true));
-    let planner = Planner::new(match strict {
+    let planner = ToolPlanner::new(match strict {
         true => dialect,
-        false => dialect.plain(),
+        false => dialect.non_strict(),
     });
     let entries = bridge
-        .offer()
+        .export()
         .unwrap()
         .invoker()
-        .list(&Scope::new())
+        .list(&CallScope::new())
         .unwrap();
     for tool in &shown {
         let entry = entries
@@ -388,7 +388,7 @@ fn assert_planned<F: Framework>(dialect: Dialect) {
         let entry = entry.unwrap_or_else(|| panic!("{dialect}: no tool `{}`", tool.name));
         let dialect = match tool.strict {
             Some(true) => planner.plan([entry]).tools().first().unwrap().dialect,
-            _ => dialect.plain(),
+            _ => dialect.non_strict(),
         };
         let lowered = entry.spec().input.lower(dialect).unwrap();
         assert_eq!(tool.schema, *lowered.schema(), "{dialect}: {}", tool.name);
@@ -430,7 +430,10 @@ pub async fn tools_are_lowered_for_the_model_behind_the_framework<F: Framework>(
 pub async fn a_view_shows_its_part<F: Framework>() {
     let view = registry().select(["add", "who"]).prefix("shop");
     let bridge = Bridge::new(&Invoker::new(view).unwrap());
-    assert_eq!(names(&F::listed_tools(&bridge).unwrap()), ["shop_add", "shop_who"]);
+    assert_eq!(
+        names(&F::listed_tools(&bridge).unwrap()),
+        ["shop_add", "shop_who"]
+    );
     let heard = F::call(&bridge, ToolCall::new("shop_add", r#"{"a":2}"#)).await;
     assert_eq!(heard.unwrap().text, "3");
 }
@@ -456,7 +459,7 @@ pub async fn a_tool_that_does_not_fit_is_refused_by_name<F: Framework>() {
 /// Case: through a framework, a call ends as it does without one.
 pub async fn calls_end_as_they_do_without_a_framework<F: Framework>() {
     let bridge = bridge();
-    let offer = bridge.offer().unwrap();
+    let offer = bridge.export().unwrap();
     let calls = [
         ("add", r#"{"a": 2, "b": 3}"#),
         ("add", r#"{"a": 2}"#),
@@ -510,8 +513,8 @@ fn assert_same(heard: &CallOutcome, directly: &ToolResult, what: &str) {
     let expected = match (heard.media.is_empty(), heard.failed) {
         // Pictures that are carried need not be told of.
         (false, _) => directly.text(),
-        (true, Some(_)) => directly.told(),
-        (true, None) => directly.in_words(),
+        (true, Some(_)) => directly.to_text(),
+        (true, None) => directly.to_text_with_error_prefix(),
     };
     assert_eq!(heard.text, expected, "{what}");
     if let Some(failed) = heard.failed {
@@ -547,8 +550,8 @@ pub async fn nobody_to_ask_means_no<F: Framework>() {
 /// Somebody who lets one file be erased.
 struct RecordingApprover(Mutex<Vec<Value>>);
 
-impl Approve for RecordingApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for RecordingApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         self.0.lock().unwrap().push(request.arguments.clone());
         let decision = match request.arguments.get("path").and_then(Value::as_str) {
             Some("/a") => request.approve(),
@@ -562,16 +565,17 @@ impl Approve for RecordingApprover {
 /// Shares who is asked with the test.
 struct SharedApprover<T>(Arc<T>);
 
-impl<T: Approve> Approve for SharedApprover<T> {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        self.0.approve(request)
+impl<T: Approver> Approver for SharedApprover<T> {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
+        self.0.decide(request)
     }
 }
 
 /// Case: whoever the invoker asks is asked, and what was decided is what runs.
 pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
     let careful = Arc::new(RecordingApprover(Mutex::default()));
-    let invoker = invoker(&CallProbe::default()).with_approver(SharedApprover(Arc::clone(&careful)));
+    let invoker =
+        invoker(&CallProbe::default()).with_approver(SharedApprover(Arc::clone(&careful)));
     let bridge = Bridge::new(&invoker);
     let mut told = Vec::new();
     for path in ["/a", "/b", "/c"] {
@@ -589,7 +593,9 @@ pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
 
 /// Case: a tool learns on whose behalf it runs.
 pub async fn the_caller_reaches_the_tool<F: Framework>() {
-    let scope = Scope::new().caller(Caller::new("somebody")).session("here");
+    let scope = CallScope::new()
+        .caller(Caller::new("somebody"))
+        .session("here");
     let bridge = bridge().scope(scope);
     let heard = F::call(&bridge, ToolCall::new("who", "{}"))
         .await
@@ -626,7 +632,7 @@ pub async fn tools_come_back_into_a_registry<F: Framework>() {
     let Some(tools) = F::import_tools(&bridge()) else {
         return;
     };
-    let offer = bridge().offer().unwrap();
+    let offer = bridge().export().unwrap();
     let registry = Registry::new();
     for tool in tools {
         registry.add(tool).unwrap();
@@ -669,8 +675,8 @@ pub async fn tools_come_back_into_a_registry<F: Framework>() {
 /// Somebody who gives no money back.
 struct DenyingApprover;
 
-impl Approve for DenyingApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for DenyingApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         async move { request.deny("not today") }.boxed()
     }
 }
@@ -719,8 +725,8 @@ pub async fn the_readme_says_what_is_carried<F: Framework>() {
     let readme = std::fs::read_to_string(path).unwrap();
     let start = format!("| [{}]", F::NAME);
     let row = readme.lines().find(|line| line.starts_with(&start));
-    let cells = readme_row
-        .and_then(|row| readme_row.split_once(") | "))
+    let cells = row
+        .and_then(|row| row.split_once(") | "))
         .map(|(_, cells)| cells);
     assert_eq!(
         cells,

@@ -1,6 +1,6 @@
 //! The suite itself, over an invoker without any framework: what is measured here is what there is to carry.
 
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use toolwright::{
     Bridge, BridgeError, CallEvent, Content, ErrorKind, Outcome, Tool, ToolCall, ToolResult,
 };
@@ -11,12 +11,12 @@ impl Framework for Direct {
     const NAME: &'static str = "direct";
 
     fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
-        let offer = bridge.offer()?;
+        let offer = bridge.export()?;
         let shown = offer.tools().iter().map(|tool| ListedTool {
             name: tool.name.clone(),
             description: tool.description.clone(),
             schema: tool.schema.clone(),
-            hints: tool.entry.spec().hints,
+            hints: tool.registered_tool.spec().hints,
             output: None,
             strict: None,
         });
@@ -24,7 +24,7 @@ impl Framework for Direct {
     }
 
     async fn call(bridge: &Bridge, call: ToolCall) -> Option<CallOutcome> {
-        let offer = bridge.offer().ok()?;
+        let offer = bridge.export().ok()?;
         let (sender, progress) = std::sync::mpsc::channel();
         let scope = offer.scope().on_event(move |event| {
             if let CallEvent::Progress {
@@ -35,10 +35,9 @@ impl Framework for Direct {
                 let _ = sender.send(message);
             }
         });
-        let direct = offer
-            .tools()
-            .iter()
-            .any(|tool| tool.name == call.name.as_str() && tool.entry.policy().return_direct);
+        let direct = offer.tools().iter().any(|tool| {
+            tool.name == call.name.as_str() && tool.registered_tool.policy().return_direct
+        });
         let result = offer.invoke_in(&scope, call).await;
         let mut heard = to_call_outcome(&result);
         heard.returns_directly = direct;
@@ -48,7 +47,7 @@ impl Framework for Direct {
 
     async fn run_conversation(bridge: &Bridge, _: &str) -> Vec<String> {
         let mut answers = Vec::new();
-        if let Ok(offer) = bridge.offer() {
+        if let Ok(offer) = bridge.export() {
             for question in CONVERSATION {
                 let result = offer
                     .invoke(ToolCall::new(question.tool, question.arguments))
@@ -61,12 +60,12 @@ impl Framework for Direct {
     }
 
     fn import_tools(bridge: &Bridge) -> Option<Vec<Tool>> {
-        let offer = bridge.offer().ok()?;
+        let offer = bridge.export().ok()?;
         Some(
             offer
                 .tools()
                 .iter()
-                .map(|tool| tool.entry.tool().clone())
+                .map(|tool| tool.registered_tool.tool().clone())
                 .filter(|tool| tool.name() != "wait")
                 .collect(),
         )
@@ -81,7 +80,7 @@ fn to_call_outcome(result: &ToolResult) -> CallOutcome {
     let media: Vec<String> = media.collect();
     CallOutcome {
         text: if media.is_empty() {
-            result.told()
+            result.to_text()
         } else {
             result.text()
         }

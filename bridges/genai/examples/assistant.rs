@@ -27,10 +27,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let invoker = Invoker::new(&Registry::discover()?)?;
     let model = GenaiModel::new(client, "demo").await?;
-    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
+    let chat = Chat::builder(model, &invoker)
+        .approver(RefundApprover)
+        .build();
     for question in SAMPLE_MESSAGES {
         println!("{question}");
-        let ask = chat.prompt().conversation("desk").user(question);
+        let ask = chat.message().conversation("desk").user(question);
         println!("  {}", ask.call().await?.text());
     }
     Ok(())

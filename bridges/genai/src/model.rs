@@ -11,17 +11,17 @@ use genai::{Client, ModelIden};
 use toolwright::chat::{Item, ItemKind, Message, Model, ModelError, ModelErrorKind, ModelId};
 use toolwright::chat::{ModelRequest, ModelStream, ToolChoice};
 use toolwright::schema::Dialect;
-use toolwright::wire::{Plan, Planner};
+use toolwright::wire::{ToolPlan, ToolPlanner};
 use toolwright::{BridgeError, Content};
 
-use crate::result::{replay_arguments, to_tool_response, to_chat_messages};
+use crate::result::{replay_arguments, to_chat_messages, to_tool_response};
 use crate::tools::{HOSTED_TOOL_NAMES, to_genai_tool};
 
-mod stream_decoder;
 mod error;
+mod stream_decoder;
 
-use stream_decoder::{StreamDecoder, protocol_name};
 use error::to_model_error;
+use stream_decoder::{StreamDecoder, protocol_name};
 
 /// A model behind a genai client, for [`Chat`](toolwright::chat::Chat); cheap to clone.
 #[derive(Clone, Debug)]
@@ -79,13 +79,16 @@ impl Model for GenaiModel {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let this = self.clone();
         let opened = async move {
-            let planner = Planner::new(this.dialect).reserve(HOSTED_TOOL_NAMES.split(' '));
+            let planner = ToolPlanner::new(this.dialect).reserve(HOSTED_TOOL_NAMES.split(' '));
             let plan = planner.plan(request.tools.iter());
-            if let Some(left) = plan.left_out().first() {
-                let refused = BridgeError::refused(&left.name, &left.reason).to_string();
+            if let Some(left) = plan.omitted().first() {
+                let refused = BridgeError::rejected(&left.name, &left.reason).to_string();
                 return Err(ModelError::new(ModelErrorKind::BadRequest, refused));
             }
-            let (chat, options) = (this.to_chat_request(&request, &plan), this.to_chat_options(&request, &plan));
+            let (chat, options) = (
+                this.to_chat_request(&request, &plan),
+                this.to_chat_options(&request, &plan),
+            );
             let ids = chat
                 .messages
                 .iter()
@@ -112,14 +115,19 @@ impl Model for GenaiModel {
 }
 
 impl GenaiModel {
-    fn to_chat_request(&self, request: &ModelRequest, plan: &Plan) -> ChatRequest {
+    fn to_chat_request(&self, request: &ModelRequest, plan: &ToolPlan) -> ChatRequest {
         let messages = request
             .messages
             .iter()
             .flat_map(|message| self.to_chat_messages(message, plan));
         let tools = plan.tools().iter().map(|tool| {
             let strict = tool.dialect.is_strict();
-            to_genai_tool(&tool.wire, &tool.description, &tool.parameters(), strict)
+            to_genai_tool(
+                &tool.wire_name,
+                &tool.description,
+                &tool.parameters(),
+                strict,
+            )
         });
         let mut chat = ChatRequest::new(messages.collect());
         chat.tools = Some(tools.collect()).filter(|tools: &Vec<_>| !tools.is_empty());
@@ -127,7 +135,7 @@ impl GenaiModel {
         chat
     }
 
-    fn to_chat_options(&self, request: &ModelRequest, plan: &Plan) -> ChatOptions {
+    fn to_chat_options(&self, request: &ModelRequest, plan: &ToolPlan) -> ChatOptions {
         let asked = &request.options;
         let mut options = self
             .options
@@ -148,11 +156,11 @@ impl GenaiModel {
         if !asked.extra.is_empty() {
             options.extra_body = Some(asked.extra.clone().into());
         }
-        if let Some(form) = &request.answer {
+        if let Some(form) = &request.response_format {
             let form = JsonSpec::new(&form.name, form.schema.as_value().clone());
             options.response_format = Some(form.into());
         }
-        options.tool_choice = match &request.choice {
+        options.tool_choice = match &request.tool_choice {
             _ if plan.tools().is_empty() => None,
             ToolChoice::None => Some(Choice::None),
             ToolChoice::Required => Some(Choice::Required),
@@ -162,7 +170,7 @@ impl GenaiModel {
         options
     }
 
-    fn to_chat_messages(&self, message: &Message, plan: &Plan) -> Vec<ChatMessage> {
+    fn to_chat_messages(&self, message: &Message, plan: &ToolPlan) -> Vec<ChatMessage> {
         let said = match message {
             Message::User(content) => {
                 ChatMessage::user(content.iter().map(content_to_part).collect::<Vec<_>>())
@@ -170,18 +178,21 @@ impl GenaiModel {
             Message::Assistant(content) => {
                 let words = content
                     .iter()
-                    .map(|item| ContentPart::from_text(item.told()));
+                    .map(|item| ContentPart::from_text(item.to_text()));
                 ChatMessage::assistant(words.collect::<Vec<_>>())
             }
             Message::Step(step) => {
-                let parts = step.items.iter().filter_map(|item| self.item_to_part(item, plan));
+                let parts = step
+                    .items
+                    .iter()
+                    .filter_map(|item| self.item_to_part(item, plan));
                 ChatMessage::assistant(parts.collect::<Vec<_>>())
             }
             Message::Results(results) => {
                 let answered = results.iter().map(|result| {
                     let name = plan.wire_name(result.tool.as_str());
                     let call = to_genai_call(
-                        result.call.as_str(),
+                        result.call_id.as_str(),
                         name.unwrap_or(result.tool.as_str()),
                         "",
                     );
@@ -198,8 +209,8 @@ impl GenaiModel {
     }
 
     /// An item as this provider said it, or from what it means; blank texts are not taken back.
-    fn item_to_part(&self, item: &Item, plan: &Plan) -> Option<ContentPart> {
-        let raw = item.raw_of(&protocol_name(&self.model));
+    fn item_to_part(&self, item: &Item, plan: &ToolPlan) -> Option<ContentPart> {
+        let raw = item.raw_json(&protocol_name(&self.model));
         let raw = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let part = match &item.kind {
             _ if raw.is_some() => raw?,
@@ -235,6 +246,6 @@ fn content_to_part(item: &Content) -> ContentPart {
         Content::Image { data, mime_type } => {
             ContentPart::from_binary_base64(mime_type, data.as_str(), None)
         }
-        _ => ContentPart::from_text(item.told()),
+        _ => ContentPart::from_text(item.to_text()),
     }
 }

@@ -7,11 +7,14 @@ use toolwright::ToolResult;
 
 /// Says a result in words, which is all that genai carries; a failure begins with `Error: `.
 pub fn to_tool_response(call: &ToolCall, result: &ToolResult) -> ToolResponse {
-    ToolResponse::from_tool_call(call, result.in_words())
+    ToolResponse::from_tool_call(call, result.to_text_with_error_prefix())
 }
 
 /// The messages for the results of one step.
-pub(crate) fn to_chat_messages(adapter: AdapterKind, results: Vec<ToolResponse>) -> Vec<ChatMessage> {
+pub(crate) fn to_chat_messages(
+    adapter: AdapterKind,
+    results: Vec<ToolResponse>,
+) -> Vec<ChatMessage> {
     if matches!(adapter, AdapterKind::Ollama | AdapterKind::OllamaCloud) {
         // Of several results in one message, genai tells Ollama only the last.
         return results.into_iter().map(ChatMessage::from).collect();

@@ -5,9 +5,9 @@ use genai::chat::{
 };
 use serde_json::Value;
 use toolwright::wire::Shape;
-use toolwright::{Bridge, BridgeError, Offer};
+use toolwright::{Bridge, BridgeError, ExportedTools};
 
-use crate::result::{replay_arguments, to_tool_response, to_chat_messages};
+use crate::result::{replay_arguments, to_chat_messages, to_tool_response};
 
 /// The names that genai sends to some provider as that provider's own tool, whatever else is said of it.
 pub(crate) const HOSTED_TOOL_NAMES: &str = "web_search googleSearch googleSearchRetrieval codeExecution urlContext \
@@ -19,18 +19,20 @@ pub(crate) const HOSTED_TOOL_NAMES: &str = "web_search googleSearch googleSearch
 ///
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Tools, BridgeError> {
-    let offer = bridge.into().offer_as(Shape::OpenAiResponses)?;
+    let offer = bridge.into().export_as(Shape::OpenAiResponses)?;
     let mut names = offer.tools().iter().map(|tool| tool.name.as_str());
-    if let Some(name) = names.find(|name| HOSTED_TOOL_NAMES.split(' ').any(|hosted| hosted == *name)) {
+    if let Some(name) =
+        names.find(|name| HOSTED_TOOL_NAMES.split(' ').any(|hosted| hosted == *name))
+    {
         let reason = "genai takes the name for a tool that the provider runs";
-        return Err(BridgeError::refused(name, reason));
+        return Err(BridgeError::rejected(name, reason));
     }
     Ok(Tools(offer))
 }
 
 /// Tools as genai sends them, and the way back; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Tools(Offer);
+pub struct Tools(ExportedTools);
 
 impl Tools {
     /// Returns the definitions, for [`ChatRequest::with_tools`](genai::chat::ChatRequest::with_tools).
@@ -56,17 +58,17 @@ impl Tools {
     /// The first is what the model said, with its thoughts and their signatures; what came of its calls follows, as
     /// the provider behind the response wants it.
     pub async fn answer(&self, response: &ChatResponse) -> Vec<ChatMessage> {
-        let Some(mut said) = to_tool_response.clone().into_assistant_message_for_tool_use() else {
+        let Some(mut said) = response.clone().into_assistant_message_for_tool_use() else {
             return Vec::new();
         };
-        let stop = to_tool_response.stop_reason.as_ref();
+        let stop = response.stop_reason.as_ref();
         let cut_off = stop.is_some_and(|stop| {
             matches!(
                 stop,
                 StopReason::MaxTokens(_) | StopReason::ContentFilter(_)
             )
         });
-        let mut calls = to_tool_response.content.clone().into_tool_calls();
+        let mut calls = response.content.clone().into_tool_calls();
         if cut_off
             && let Some(call) = calls.last_mut()
             && call.fn_arguments == ""
@@ -79,7 +81,7 @@ impl Tools {
                 call.fn_arguments = replay_arguments(call.fn_arguments.take());
             }
         }
-        let results = to_chat_messages(to_tool_response.model_iden.adapter_kind, self.run(&calls).await);
+        let results = to_chat_messages(response.model_iden.adapter_kind, self.run(&calls).await);
         [vec![said], results].concat()
     }
 }

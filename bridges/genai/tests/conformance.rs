@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use genai::adapter::AdapterKind;
 use genai::chat::ToolCall;
 use genai::resolver::{AuthData, Endpoint};
@@ -32,13 +32,16 @@ impl Framework for OpenAi {
     const NAME: &'static str = "genai";
 
     fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
-        let shown = tools(bridge)?.definitions().into_iter().map(|tool| ListedTool {
-            name: tool.name.to_string(),
-            description: tool.description.unwrap_or_default(),
-            schema: tool.schema.unwrap_or_default(),
-            strict: tool.strict,
-            ..ListedTool::default()
-        });
+        let shown = tools(bridge)?
+            .definitions()
+            .into_iter()
+            .map(|tool| ListedTool {
+                name: tool.name.to_string(),
+                description: tool.description.unwrap_or_default(),
+                schema: tool.schema.unwrap_or_default(),
+                strict: tool.strict,
+                ..ListedTool::default()
+            });
         Ok(shown.collect())
     }
 
@@ -60,22 +63,24 @@ impl Framework for OpenAi {
     }
 
     async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
-        talk(bridge, AdapterKind::OpenAI, format!("{model}/v1/")).await
+        run_conversation(bridge, AdapterKind::OpenAI, format!("{model}/v1/")).await
     }
 }
 
-async fn talk(bridge: &Bridge, adapter: AdapterKind, address: String) -> Vec<String> {
-    let model = GenaiModel::new(client(adapter, address), "mock").await.unwrap();
-    let offer = bridge.offer().unwrap();
+async fn run_conversation(bridge: &Bridge, adapter: AdapterKind, address: String) -> Vec<String> {
+    let model = GenaiModel::new(client(adapter, address), "mock")
+        .await
+        .unwrap();
+    let offer = bridge.export().unwrap();
     let chat = Chat::new(model, offer.invoker());
     let mut answers = Vec::new();
     for question in CONVERSATION {
-        let asked = chat.prompt().conversation("talk").user(question.question);
+        let asked = chat.message().conversation("talk").user(question.question);
         let mut response = asked.call().await.unwrap();
-        let waiting = response.asked().iter();
+        let waiting = response.pending_approvals().iter();
         let denied: Vec<_> = waiting.map(|asked| asked.deny("not today")).collect();
         if !denied.is_empty() {
-            response = response.decide(denied).call().await.unwrap();
+            response = response.submit_approvals(denied).call().await.unwrap();
         }
         answers.push(response.text());
     }
@@ -92,16 +97,16 @@ macro_rules! through {
         impl Framework for $provider {
             const NAME: &'static str = "genai";
 
-            fn shown(bridge: &Bridge) -> Result<Vec<Shown>, BridgeError> {
-                OpenAi::shown(bridge)
+            fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
+                OpenAi::listed_tools(bridge)
             }
 
-            async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<Heard> {
+            async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<CallOutcome> {
                 OpenAi::call(bridge, call).await
             }
 
-            async fn talk(bridge: &Bridge, model: &str) -> Vec<String> {
-                talk(bridge, $adapter, format!("{model}{}", $path)).await
+            async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
+                run_conversation(bridge, $adapter, format!("{model}{}", $path)).await
             }
         }
 

@@ -12,7 +12,7 @@ use genai::chat::{ChatRequest, JsonSchemaDialect, sanitize_json_schema};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 use serde_json::{Value, json};
-use toolwright::chat::{Chat, ChatError, Decided, ModelErrorKind};
+use toolwright::chat::{ApprovalResponse, Chat, ChatError, ModelErrorKind};
 use toolwright::schema::Dialect;
 use toolwright::{Bridge, Content, Invoker, Registry, Tool, ToolError, tool};
 use toolwright_genai::{GenaiModel, tools};
@@ -124,7 +124,7 @@ fn called(index: usize, id: &str, arguments: &str) -> Value {
 async fn ask(client: Client, question: &str) -> Result<toolwright::chat::Response, ChatError> {
     let model = GenaiModel::new(client, "mock").await.unwrap();
     Chat::new(model, &invoker())
-        .prompt()
+        .message()
         .user(question)
         .call()
         .await
@@ -245,11 +245,11 @@ async fn calls_without_ids_are_told_apart() {
     let (client, sent) = provider(AdapterKind::Gemini, answers.to_vec());
     let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
-    let response = chat.prompt().user("Add, and again.").call().await.unwrap();
+    let response = chat.message().user("Add, and again.").call().await.unwrap();
     let mut ids: Vec<_> = response
         .results()
         .into_iter()
-        .map(|result| result.call)
+        .map(|result| result.call_id)
         .collect();
     ids.sort();
     ids.dedup();
@@ -258,7 +258,7 @@ async fn calls_without_ids_are_told_apart() {
     let parts = asked["contents"][4]["parts"].as_array().unwrap().clone();
     assert_eq!(parts.len(), 2, "{asked}");
     assert_eq!(parts[1]["functionResponse"]["response"]["content"], "5");
-    let error = chat.prompt().user("And now?").call().await.unwrap_err();
+    let error = chat.message().user("And now?").call().await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the answer is cut off: its stream ended early"
@@ -314,10 +314,14 @@ async fn a_turn_pauses_and_a_picture_is_seen() {
         Content::text("Erase this."),
         Content::image("image/png", b"\x89PNG"),
     ];
-    let paused = chat.prompt().user(said).call().await.unwrap();
-    let approved: Vec<Decided> = paused.asked().iter().map(|asked| asked.approve()).collect();
+    let paused = chat.message().user(said).call().await.unwrap();
+    let approved: Vec<ApprovalResponse> = paused
+        .pending_approvals()
+        .iter()
+        .map(|asked| asked.approve())
+        .collect();
     assert_eq!(approved.len(), 1);
-    let response = paused.decide(approved).call().await.unwrap();
+    let response = paused.submit_approvals(approved).call().await.unwrap();
     assert_eq!(response.results().pop().unwrap().text(), "erased /a");
     let asked = sent.recv().unwrap();
     assert_eq!(asked["messages"][0]["content"][1]["type"], "image_url");
@@ -421,7 +425,7 @@ async fn a_name_that_genai_takes_for_the_providers_is_refused_or_rewritten() {
     let (client, sent) = provider(AdapterKind::Anthropic, vec![says]);
     let model = GenaiModel::new(client, "mock").await.unwrap();
     Chat::new(model, &invoker)
-        .prompt()
+        .message()
         .user("Search.")
         .call()
         .await

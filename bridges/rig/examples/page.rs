@@ -9,24 +9,28 @@ use rig::tool::ToolContext;
 use rig::{Agent, AgentBuilder};
 use tokio::net::TcpListener;
 use toolwright::demo::DemoModel;
-use toolwright::server::{Endpoint, Message, Server, Session, Site};
+use toolwright::server::{Endpoint, IncomingMessage, Server, ServerBuilder, Session};
 use toolwright::{Invoker, Registry};
 use toolwright_rig::{CallerName, EndOnFatal, SessionName, events, history, tools};
 
-async fn answer(agent: Agent, message: Message, session: Session) -> Result<(), Box<dyn Error>> {
+async fn answer(
+    agent: Agent,
+    message: IncomingMessage,
+    session: Session,
+) -> Result<(), Box<dyn Error>> {
     let mut context = ToolContext::new();
-    context.insert(SessionName(session.conversation().to_owned()))?;
+    context.insert(SessionName(session.conversation_id().to_owned()))?;
     if let Some(name) = session.caller().name() {
         context.insert(CallerName(name.to_owned()))?;
     }
     let run = agent.prompt(message.text()).tool_context(context);
     // What was said before is in our journal, so the agent needs no memory of its own.
     let run = run.history(history(&session.history().await?));
-    session.feed(events(run.stream())).await;
+    session.forward(events(run.stream())).await;
     Ok(())
 }
 
-pub(crate) async fn site() -> Result<Site, Box<dyn Error>> {
+pub(crate) async fn site() -> Result<Server, Box<dyn Error>> {
     let invoker = Invoker::new(&Registry::discover()?)?;
     let model = OpenAIConfig::new("no key").with_base_url(sample::start_demo_model().await?);
     let agent = AgentBuilder::new(model.client().chat("demo"))
@@ -34,10 +38,11 @@ pub(crate) async fn site() -> Result<Site, Box<dyn Error>> {
         .add_hook(EndOnFatal)
         .default_max_turns(5)
         .build();
-    let endpoint = Endpoint::assistant().on_prompt(move |message: Message, session: Session| {
-        answer(agent.clone(), message, session)
-    });
-    let server = Server::new(invoker, DemoModel::new()).why("a rig agent answers");
+    let endpoint =
+        Endpoint::assistant().on_message(move |message: IncomingMessage, session: Session| {
+            answer(agent.clone(), message, session)
+        });
+    let server = ServerBuilder::new(invoker, DemoModel::new()).model_reason("a rig agent answers");
     Ok(server.endpoint(endpoint).build()?)
 }
 

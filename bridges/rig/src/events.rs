@@ -8,14 +8,14 @@ use rig::completion::{FinishReason, PromptError};
 use rig::message::{AssistantContent, AssistantMessage, ToolFunction, ToolName};
 use rig::streaming::{Item, StreamEvent};
 use serde_json::Value;
-use toolwright::chat::{ChatEvent, End, ItemKind, Message, Stop, Usage};
+use toolwright::chat::{ChatEvent, ItemKind, Message, StopReason, TurnEnd, Usage};
 use toolwright::{Content, ToolCall};
 
-use crate::result::{to_content_blocks, from_rig_message};
+use crate::result::{from_rig_message, to_content_blocks};
 
 /// Tells an agent what was said before, as `Session::history` has it, for `history` of a run.
 pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
-    let words = |content: &[Content]| Content::all_told(content).into_owned();
+    let words = |content: &[Content]| Content::join_text(content).into_owned();
     let said = said.iter().filter_map(|message| match message {
         Message::User(content) => Some(rig::message::Message::user(words(content))),
         Message::Assistant(content) => Some(rig::message::Message::assistant(words(content))),
@@ -29,7 +29,7 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
         }
         Message::Results(results) => {
             let told = results.iter().filter_map(|result| {
-                let call = ToolCall::new(&result.tool, "{}").with_id(result.call.clone());
+                let call = ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone());
                 Some(match result.is_error() {
                     true => to_rig_call(&call)?.error_result(to_content_blocks(result)),
                     false => to_rig_call(&call)?.result(to_content_blocks(result)),
@@ -79,8 +79,10 @@ impl StreamConverter {
             Ok(MultiTurnStreamItem::CompletionCall(call)) => {
                 self.usage += call.usage;
                 let (usage, cost) = to_usage(&call.usage);
-                let stop = call.finish_reason.map_or(Stop::End, to_stop_reason);
-                let before = self.pending_step.replace(ChatEvent::Step { stop, usage, cost });
+                let stop = call.finish_reason.map_or(StopReason::End, to_stop_reason);
+                let before = self
+                    .pending_step
+                    .replace(ChatEvent::Step { stop, usage, cost });
                 return before.into_iter().collect();
             }
             Ok(MultiTurnStreamItem::StreamAssistantItem(Item::Event(event))) => match event {
@@ -90,7 +92,9 @@ impl StreamConverter {
             },
             Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {
                 // All calls of a step are told to be done when the last one is.
-                let millis = self.call_started_at.map_or(0, |called| called.elapsed().as_millis());
+                let millis = self
+                    .call_started_at
+                    .map_or(0, |called| called.elapsed().as_millis());
                 Some(ChatEvent::Result {
                     result: from_rig_message(&tool_result),
                     millis: millis.try_into().unwrap_or(u64::MAX),
@@ -99,8 +103,8 @@ impl StreamConverter {
             Ok(MultiTurnStreamItem::FinalResponse(response)) => {
                 let last = response.completion_calls().last();
                 let end = match last.and_then(|call| call.finish_reason.as_ref()) {
-                    Some(FinishReason::Length) => End::Length,
-                    _ => End::Answered,
+                    Some(FinishReason::Length) => TurnEnd::Length,
+                    _ => TurnEnd::Answered,
                 };
                 Some(self.turn_ended_event(end, vec![Content::text(response.output())]))
             }
@@ -109,8 +113,8 @@ impl StreamConverter {
             Err(error) => {
                 let reason = error.to_string();
                 let end = match error {
-                    PromptError::MaxTurns { .. } => End::Limit { reason },
-                    _ => End::Failed { reason },
+                    PromptError::MaxTurns { .. } => TurnEnd::Limit { reason },
+                    _ => TurnEnd::Failed { reason },
                 };
                 Some(self.turn_ended_event(end, Vec::new()))
             }
@@ -118,9 +122,9 @@ impl StreamConverter {
         self.pending_step.take().into_iter().chain(event).collect()
     }
 
-    fn turn_ended_event(&self, end: End, content: Vec<Content>) -> ChatEvent {
+    fn turn_ended_event(&self, end: TurnEnd, content: Vec<Content>) -> ChatEvent {
         let (usage, cost) = to_usage(&self.usage);
-        ChatEvent::Ended {
+        ChatEvent::TurnEnded {
             end,
             content,
             usage,
@@ -140,13 +144,13 @@ fn call_event(call: rig::message::ToolCall) -> ChatEvent {
     ChatEvent::Call { call }
 }
 
-fn to_stop_reason(reason: FinishReason) -> Stop {
+fn to_stop_reason(reason: FinishReason) -> StopReason {
     match reason {
-        FinishReason::Length => Stop::Length,
-        FinishReason::ToolCalls => Stop::Calls,
-        FinishReason::ContentFilter => Stop::Filtered,
-        FinishReason::Other(word) => Stop::Other(word),
-        _ => Stop::End,
+        FinishReason::Length => StopReason::Length,
+        FinishReason::ToolCalls => StopReason::Calls,
+        FinishReason::ContentFilter => StopReason::Filtered,
+        FinishReason::Other(word) => StopReason::Other(word),
+        _ => StopReason::End,
     }
 }
 

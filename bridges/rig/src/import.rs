@@ -3,7 +3,7 @@
 use rig::completion::ToolDefinition;
 use rig::tool::{DynamicTool, RegisteredTool, ToolContext, tool_definition};
 use serde_json::Value;
-use toolwright::{Args, Context, DefineError, Tool, ToolResult};
+use toolwright::{Args, DefineError, HandlerContext, Tool, ToolResult};
 
 use crate::result::from_rig_result;
 use crate::tools::{CallerName, SessionName};
@@ -28,7 +28,7 @@ pub fn from_rig_tool(tool: impl rig::tool::Tool + 'static) -> Result<Tool, Defin
 
 fn import_tool(shown: ToolDefinition, tool: RegisteredTool) -> Result<Tool, DefineError> {
     let builder = Tool::import(shown.name.as_str(), shown.description, shown.parameters)?;
-    builder.run_async(move |arguments: Args, cx: Context| {
+    builder.run_async(move |arguments: Args, cx: HandlerContext| {
         let tool = tool.clone();
         async move {
             run_rig_tool(&tool, arguments, &cx)
@@ -41,7 +41,7 @@ fn import_tool(shown: ToolDefinition, tool: RegisteredTool) -> Result<Tool, Defi
 async fn run_rig_tool(
     tool: &RegisteredTool,
     arguments: Args,
-    cx: &Context,
+    cx: &HandlerContext,
 ) -> Result<ToolResult, rig::tool::ToolContextError> {
     let mut context = ToolContext::new();
     context.insert(SessionName(cx.session().to_string()))?;
@@ -49,5 +49,7 @@ async fn run_rig_tool(
         context.insert(CallerName(name.to_owned()))?;
     }
     let arguments = Value::Object(arguments.into_map()).to_string();
-    Ok(from_rig_result(&tool.execute(arguments, &mut context).await))
+    Ok(from_rig_result(
+        &tool.execute(arguments, &mut context).await,
+    ))
 }

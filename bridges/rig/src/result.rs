@@ -11,11 +11,12 @@ const FATAL_KEY: &str = "fatal";
 /// Says a result in rig's words: what the model reads, and what hooks can tell of a failure.
 pub(crate) fn to_tool_output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionError> {
     // Only a list without any block is refused.
-    let output = ToolOutput::content(to_content_blocks(result)).unwrap_or_else(|_| ToolOutput::text(""));
+    let output =
+        ToolOutput::content(to_content_blocks(result)).unwrap_or_else(|_| ToolOutput::text(""));
     if !result.is_error() {
         return Ok(output);
     }
-    let told = result.told();
+    let told = result.to_text();
     let error = match result.outcome {
         Outcome::UnknownTool => ToolExecutionError::not_found(told),
         Outcome::InvalidArguments => ToolExecutionError::invalid_args(told),
@@ -37,15 +38,15 @@ pub(crate) fn to_tool_output(result: &ToolResult) -> Result<ToolOutput, ToolExec
 pub(crate) fn to_content_blocks(result: &ToolResult) -> Vec<ToolResultContent> {
     let json = result.structured.as_ref().map(|json| json.to_value());
     // The model is to read the same text, so JSON whose text would differ stays text.
-    if let Some(value) = json.filter(|value| value.to_string() == result.told()) {
+    if let Some(value) = json.filter(|value| value.to_string() == result.to_text()) {
         return vec![ToolResultContent::json(value)];
     }
     let blocks = result.content.iter().map(|item| match item {
         Content::Image { data, mime_type } => match ImageMediaType::from_mime_type(mime_type) {
             Some(kind) => ToolResultContent::image_base64(data, Some(kind), None),
-            None => ToolResultContent::text(item.told()),
+            None => ToolResultContent::text(item.to_text()),
         },
-        _ => ToolResultContent::text(item.told()),
+        _ => ToolResultContent::text(item.to_text()),
     });
     blocks.collect()
 }
@@ -73,7 +74,7 @@ pub(crate) fn from_rig_result(result: &rig::tool::ToolResult) -> ToolResult {
 /// Reads what a model is told of a result.
 pub(crate) fn from_rig_message(message: &rig::message::ToolResult) -> ToolResult {
     let mut read = from_content_blocks(&message.content);
-    read.call = message.call.to_string().into();
+    read.call_id = message.call.to_string().into();
     read.tool = message.name.as_str().into();
     if message.is_error {
         (read.outcome, read.error) = (Outcome::Failed, Some(ErrorKind::Failed));

@@ -4,7 +4,7 @@ use rig::message::ToolName;
 use rig::tool::{ContextValue, DynamicTool, ToolContext, ToolContextError, ToolExecutionError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright::{Bridge, BridgeError, Caller, Offer, Offered, Scope, ToolCall};
+use toolwright::{Bridge, BridgeError, CallScope, Caller, ExportedTool, ExportedTools, ToolCall};
 
 use crate::result::to_tool_output;
 
@@ -30,14 +30,17 @@ impl ContextValue for SessionName {
 ///
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<DynamicTool>, BridgeError> {
-    let offer = bridge.into().offer()?;
-    let tools = offer.tools().iter().map(|tool| to_dynamic_tool(&offer, tool));
+    let offer = bridge.into().export()?;
+    let tools = offer
+        .tools()
+        .iter()
+        .map(|tool| to_dynamic_tool(&offer, tool));
     tools.collect()
 }
 
-fn to_dynamic_tool(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeError> {
+fn to_dynamic_tool(offer: &ExportedTools, tool: &ExportedTool) -> Result<DynamicTool, BridgeError> {
     let name = ToolName::new(&*tool.name);
-    let name = name.map_err(|error| BridgeError::refused(&tool.name, error))?;
+    let name = name.map_err(|error| BridgeError::rejected(&tool.name, error))?;
     let known = (offer.clone(), tool.name.clone());
     let run = move |context: &ToolContext, arguments: Value| {
         let (offer, name) = known.clone();
@@ -55,7 +58,7 @@ fn to_dynamic_tool(offer: &Offer, tool: &Offered) -> Result<DynamicTool, BridgeE
 }
 
 /// Says who calls, as exactly as the run's context does.
-fn call_scope(offer: &Offer, context: &ToolContext) -> Result<Scope, ToolContextError> {
+fn call_scope(offer: &ExportedTools, context: &ToolContext) -> Result<CallScope, ToolContextError> {
     let mut scope = offer.scope();
     if let Some(CallerName(name)) = context.get()? {
         scope = scope.caller(Caller::new(name));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use futures::StreamExt as _;
 use rig::AgentBuilder;
 use rig::agent::{AgentHook, HookContext, MultiTurnStreamItem, OutcomeAction, OutcomeEvent};

@@ -7,7 +7,7 @@ use rmcp::RoleServer;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::*;
 use rmcp::service::{Peer, RequestContext};
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Grant};
+use toolwright::{ApprovalDecision, ApprovalRequest, ApprovalToken, Approver, BoxFuture};
 
 /// What the question is called when its answer comes with another request.
 const INPUT_REQUEST_KEY: &str = "toolwright/approval";
@@ -17,7 +17,7 @@ pub(crate) enum ClientApprover {
     /// Can be asked while the call waits.
     Interactive(Peer<RoleServer>),
     /// Cannot; a yes that came with the call has brought the grant along that was made with the question.
-    Stateless(Option<Grant>),
+    Stateless(Option<ApprovalToken>),
 }
 
 /// Tells whether the request is of a revision in which a server can ask while a call waits.
@@ -41,9 +41,13 @@ impl ClientApprover {
         if supports_elicitation_during_call(request) {
             return Ok(Self::Interactive(request.peer.clone()));
         }
-        let Some(answer) = cx.input_responses.as_ref().and_then(|it| it.get(INPUT_REQUEST_KEY)) else {
+        let Some(answer) = cx
+            .input_responses
+            .as_ref()
+            .and_then(|it| it.get(INPUT_REQUEST_KEY))
+        else {
             let question = InputRequest::Elicitation(elicit_request(asked));
-            let grant = serde_json::to_string(&asked.grant()).ok();
+            let grant = serde_json::to_string(&asked.issue_token()).ok();
             let questions = [(INPUT_REQUEST_KEY.to_owned(), question)].into();
             return Err(InputRequiredResult::new(Some(questions), grant).into());
         };
@@ -62,8 +66,8 @@ fn elicit_request(request: &ApprovalRequest<'_>) -> ElicitRequest {
     })
 }
 
-impl Approve for ClientApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for ClientApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move {
             let grant = match self {
                 Self::Stateless(grant) => grant.clone(),
@@ -72,11 +76,11 @@ impl Approve for ClientApprover {
                     let answer = peer.send_request(question).await;
                     let is_yes = |it: &ElicitResult| it.action == ElicitationAction::Accept;
                     matches!(answer, Ok(ClientResult::ElicitResult(it)) if is_yes(&it))
-                        .then(|| request.grant())
+                        .then(|| request.issue_token())
                 }
             };
             let no = || request.deny("the person at the client has not approved it");
-            grant.map_or_else(no, Decision::Approve)
+            grant.map_or_else(no, ApprovalDecision::Approve)
         })
     }
 }

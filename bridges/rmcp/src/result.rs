@@ -12,14 +12,17 @@ use serde_json::json;
 use toolwright::{ErrorKind, ToolResult};
 
 /// Writes a result; `wraps` tells whether the tool's output schema is wrapped.
-pub(crate) fn to_call_tool_response(result: &ToolResult, wraps: bool) -> Result<CallToolResponse, ErrorData> {
+pub(crate) fn to_call_tool_response(
+    result: &ToolResult,
+    wraps: bool,
+) -> Result<CallToolResponse, ErrorData> {
     if result.error == Some(ErrorKind::Fatal) {
         return Err(ErrorData::internal_error(result.text().into_owned(), None));
     }
     let content = result.content.iter().map(|item| {
         // It is in MCP's own shape; what rmcp does not know of that is told in words.
         let block = serde_json::to_value(item).and_then(serde_json::from_value);
-        block.unwrap_or_else(|_| ContentBlock::text(item.told()))
+        block.unwrap_or_else(|_| ContentBlock::text(item.to_text()))
     });
     let mut answer = CallToolResult::success(content.collect());
     answer.is_error = Some(result.is_error());

@@ -9,8 +9,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use tokio::sync::mpsc::{self, Receiver};
-use toolwright::wire::{needs_wrap, wrapped};
-use toolwright::{Bridge, BridgeError, CallEvent, Caller, Hints, Offer, Offered, Scope, ToolCall};
+use toolwright::wire::{needs_result_wrapper, wrap_output_schema};
+use toolwright::{
+    Bridge, BridgeError, CallEvent, CallScope, Caller, ExportedTool, ExportedTools, Hints, ToolCall,
+};
 
 use crate::approve::{ClientApprover, supports_elicitation_during_call};
 use crate::result;
@@ -51,14 +53,19 @@ pub fn tools<S: Send + Sync + 'static>(
     mut own: ToolRouter<S>,
     bridge: impl Into<Bridge>,
 ) -> Result<ToolRouter<S>, BridgeError> {
-    let offer = bridge.into().offer()?;
+    let offer = bridge.into().export()?;
     for tool in offer.tools() {
         if own.map.contains_key(tool.name.as_str()) {
             let reason = "the server has a tool of this name";
-            return Err(BridgeError::refused(&tool.name, reason));
+            return Err(BridgeError::rejected(&tool.name, reason));
         }
         let offer = offer.clone();
-        let wraps = tool.entry.spec().output.as_ref().is_some_and(needs_wrap);
+        let wraps = tool
+            .registered_tool
+            .spec()
+            .output
+            .as_ref()
+            .is_some_and(needs_result_wrapper);
         own.add_route(ToolRoute::new_dyn(to_rmcp_tool(tool)?, move |cx| {
             Box::pin(call_tool(offer.clone(), wraps, cx))
         }));
@@ -67,22 +74,22 @@ pub fn tools<S: Send + Sync + 'static>(
 }
 
 /// Says of a tool all that MCP has words for.
-fn to_rmcp_tool(tool: &Offered) -> Result<Tool, BridgeError> {
-    let spec = tool.entry.spec();
+fn to_rmcp_tool(tool: &ExportedTool) -> Result<Tool, BridgeError> {
+    let spec = tool.registered_tool.spec();
     let definition = json!({
         "name": tool.name,
         "title": spec.title,
         "description": tool.description,
         "inputSchema": tool.schema,
-        "outputSchema": spec.output.as_ref().map(wrapped),
+        "outputSchema": spec.output.as_ref().map(wrap_output_schema),
         "annotations": (spec.hints != Hints::default()).then_some(spec.hints),
         "icons": spec.icon.as_ref().map(|icon| json!([{ "src": icon }])),
     });
-    serde_json::from_value(definition).map_err(|error| BridgeError::refused(&tool.name, error))
+    serde_json::from_value(definition).map_err(|error| BridgeError::rejected(&tool.name, error))
 }
 
 async fn call_tool<S>(
-    offer: Offer,
+    offer: ExportedTools,
     wraps: bool,
     cx: ToolCallContext<'_, S>,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -100,7 +107,7 @@ async fn call_tool<S>(
     let call = offer.lift(ToolCall::new(&*cx.name, arguments));
     let mut invoker = offer.invoker().clone();
     if !invoker.has_approver()
-        && let Some(pending) = invoker.pending(&scope, &call)
+        && let Some(pending) = invoker.pending_call(&scope, &call)
     {
         match ClientApprover::from_request(&cx, &pending.request()) {
             Ok(person) => invoker = invoker.with_approver(person),
@@ -117,7 +124,7 @@ async fn call_tool<S>(
 }
 
 /// Makes the scope more exact by what the request says, and the layers around the server have left in it.
-fn call_scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
+fn call_scope(mut scope: CallScope, request: &RequestContext<RoleServer>) -> CallScope {
     let parts = request.extensions.get::<Parts>();
     let caller = request.extensions.get::<Caller>();
     if let Some(caller) = caller.or_else(|| parts?.extensions.get()) {
@@ -129,7 +136,7 @@ fn call_scope(mut scope: Scope, request: &RequestContext<RoleServer>) -> Scope {
         scope = scope.session(session);
     }
     let peer = Arc::new(request.peer.clone());
-    scope.cancel_on(request.ct.clone()).bring(peer)
+    scope.cancel_on(request.ct.clone()).extension(peer)
 }
 
 /// Tells the client of every step, in order; MCP wants each number to be greater than the last.

@@ -2,10 +2,10 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
-mod desk;
+mod peers;
 
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
-use desk::{TestServer, TestClient, lifecycle, connect, request};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
+use peers::{TestClient, TestServer, connect, lifecycle, request};
 use rmcp::ServiceError;
 use rmcp::model::{CallToolResult, ContentBlock, ElicitationAction, Tool};
 use toolwright::{Bridge, BridgeError, ToolCall};

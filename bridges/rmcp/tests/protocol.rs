@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod desk;
+mod peers;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use desk::{Desk, Visitor, lifecycle, meet, request};
 use http::Request;
 use http_body_util::BodyExt as _;
+use peers::{TestClient, TestServer, connect, lifecycle, request};
 use rmcp::handler::server::tool::ToolRouter;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolwright::{
-    AuditRecord, Bridge, CallContext, Caller, Cancel, Content, Invoker, Json, JsonSchema, Outcome,
-    Param, Progress, Registry, Scope, SessionId, State, ToolError, schemars, tool,
+    AuditRecord, Bridge, CallContext, CallScope, Caller, Cancel, Content, Invoker, Json,
+    JsonSchema, Outcome, Param, Progress, Registry, SessionId, State, ToolError, schemars, tool,
 };
 
 /// Erases a file.
@@ -76,7 +76,7 @@ async fn count(progress: Progress, State(stage): State<CallProbe>) -> String {
     progress.report(1.0, 3.0, "one");
     progress.report(1.0, 3.0, "still one");
     tokio::task::yield_now().await;
-    progress.say("two");
+    progress.report_message("two");
     progress.report(f64::NAN, 3.0, "lost");
     progress.report(3.0, 3.0, "three");
     "counted".to_owned()
@@ -94,7 +94,7 @@ struct PeerExtractor(Arc<Peer<RoleServer>>);
 
 impl Param for PeerExtractor {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        let peer = cx.brought().ok_or("this tool is for rmcp's servers")?;
+        let peer = cx.extension().ok_or("this tool is for rmcp's servers")?;
         Ok(Self(peer))
     }
 }
@@ -149,13 +149,16 @@ fn invoker(stage: &CallProbe) -> Invoker {
     invoker.build().unwrap()
 }
 
-async fn client(visitor: &Visitor, stateless: bool) -> RunningService<RoleClient, Visitor> {
-    let desk = Desk::new(&invoker(&CallProbe::default())).unwrap();
-    meet(desk, visitor.clone(), lifecycle(stateless)).await
+async fn client(
+    test_client: &TestClient,
+    stateless: bool,
+) -> RunningService<RoleClient, TestClient> {
+    let desk = TestServer::new(&invoker(&CallProbe::default())).unwrap();
+    connect(desk, test_client.clone(), lifecycle(stateless)).await
 }
 
 async fn call_tool(
-    client: &RunningService<RoleClient, Visitor>,
+    client: &RunningService<RoleClient, TestClient>,
     tool: &str,
     arguments: &str,
 ) -> CallToolResult {
@@ -163,7 +166,11 @@ async fn call_tool(
     client.call_tool(request).await.unwrap()
 }
 
-async fn call_tool_text(client: &RunningService<RoleClient, Visitor>, tool: &str, arguments: &str) -> String {
+async fn call_tool_text(
+    client: &RunningService<RoleClient, TestClient>,
+    tool: &str,
+    arguments: &str,
+) -> String {
     let result = call_tool(client, tool, arguments).await;
     let text = result.content.first().and_then(|block| block.as_text());
     text.map_or_else(String::new, |text| text.text.clone())
@@ -172,8 +179,11 @@ async fn call_tool_text(client: &RunningService<RoleClient, Visitor>, tool: &str
 #[tokio::test]
 async fn tools_of_both_are_there() {
     for stateless in [false, true] {
-        let client = client(&Visitor::default(), stateless).await;
-        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
+        let client = client(&TestClient::default(), stateless).await;
+        assert_eq!(
+            call_tool_text(&client, "hello", "").await,
+            "hello from the desk"
+        );
         assert_eq!(
             call_tool_text(&client, "who", "").await.split(' ').next(),
             Some("nobody")
@@ -191,11 +201,13 @@ fn a_name_that_is_taken_is_refused() {
 
     let registry = Registry::new();
     registry.add(hello::tool()).unwrap();
-    let error = Desk::new(&Invoker::new(&registry).unwrap()).err().unwrap();
+    let error = TestServer::new(&Invoker::new(&registry).unwrap())
+        .err()
+        .unwrap();
     let text = "`hello` cannot be offered: the server has a tool of this name; leave it out with a view, or offer it to another model";
     assert_eq!(error.to_string(), text);
     let prefixed = Invoker::new(registry.all().prefix("my")).unwrap();
-    assert!(Desk::new(&prefixed).is_ok());
+    assert!(TestServer::new(&prefixed).is_ok());
     // Not even a tool that is switched off is replaced.
     let mut own = toolwright_rmcp::tools(ToolRouter::<()>::new(), &prefixed).unwrap();
     own.disable_route("my_hello");
@@ -204,7 +216,7 @@ fn a_name_that_is_taken_is_refused() {
 
 #[tokio::test]
 async fn results_that_are_no_objects_are_wrapped_as_their_schemas_say() {
-    let client = client(&Visitor::default(), false).await;
+    let client = client(&TestClient::default(), false).await;
     let tools = client.list_all_tools().await.unwrap();
     let output = |name: &str| {
         let tool = tools.iter().find(|tool| tool.name == name).unwrap();
@@ -232,7 +244,7 @@ async fn results_that_are_no_objects_are_wrapped_as_their_schemas_say() {
 
 #[tokio::test]
 async fn a_definition_says_all_there_is_to_say() {
-    let client = client(&Visitor::default(), false).await;
+    let client = client(&TestClient::default(), false).await;
     let tools = client.list_all_tools().await.unwrap();
     let tool = tools.iter().find(|tool| tool.name == "erase").unwrap();
     let definition = json!({
@@ -257,7 +269,7 @@ async fn a_definition_says_all_there_is_to_say() {
 
 #[tokio::test]
 async fn all_content_is_carried() {
-    let client = client(&Visitor::default(), false).await;
+    let client = client(&TestClient::default(), false).await;
     let result = call_tool(&client, "show", "").await;
     let content = json!([
         {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
@@ -270,10 +282,10 @@ async fn all_content_is_carried() {
 #[tokio::test]
 async fn progress_comes_in_order_and_only_grows() {
     for stateless in [false, true] {
-        let visitor = Visitor::default();
-        let client = client(&visitor, stateless).await;
+        let test_client = TestClient::default();
+        let client = client(&test_client, stateless).await;
         assert_eq!(call_tool_text(&client, "count", "").await, "counted");
-        let steps = visitor.steps.lock().unwrap().clone();
+        let steps = test_client.steps.lock().unwrap().clone();
         let steps: Vec<_> = steps
             .iter()
             .map(|(done, said)| (*done, said.as_deref().unwrap()))
@@ -284,8 +296,8 @@ async fn progress_comes_in_order_and_only_grows() {
 
 #[tokio::test]
 async fn a_tool_can_ask_for_the_connection() {
-    let client = client(&Visitor::default(), false).await;
-    assert_eq!(call_tool_text(&client, "peer", "").await, "visitor");
+    let client = client(&TestClient::default(), false).await;
+    assert_eq!(call_tool_text(&client, "peer", "").await, "test_client");
 }
 
 #[tokio::test]
@@ -306,34 +318,42 @@ async fn the_person_at_the_client_is_asked_where_there_is_nobody_else() {
                 "the call was denied: the person at the client has not approved it",
             ),
         ] {
-            let visitor = Visitor {
+            let test_client = TestClient {
                 says: action.clone(),
-                ..Visitor::default()
+                ..TestClient::default()
             };
-            let client = client(&visitor, stateless).await;
-            assert_eq!(call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await, told);
-            let asked = visitor.asked.lock().unwrap().clone();
+            let client = client(&test_client, stateless).await;
+            assert_eq!(
+                call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await,
+                told
+            );
+            let asked = test_client.asked.lock().unwrap().clone();
             let question =
                 "May `Erase` run?\n\nErases a file.\n\nArguments:\n{\n  \"path\": \"/a\"\n}";
             assert_eq!(asked, action.map_or(vec![], |_| vec![question]));
             // What would be refused in any case is not asked about.
             let refused = call_tool_text(&client, "erase", r#"{"paths": 7}"#).await;
             assert!(refused.starts_with("invalid arguments"), "{refused}");
-            assert_eq!(visitor.asked.lock().unwrap().len(), asked.len());
+            assert_eq!(test_client.asked.lock().unwrap().len(), asked.len());
         }
     }
 }
 
 #[tokio::test]
 async fn a_yes_is_for_one_call_and_no_other() {
-    let visitor = Visitor::who_says(ElicitationAction::Accept);
+    let test_client = TestClient::answering(ElicitationAction::Accept);
     let outcomes = Arc::new(Mutex::new(Vec::new()));
     let book = Arc::clone(&outcomes);
     let audit = move |record: AuditRecord| book.lock().unwrap().push(record.outcome);
     let registry = Registry::new();
     registry.add(erase::tool()).unwrap();
     let invoker = Invoker::builder(&registry).audit(audit).build().unwrap();
-    let client = meet(Desk::new(&invoker).unwrap(), visitor, lifecycle(true)).await;
+    let client = connect(
+        TestServer::new(&invoker).unwrap(),
+        test_client,
+        lifecycle(true),
+    )
+    .await;
     let call = |path: &str| request("erase", &json!({"path": path}).to_string()).unwrap();
     let CallToolResponse::InputRequired(asked) = client.call_tool_once(call("/a")).await.unwrap()
     else {
@@ -378,8 +398,8 @@ async fn a_yes_is_for_one_call_and_no_other() {
 async fn a_request_that_is_cancelled_ends_its_call() {
     for stateless in [false, true] {
         let stage = CallProbe::default();
-        let desk = Desk::new(&invoker(&stage)).unwrap();
-        let client = meet(desk, Visitor::default(), lifecycle(stateless)).await;
+        let desk = TestServer::new(&invoker(&stage)).unwrap();
+        let client = connect(desk, TestClient::default(), lifecycle(stateless)).await;
         let call =
             ClientRequest::CallToolRequest(CallToolRequest::new(request("wait", "").unwrap()));
         let options = PeerRequestOptions::no_options();
@@ -391,25 +411,30 @@ async fn a_request_that_is_cancelled_ends_its_call() {
         handle.cancel(None).await.unwrap();
         stage.left.notified().await;
         // The connection goes on.
-        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
+        assert_eq!(
+            call_tool_text(&client, "hello", "").await,
+            "hello from the desk"
+        );
     }
 }
 
 #[tokio::test]
 async fn who_calls_is_what_the_bridge_says_unless_the_server_knows_better() {
-    let scope = Scope::new().caller(Caller::new("somebody")).session("here");
+    let scope = CallScope::new()
+        .caller(Caller::new("somebody"))
+        .session("here");
     let bridge = Bridge::new(&invoker(&CallProbe::default())).scope(scope);
     for (caller, told) in [(None, "somebody in here"), (Some("ada"), "ada in here")] {
-        let mut desk = Desk::new(&bridge).unwrap();
+        let mut desk = TestServer::new(&bridge).unwrap();
         desk.caller = caller;
-        let client = meet(desk, Visitor::default(), lifecycle(false)).await;
+        let client = connect(desk, TestClient::default(), lifecycle(false)).await;
         assert_eq!(call_tool_text(&client, "who", "").await, told);
     }
 }
 
 #[tokio::test]
 async fn over_http_the_session_and_what_middleware_knows_reach_the_tool() {
-    let desk = Desk::new(&invoker(&CallProbe::default())).unwrap();
+    let desk = TestServer::new(&invoker(&CallProbe::default())).unwrap();
     let service = StreamableHttpService::new(
         move || Ok(desk.clone()),
         Arc::new(LocalSessionManager::default()),
@@ -432,7 +457,7 @@ async fn over_http_the_session_and_what_middleware_knows_reach_the_tool() {
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (session, String::from_utf8(body.to_vec()).unwrap())
     };
-    let client = json!({"name": "visitor", "version": "1"});
+    let client = json!({"name": "test_client", "version": "1"});
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello});
     let (session, _) = post(&[], hello).await;

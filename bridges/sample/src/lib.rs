@@ -7,8 +7,8 @@ use std::net::Ipv4Addr;
 
 use tokio::net::TcpListener;
 use toolwright::demo::DemoModel;
-use toolwright::server::Server;
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registry};
+use toolwright::server::ServerBuilder;
+use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture, Invoker, Registry};
 
 /// Starts the model, and returns the address that a client of OpenAI's is given: `http://127.0.0.1:PORT/v1`.
 ///
@@ -18,7 +18,7 @@ use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Invoker, Registr
 ///
 /// When there is no port to listen on.
 pub async fn start_demo_model() -> Result<String, Box<dyn Error>> {
-    let site = Server::new(Invoker::new(Registry::new())?, DemoModel::new()).build()?;
+    let site = ServerBuilder::new(Invoker::new(Registry::new())?, DemoModel::new()).build()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move { site.serve(listener, std::future::pending()).await });
@@ -29,8 +29,8 @@ pub async fn start_demo_model() -> Result<String, Box<dyn Error>> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RefundApprover;
 
-impl Approve for RefundApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for RefundApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         println!("  asked: {}", request.arguments);
         let amount = request.arguments.get("amount").and_then(|it| it.as_f64());
         let decision = match amount {

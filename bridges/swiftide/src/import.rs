@@ -7,7 +7,9 @@ use swiftide_core::AgentContext;
 use swiftide_core::chat_completion::errors::ToolError as SwiftideError;
 use swiftide_core::chat_completion::{ToolCall, ToolOutput};
 use toolwright::schemars::Schema;
-use toolwright::{Args, Context, DefineError, ErrorKind, Outcome, Tool, ToolError, ToolResult};
+use toolwright::{
+    Args, DefineError, ErrorKind, HandlerContext, Outcome, Tool, ToolError, ToolResult,
+};
 
 /// Takes a tool of swiftide's into Toolwright, to run in `context`: the agent's own, a `DefaultContext`, or `()`.
 ///
@@ -25,17 +27,19 @@ pub fn from_swiftide(
     let spec = tool.tool_spec();
     let schema = spec.parameters_schema.map(Schema::to_value);
     let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
-    Tool::import(spec.name, spec.description, schema)?.run_async(move |args: Args, cx: Context| {
-        let (tool, context) = (Arc::clone(&tool), Arc::clone(&context));
-        async move {
-            let call = ToolCall::builder()
-                .id(cx.info().id.as_str())
-                .name(tool.name())
-                .args(Value::Object(args.into_map()).to_string())
-                .build()?;
-            from_tool_output(tool.invoke(&*context, &call).await)
-        }
-    })
+    Tool::import(spec.name, spec.description, schema)?.run_async(
+        move |args: Args, cx: HandlerContext| {
+            let (tool, context) = (Arc::clone(&tool), Arc::clone(&context));
+            async move {
+                let call = ToolCall::builder()
+                    .id(cx.info().id.as_str())
+                    .name(tool.name())
+                    .args(Value::Object(args.into_map()).to_string())
+                    .build()?;
+                from_tool_output(tool.invoke(&*context, &call).await)
+            }
+        },
+    )
 }
 
 /// Reads what swiftide's agent would do next, and what its model would read.
@@ -43,8 +47,10 @@ fn from_tool_output(output: Result<ToolOutput, SwiftideError>) -> Result<ToolRes
     match output {
         Ok(ToolOutput::Text(text)) => Ok(ToolResult::success(text)),
         Ok(ToolOutput::Stop(value)) => Ok(ToolResult::success(value_to_text(value, "done"))),
-        Ok(ToolOutput::AgentFailed(value)) => Err(ToolError::fatal(value_to_text(value, "it failed"))),
-        Ok(ToolOutput::FeedbackRequired(_)) => Ok(ToolResult::refused(
+        Ok(ToolOutput::AgentFailed(value)) => {
+            Err(ToolError::fatal(value_to_text(value, "it failed")))
+        }
+        Ok(ToolOutput::FeedbackRequired(_)) => Ok(ToolResult::from_outcome(
             Outcome::Denied,
             ErrorKind::Failed,
             "the call was denied: it needs feedback, and there is nobody to ask",

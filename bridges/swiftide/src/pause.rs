@@ -6,17 +6,17 @@
 use serde_json::{Value, json};
 use swiftide_core::chat_completion::{ChatMessage, ToolOutput};
 use swiftide_core::{AgentContext, ToolFeedback};
-use toolwright::{ApprovalRequest, Approve, BoxFuture, Decision, Pending};
+use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture, PendingCall};
 
 /// Asks for feedback, showing what is to be decided.
-pub(crate) fn to_feedback_request(pending: &Pending) -> ToolOutput {
+pub(crate) fn to_feedback_request(pending: &PendingCall) -> ToolOutput {
     let request = pending.request();
     ToolOutput::FeedbackRequired(Some(json!({
         "tool": request.tool.display_name(),
         "description": request.tool.description,
         "arguments": request.arguments,
         "caller": request.caller.name(),
-        "grant": request.grant(),
+        "grant": request.issue_token(),
     })))
 }
 
@@ -49,8 +49,8 @@ async fn count_parallel_calls(context: &dyn AgentContext) -> usize {
 /// Somebody who has answered by feedback.
 pub(crate) struct FeedbackApprover(ToolFeedback);
 
-impl Approve for FeedbackApprover {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+impl Approver for FeedbackApprover {
+    fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let payload = self.0.payload();
         let decision = match &self.0 {
             ToolFeedback::Refused { .. } => {
@@ -61,7 +61,7 @@ impl Approve for FeedbackApprover {
                 let grant = payload.and_then(|payload| payload.get("grant"));
                 let grant = grant.and_then(|grant| serde_json::from_value(grant.clone()).ok());
                 match grant {
-                    Some(grant) => Decision::Approve(grant),
+                    Some(grant) => ApprovalDecision::Approve(grant),
                     None => request.deny("the feedback does not bring back what was asked"),
                 }
             }

@@ -7,8 +7,11 @@ use swiftide_core::chat_completion::errors::ToolError;
 use toolwright::{ErrorKind, ToolResult};
 
 /// Says a result in swiftide's words.
-pub(crate) fn to_tool_output(result: &ToolResult, return_direct: bool) -> Result<ToolOutput, ToolError> {
-    let text = result.told();
+pub(crate) fn to_tool_output(
+    result: &ToolResult,
+    return_direct: bool,
+) -> Result<ToolOutput, ToolError> {
+    let text = result.to_text();
     match result.error {
         None if return_direct => Ok(ToolOutput::stop_with_args(text)),
         None => Ok(ToolOutput::text(text)),

@@ -8,7 +8,7 @@ use swiftide_core::chat_completion::errors::ToolError;
 use swiftide_core::chat_completion::{Tool, ToolCall, ToolOutput, ToolSpec};
 use toolwright::schemars::Schema;
 use toolwright::wire::Shape;
-use toolwright::{Bridge, BridgeError, Offer, Offered};
+use toolwright::{Bridge, BridgeError, ExportedTool, ExportedTools};
 
 use crate::{pause, result};
 
@@ -19,7 +19,7 @@ use crate::{pause, result};
 /// When the tools cannot be listed, one of them cannot be said in the dialect, or swiftide does not take its schema.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Box<dyn Tool>>, BridgeError> {
     // A spec cannot say `strict`, but swiftide's client for OpenAI does, of every tool: so all that can be strict is.
-    let offer = bridge.into().offer_as(Shape::OpenAiChat)?;
+    let offer = bridge.into().export_as(Shape::OpenAiChat)?;
     let boxed = |tool| Ok(SwiftideToolAdapter::new(&offer, tool)?.boxed());
     offer.tools().iter().map(boxed).collect()
 }
@@ -27,26 +27,26 @@ pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Box<dyn Tool>>, BridgeErro
 /// One of our tools as swiftide sees it.
 #[derive(Clone)]
 struct SwiftideToolAdapter {
-    offer: Offer,
+    offer: ExportedTools,
     spec: ToolSpec,
     return_direct: bool,
 }
 
 impl SwiftideToolAdapter {
     /// Makes the spec once and for all: swiftide asks for it where nothing may fail.
-    fn new(offer: &Offer, tool: &Offered) -> Result<Self, BridgeError> {
+    fn new(offer: &ExportedTools, tool: &ExportedTool) -> Result<Self, BridgeError> {
         let schema = Schema::try_from(tool.schema.clone())
-            .map_err(|error| BridgeError::refused(&tool.name, error))?;
+            .map_err(|error| BridgeError::rejected(&tool.name, error))?;
         let spec = ToolSpec::builder()
             .name(&tool.name)
             .description(&tool.description)
             .parameters_schema(schema)
             .build()
-            .map_err(|error| BridgeError::refused(&tool.name, error))?;
+            .map_err(|error| BridgeError::rejected(&tool.name, error))?;
         Ok(Self {
             offer: offer.clone(),
             spec,
-            return_direct: tool.entry.policy().return_direct,
+            return_direct: tool.registered_tool.policy().return_direct,
         })
     }
 }
@@ -65,7 +65,7 @@ impl Tool for SwiftideToolAdapter {
         let feedback = context.has_received_feedback(call).await;
         let pending = match invoker.has_approver() {
             true => None,
-            false => invoker.pending(&scope, &self.offer.lift(ours.clone())),
+            false => invoker.pending_call(&scope, &self.offer.lift(ours.clone())),
         };
         let result = match pending {
             None => self.offer.invoke(ours).await,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use async_openai::Client;
 use async_trait::async_trait;
-use conformance::{Framework, CallOutcome, ListedTool, CONVERSATION};
+use conformance::{CONVERSATION, CallOutcome, Framework, ListedTool};
 use serde_json::{Value, json};
 use swiftide_agents::tools::control::ApprovalRequired;
 use swiftide_agents::{Agent, DefaultContext, StopReason};
@@ -211,7 +211,10 @@ fn bridge() -> Bridge {
 }
 
 /// Runs an agent until it pauses, gives it feedback, and returns what became of its calls.
-async fn decided(model: ScriptedModel, feedback: impl FnOnce(Value) -> ToolFeedback) -> Vec<String> {
+async fn decided(
+    model: ScriptedModel,
+    feedback: impl FnOnce(Value) -> ToolFeedback,
+) -> Vec<String> {
     let mut agent = agent(&bridge(), &model);
     agent.query("Erase /a").await.unwrap();
     let (call, payload) = match agent.stop_reason() {

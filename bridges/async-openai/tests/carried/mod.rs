@@ -47,10 +47,10 @@ where
         .build();
     let picture = Content::image("image/png", b"\x89PNG");
     let first = vec![Content::text("What is this?"), picture];
-    let mut end = chat.prompt().conversation("c").user(first).call().await;
+    let mut end = chat.message().conversation("c").user(first).call().await;
     if end.is_ok() {
         end = chat
-            .prompt()
+            .message()
             .conversation("c")
             .user("And now?")
             .call()
@@ -152,7 +152,7 @@ async fn kind_of(
         async move { Err::<stream::Empty<Result<Value, OpenAIError>>, _>(error) }
     });
     let chat = Chat::new(model.unwrap(), &invoker());
-    match chat.prompt().user("Hello").call().await.unwrap_err() {
+    match chat.message().user("Hello").call().await.unwrap_err() {
         ChatError::Model(error) => (error.kind, error.message),
         other => panic!("{other:?}"),
     }
@@ -212,7 +212,7 @@ async fn whoever_hangs_up_is_the_networks_fault() {
         async move { client.responses().create_stream(request).await }
     });
     let chat = Chat::new(model.unwrap(), &invoker());
-    let error = chat.prompt().user("Hello").call().await.unwrap_err();
+    let error = chat.message().user("Hello").call().await.unwrap_err();
     assert!(
         matches!(&error, ChatError::Model(error) if error.kind == ModelErrorKind::Network),
         "{error:?}"

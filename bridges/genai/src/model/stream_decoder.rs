@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use genai::ModelIden;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall};
+use genai::chat::{
+    ChatStreamEvent, ContentPart, StopReason as GenaiStopReason, StreamEnd, ToolCall,
+};
 use serde_json::value::to_raw_value;
-use toolwright::chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Stop, Usage};
-use toolwright::wire::Plan;
+use toolwright::chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
+use toolwright::wire::ToolPlan;
 
 use super::error::to_model_error;
 use crate::result::replay_arguments;
@@ -16,7 +18,7 @@ use crate::tools::to_tool_call;
 /// An answer that is being read.
 pub(crate) struct StreamDecoder {
     pub(crate) model: ModelIden,
-    pub(crate) plan: Plan,
+    pub(crate) plan: ToolPlan,
     /// The ids of all calls of the conversation.
     pub(crate) ids: HashSet<String>,
     /// The calls that were shown, each as genai names it and as it is named here, and how much of it was shown.
@@ -28,7 +30,10 @@ type Events = Vec<Result<ModelEvent, ModelError>>;
 
 impl StreamDecoder {
     /// Reads an event, or that there are no more; nothing once the answer is over.
-    pub(crate) fn decode_event(&mut self, event: Option<genai::Result<ChatStreamEvent>>) -> Option<Events> {
+    pub(crate) fn decode_event(
+        &mut self,
+        event: Option<genai::Result<ChatStreamEvent>>,
+    ) -> Option<Events> {
         if self.is_finished {
             return None;
         }
@@ -62,13 +67,16 @@ impl StreamDecoder {
     fn emit_call_delta(&mut self, call: &ToolCall, events: &mut Events) -> String {
         let (asked, given) = (to_tool_call(call), &call.call_id);
         let same = |known: &str| !known.is_empty() && known == given;
-        let known = self.emitted_calls.iter().position(|(known, ..)| same(known));
+        let known = self
+            .emitted_calls
+            .iter()
+            .position(|(known, ..)| same(known));
         let index = known.unwrap_or(self.emitted_calls.len());
         if known.is_none() {
             let id = self.unique_call_id(call);
             let name = self.plan.lift(asked.clone()).name;
             self.emitted_calls.push((given.clone(), id.clone(), 0));
-            events.push(Ok(ModelEvent::CallStarted {
+            events.push(Ok(ModelEvent::CallBegins {
                 index,
                 id: id.into(),
                 name,
@@ -117,17 +125,17 @@ impl StreamDecoder {
             events.push(Ok(ModelEvent::Item(item)));
         }
         let stop = match end.captured_stop_reason {
-            Some(StopReason::MaxTokens(_)) => Stop::Length,
-            Some(StopReason::ContentFilter(word)) if word == "refusal" => Stop::Refused,
-            Some(StopReason::ContentFilter(_)) => Stop::Filtered,
-            Some(StopReason::Other(word)) if word == "pause_turn" => Stop::Paused,
-            Some(StopReason::Other(word)) => Stop::Other(word),
+            Some(GenaiStopReason::MaxTokens(_)) => StopReason::Length,
+            Some(GenaiStopReason::ContentFilter(word)) if word == "refusal" => StopReason::Refused,
+            Some(GenaiStopReason::ContentFilter(_)) => StopReason::Filtered,
+            Some(GenaiStopReason::Other(word)) if word == "pause_turn" => StopReason::Paused,
+            Some(GenaiStopReason::Other(word)) => StopReason::Other(word),
             // There, genai ends an answer that was cut off as if it were whole.
             None if self.model.adapter_kind == AdapterKind::Gemini => {
                 return events.push(Err(truncated_error()));
             }
-            _ if calls => Stop::Calls,
-            _ => Stop::End,
+            _ if calls => StopReason::Calls,
+            _ => StopReason::End,
         };
         let usage = to_usage(end.captured_usage.unwrap_or_default());
         events.push(Ok(ModelEvent::Finished { stop, usage }));
@@ -139,7 +147,10 @@ impl StreamDecoder {
             ContentPart::ReasoningContent(text) => ItemKind::Reasoning { text: text.clone() },
             ContentPart::ToolCall(call) => {
                 call.call_id = self.emit_call_delta(call, events);
-                let shown = self.emitted_calls.iter_mut().find(|(_, id, _)| *id == call.call_id);
+                let shown = self
+                    .emitted_calls
+                    .iter_mut()
+                    .find(|(_, id, _)| *id == call.call_id);
                 // A call that comes under the same id is another one.
                 shown.into_iter().for_each(|(given, ..)| given.clear());
                 let asked = self.plan.lift(to_tool_call(call));

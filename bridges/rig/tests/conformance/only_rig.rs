@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolwright::{
-    Bridge, Caller, Content, ErrorKind, Invoker, Outcome, Registry, Scope, SessionId, State, Tool,
-    ToolCall, ToolError, ToolResult, tool,
+    Bridge, CallScope, Caller, Content, ErrorKind, Invoker, Outcome, Registry, SessionId, State,
+    Tool, ToolCall, ToolError, ToolResult, tool,
 };
 use toolwright_rig::{CallerName, EndOnFatal, SessionName, from_rig, from_rig_tool, tools};
 
@@ -107,7 +107,7 @@ async fn the_wire_carries_what_was_offered_and_what_came_of_it() {
     assert!(run.map(|item| item.is_ok()).all(std::future::ready).await);
 
     let asked = script.asked();
-    let offer = bridge.offer().unwrap();
+    let offer = bridge.export().unwrap();
     for (sent, tool) in asked[0]["tools"]
         .as_array()
         .unwrap()
@@ -195,7 +195,7 @@ impl ContextValue for Intruder {
 
 #[tokio::test]
 async fn slots_say_who_calls_and_are_never_guessed() {
-    let scope = Scope::new().caller(Caller::new("ada")).session("home");
+    let scope = CallScope::new().caller(Caller::new("ada")).session("home");
     let bridge = bridge(CallProbe::default()).unwrap().scope(scope);
     let tools = ToolSet::from_dynamic_tools(tools(&bridge).unwrap());
     let mut context = ToolContext::new();
@@ -281,7 +281,7 @@ async fn invoke(tool: Tool, arguments: Value) -> Result<ToolResult, Box<dyn Erro
     let registry = Registry::new();
     let call = ToolCall::new(tool.name().clone(), arguments.to_string());
     registry.add(tool)?;
-    let scope = Scope::new().caller(Caller::new("ada"));
+    let scope = CallScope::new().caller(Caller::new("ada"));
     Ok(Invoker::new(&registry)?.invoke_in(&scope, &call).await)
 }
 
