@@ -9,14 +9,15 @@ mod rows;
 
 use std::hint::black_box;
 
-use toolwright_bench::{Race, floor, order, race, sum};
+use toolwright_bench::{Comparison, baseline, comparison, order, sum};
 
 fn main() {
-    let runtime = race::runtime();
+    let runtime = comparison::single_threaded_runtime();
 
-    let title = format!("a nested order, {} bytes", order::TEXT.len());
-    let race =
-        Race::new(title, &runtime).call(floor::NAME, || floor::place(black_box(order::TEXT)));
+    let title = format!("a nested order, {} bytes", order::ARGUMENTS_JSON.len());
+    let race = Comparison::new(title, &runtime).add_function(baseline::ROW_NAME, || {
+        baseline::place_order(black_box(order::ARGUMENTS_JSON))
+    });
     #[cfg(feature = "toolwright")]
     let race = rows::toolwright::add_order_rows(race);
     #[cfg(feature = "rmcp")]
@@ -29,8 +30,9 @@ fn main() {
     let race = rows::bridges::add_order_rows(race, &runtime);
     println!("{}", race.run());
 
-    let race =
-        Race::new("add(2, 3)", &runtime).call(floor::NAME, || floor::add(black_box(sum::TEXT)));
+    let race = Comparison::new("add(2, 3)", &runtime).add_function(baseline::ROW_NAME, || {
+        baseline::add(black_box(sum::ARGUMENTS_JSON))
+    });
     #[cfg(feature = "toolwright")]
     let race = rows::toolwright::add_sum_rows(race);
     #[cfg(feature = "rmcp")]

@@ -5,29 +5,29 @@
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolwright::schema::{Dialect, validate_for};
-use toolwright_bench::{Race, Table, catalogue::Sample};
+use toolwright_bench::{Comparison, Table, catalogue::ToolSample};
 
 /// The rows of one dialect.
 pub struct LoweringComparison<'a> {
     pub dialect: Dialect,
-    pub tools: &'a [Sample],
-    race: Race<'a>,
+    pub tools: &'a [ToolSample],
+    race: Comparison<'a>,
     accepted: Vec<usize>,
 }
 
 impl<'a> LoweringComparison<'a> {
     /// Starts without rows.
-    pub fn new(dialect: Dialect, tools: &'a [Sample], runtime: &'a Runtime) -> Self {
+    pub fn new(dialect: Dialect, tools: &'a [ToolSample], runtime: &'a Runtime) -> Self {
         Self {
             dialect,
             tools,
-            race: Race::new(dialect.name(), runtime),
+            race: Comparison::new(dialect.name(), runtime),
             accepted: Vec::new(),
         }
     }
 
     /// Adds a function from one schema to another.
-    pub fn add_per_tool(self, name: &str, lower: impl Fn(&Sample) -> Value + 'a) -> Self {
+    pub fn add_per_tool(self, name: &str, lower: impl Fn(&ToolSample) -> Value + 'a) -> Self {
         let tools = self.tools;
         let all = move |_: &mut ()| tools.iter().map(&lower).collect::<Vec<Value>>();
         self.add_row(name, || (), all, Vec::clone)
@@ -49,7 +49,7 @@ impl<'a> LoweringComparison<'a> {
         let passes = |schema: &&Value| validate_for(dialect, schema).is_empty();
         self.accepted.push(schemas.iter().filter(passes).count());
         let count = self.tools.len().to_string();
-        self.race = self.race.fresh(
+        self.race = self.race.add_with_fresh_input(
             name,
             move || (make(), None),
             // The outcome is kept until the clock has stopped: dropping it is not timed.

@@ -10,7 +10,8 @@ mod rows;
 
 use comparison::LoweringComparison;
 use toolwright::schema::Dialect;
-use toolwright_bench::{catalogue, race};
+use toolwright_bench::catalogue;
+use toolwright_bench::comparison::single_threaded_runtime;
 
 /// The dialects for which another library has an answer.
 const DIALECTS: [Dialect; 8] = [
@@ -25,7 +26,7 @@ const DIALECTS: [Dialect; 8] = [
 ];
 
 fn main() {
-    let runtime = race::runtime();
+    let runtime = single_threaded_runtime();
     let tools = catalogue::tools();
     for dialect in DIALECTS {
         let contest = LoweringComparison::new(dialect, &tools, &runtime);

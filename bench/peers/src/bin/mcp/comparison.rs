@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    servers::{BenchmarkedServer, Transport},
-    protocol_generation::ProtocolGeneration,
-    workload::Workload,
-    process::Process,
     client::McpClient,
+    process::Process,
+    protocol_generation::ProtocolGeneration,
+    servers::{BenchmarkedServer, Transport},
+    workload::Workload,
 };
 
 const ROUNDS: u32 = 12;
@@ -42,7 +42,11 @@ struct ServerRun {
     cpu_time: Duration,
 }
 
-pub async fn run(contenders: &[&BenchmarkedServer], way: Transport, load: &Workload) -> Vec<Measurement> {
+pub async fn run(
+    contenders: &[&BenchmarkedServer],
+    way: Transport,
+    load: &Workload,
+) -> Vec<Measurement> {
     let mut runners = Vec::new();
     for contender in contenders.iter().filter(|it| it.supports(way)) {
         runners.push(ServerRun::start(contender, way, load).await);

@@ -8,14 +8,14 @@
     reason = "a benchmark stops at the first surprise"
 )]
 
-mod servers;
-mod protocol_generation;
-mod workload;
-mod process;
+mod client;
 mod comparison;
+mod process;
+mod protocol_generation;
 mod report;
 mod serve;
-mod client;
+mod servers;
+mod workload;
 
 use tokio::runtime::Builder;
 
@@ -32,8 +32,13 @@ fn main() {
     }
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = select_by_name(&BENCHMARKED_SERVERS, &words, |it| it.name);
-    let contenders: Vec<&BenchmarkedServer> = contenders.into_iter().filter(|it| it.is_installed()).collect();
-    for way in select_by_name(&[Transport::Http, Transport::Stdio], &words, |way| way.name()) {
+    let contenders: Vec<&BenchmarkedServer> = contenders
+        .into_iter()
+        .filter(|it| it.is_installed())
+        .collect();
+    for way in select_by_name(&[Transport::Http, Transport::Stdio], &words, |way| {
+        way.name()
+    }) {
         for load in select_by_name(&WORKLOADS, &words, |load| load.name) {
             let rows = runtime.block_on(comparison::run(&contenders, *way, load));
             println!("{}", report::format_table(*way, load, &rows));
@@ -42,7 +47,11 @@ fn main() {
 }
 
 /// Those that are named; all of them when none is.
-fn select_by_name<'a, T>(all: &'a [T], words: &[&str], name: impl Fn(&T) -> &'static str) -> Vec<&'a T> {
+fn select_by_name<'a, T>(
+    all: &'a [T],
+    words: &[&str],
+    name: impl Fn(&T) -> &'static str,
+) -> Vec<&'a T> {
     let named: Vec<&T> = all.iter().filter(|it| words.contains(&name(it))).collect();
     if named.is_empty() {
         all.iter().collect()

@@ -52,7 +52,9 @@ impl ProtocolGeneration {
             });
         }
         let params = params.to_string();
-        format!(r#"{{"jsonrpc":"2.0","id":{PLACEHOLDER_ID},"method":"{method}","params":{params}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{PLACEHOLDER_ID},"method":"{method}","params":{params}}}"#
+        )
     }
 }
 
@@ -67,4 +69,5 @@ pub fn initialize_request() -> String {
 }
 
 /// The second one, which nobody answers.
-pub const INITIALIZED_NOTIFICATION: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+pub const INITIALIZED_NOTIFICATION: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

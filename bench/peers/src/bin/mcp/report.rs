@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{servers::Transport, workload::Workload, comparison::Measurement};
+use crate::{comparison::Measurement, servers::Transport, workload::Workload};
 
 /// Writes one table; ratios are of rates, to the first row and to the fastest of rmcp's.
 pub fn format_table(way: Transport, load: &Workload, rows: &[Measurement]) -> String {

@@ -28,12 +28,20 @@ enum ServerProgram {
     Node,
 }
 
-const fn own_server(name: &'static str, server: &'static str, era: ProtocolGeneration) -> BenchmarkedServer {
+const fn own_server(
+    name: &'static str,
+    server: &'static str,
+    era: ProtocolGeneration,
+) -> BenchmarkedServer {
     let program = ServerProgram::Own(server);
     BenchmarkedServer { name, era, program }
 }
 
-const fn foreign_server(name: &'static str, program: ServerProgram, era: ProtocolGeneration) -> BenchmarkedServer {
+const fn foreign_server(
+    name: &'static str,
+    program: ServerProgram,
+    era: ProtocolGeneration,
+) -> BenchmarkedServer {
     BenchmarkedServer { name, era, program }
 }
 
@@ -44,14 +52,38 @@ pub const BENCHMARKED_SERVERS: [BenchmarkedServer; 13] = [
     own_server("Toolwright", "toolwright", ProtocolGeneration::Stateless),
     own_server("rmcp", "rmcp", ProtocolGeneration::Session),
     own_server("rmcp", "rmcp", ProtocolGeneration::Stateless),
-    own_server("rmcp, no sessions, JSON", "rmcp-json", ProtocolGeneration::Session),
-    own_server("rmcp, no sessions, JSON", "rmcp-json", ProtocolGeneration::Stateless),
+    own_server(
+        "rmcp, no sessions, JSON",
+        "rmcp-json",
+        ProtocolGeneration::Session,
+    ),
+    own_server(
+        "rmcp, no sessions, JSON",
+        "rmcp-json",
+        ProtocolGeneration::Stateless,
+    ),
     own_server("tower-mcp", "tower-mcp", ProtocolGeneration::Session),
     own_server("tower-mcp", "tower-mcp", ProtocolGeneration::Stateless),
-    foreign_server("FastMCP", ServerProgram::Python, ProtocolGeneration::Session),
-    foreign_server("FastMCP", ServerProgram::Python, ProtocolGeneration::Stateless),
-    foreign_server("TypeScript SDK", ServerProgram::Node, ProtocolGeneration::Session),
-    foreign_server("TypeScript SDK", ServerProgram::Node, ProtocolGeneration::Stateless),
+    foreign_server(
+        "FastMCP",
+        ServerProgram::Python,
+        ProtocolGeneration::Session,
+    ),
+    foreign_server(
+        "FastMCP",
+        ServerProgram::Python,
+        ProtocolGeneration::Stateless,
+    ),
+    foreign_server(
+        "TypeScript SDK",
+        ServerProgram::Node,
+        ProtocolGeneration::Session,
+    ),
+    foreign_server(
+        "TypeScript SDK",
+        ServerProgram::Node,
+        ProtocolGeneration::Stateless,
+    ),
 ];
 
 impl Transport {

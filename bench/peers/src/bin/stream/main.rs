@@ -9,7 +9,7 @@ mod rows;
 mod server;
 
 use tokio::runtime::Builder;
-use toolwright_bench::{Race, stream::record::record};
+use toolwright_bench::{Comparison, stream::recorded::recorded_frames};
 
 fn main() {
     #[cfg(feature = "toolwright")]
@@ -17,7 +17,7 @@ fn main() {
         .install_default()
         .unwrap();
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let frames = record("openai-chat", true);
+    let frames = recorded_frames("openai-chat", true);
     let bytes = frames.concat().into_bytes();
     let title = format!(
         "OpenAI Chat over HTTP: {} frames, {} kB; per answer",
@@ -25,7 +25,7 @@ fn main() {
         bytes.len() / 1000
     );
     let base = server::start_server(&bytes);
-    let race = rows::baseline::add_row(Race::new(title, &runtime), &base);
+    let race = rows::baseline::add_row(Comparison::new(title, &runtime), &base);
     #[cfg(feature = "toolwright")]
     let race = rows::toolwright::add_row(race, &base);
     #[cfg(feature = "async-openai")]
@@ -34,5 +34,5 @@ fn main() {
     let race = rows::genai::add_row(race, &base);
     let table = race.run();
     println!("{table}");
-    println!("{}", table.per(frames.len()).titled("per frame"));
+    println!("{}", table.divide_by(frames.len()).with_title("per frame"));
 }

@@ -7,7 +7,7 @@ use std::{collections::HashMap, hint::black_box, sync::Arc};
 
 use adk_tool::{AdkError, FunctionTool, SimpleToolContext, Tool, ToolContext, tool};
 use serde_json::Value;
-use toolwright_bench::{Race, order, order::plain, sum};
+use toolwright_bench::{Comparison, order, order::plain, sum};
 
 /// Places an order.
 #[tool]
@@ -22,35 +22,40 @@ async fn add(args: sum::Args) -> Result<Value, AdkError> {
 }
 
 /// Adds the rows of the nested order.
-pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
+pub fn add_order_rows(race: Comparison<'_>) -> Comparison<'_> {
     let function = FunctionTool::new("place", "Places an order.", async |_, args| {
         place(from_value(args)?).await
     })
     .with_parameters_schema::<plain::Args>();
-    add_rows(race, Arc::new(function), Arc::new(Place), order::TEXT)
+    add_rows(
+        race,
+        Arc::new(function),
+        Arc::new(Place),
+        order::ARGUMENTS_JSON,
+    )
 }
 
 /// Adds the rows of the small call.
-pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
+pub fn add_sum_rows(race: Comparison<'_>) -> Comparison<'_> {
     let function = FunctionTool::new("add", "Adds two numbers.", async |_, args| {
         add(from_value(args)?).await
     })
     .with_parameters_schema::<sum::Args>();
-    add_rows(race, Arc::new(function), Arc::new(Add), sum::TEXT)
+    add_rows(race, Arc::new(function), Arc::new(Add), sum::ARGUMENTS_JSON)
 }
 
 fn add_rows<'a>(
-    race: Race<'a>,
+    race: Comparison<'a>,
     function: Arc<dyn Tool>,
     annotated: Arc<dyn Tool>,
     text: &'static str,
-) -> Race<'a> {
+) -> Comparison<'a> {
     let function = ToolCaller::new(function);
     let annotated = ToolCaller::new(annotated);
-    race.future("adk FunctionTool", async move || {
+    race.add_async_function("adk FunctionTool", async move || {
         function.call(black_box(text)).await
     })
-    .future("adk #[tool]", async move || {
+    .add_async_function("adk #[tool]", async move || {
         annotated.call(black_box(text)).await
     })
 }

@@ -7,7 +7,7 @@ use rmcp::handler::server::router::tool::ToolRouter;
 use tokio::runtime::Runtime;
 use toolwright::{Json, Tool, tool};
 use toolwright_bench::{
-    Race,
+    Comparison,
     order::{self, Receipt, plain},
     sum,
 };
@@ -28,34 +28,34 @@ fn add(a: i64, b: i64) -> Json<i64> {
 }
 
 /// Adds the rows of the nested order.
-pub fn add_order_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
-    add_bridge_rows(race, runtime, place::tool(), "place", order::TEXT)
+pub fn add_order_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Comparison<'a> {
+    add_bridge_rows(race, runtime, place::tool(), "place", order::ARGUMENTS_JSON)
 }
 
 /// Adds the rows of the small call.
-pub fn add_sum_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
-    add_bridge_rows(race, runtime, add::tool(), "add", sum::TEXT)
+pub fn add_sum_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Comparison<'a> {
+    add_bridge_rows(race, runtime, add::tool(), "add", sum::ARGUMENTS_JSON)
 }
 
 fn add_bridge_rows<'a>(
-    race: Race<'a>,
+    race: Comparison<'a>,
     runtime: &'a Runtime,
     tool: Tool,
     name: &'static str,
     text: &'static str,
-) -> Race<'a> {
+) -> Comparison<'a> {
     let invoker = invoker(tool);
     let in_rig = ToolSet::from_dynamic_tools(toolwright_rig::tools(&invoker).unwrap());
     let in_adk = adk::ToolCaller::new(toolwright_adk::tools(&invoker).unwrap().swap_remove(0));
     let local = server::LocalRouter::new(runtime);
     let in_rmcp = toolwright_rmcp::tools(ToolRouter::new(), &invoker).unwrap();
-    race.future("rig RegisteredTool, Toolwright's", async move || {
+    race.add_async_function("rig RegisteredTool, Toolwright's", async move || {
         rows::call(&in_rig, name, black_box(text)).await
     })
-    .future("adk Tool, Toolwright's", async move || {
+    .add_async_function("adk Tool, Toolwright's", async move || {
         in_adk.call(black_box(text)).await
     })
-    .future("rmcp ToolRouter, Toolwright's", async move || {
+    .add_async_function("rmcp ToolRouter, Toolwright's", async move || {
         local.call(&in_rmcp, name, black_box(text)).await
     })
 }

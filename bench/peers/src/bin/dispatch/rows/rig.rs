@@ -10,7 +10,7 @@ use schemars::schema_for;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use toolwright_bench::{
-    Race,
+    Comparison,
     order::{self, Receipt, plain},
     sum,
 };
@@ -58,42 +58,42 @@ impl PortableTool for Add {
 }
 
 /// Adds the rows of the nested order.
-pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
+pub fn add_order_rows(race: Comparison<'_>) -> Comparison<'_> {
     let work = |args: plain::Args| plain::work(args.order, args.dry_run);
     let tool = dynamic("place", schema_for!(plain::Args).into(), work);
-    add_rows(race, Place, tool, "place", order::TEXT)
+    add_rows(race, Place, tool, "place", order::ARGUMENTS_JSON)
 }
 
 /// Adds the rows of the small call.
-pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
+pub fn add_sum_rows(race: Comparison<'_>) -> Comparison<'_> {
     let work = |args: sum::Args| sum::add(args.a, args.b);
     let tool = dynamic("add", schema_for!(sum::Args).into(), work);
-    add_rows(race, Add, tool, "add", sum::TEXT)
+    add_rows(race, Add, tool, "add", sum::ARGUMENTS_JSON)
 }
 
 fn add_rows<'a>(
-    race: Race<'a>,
+    race: Comparison<'a>,
     typed: impl PortableTool + 'static,
     dynamic: DynamicTool,
     name: &'static str,
     text: &'static str,
-) -> Race<'a> {
+) -> Comparison<'a> {
     let typed = ToolSet::from_tools(vec![typed]);
     let copied = typed.clone();
     let untyped = ToolSet::from_dynamic_tools(vec![dynamic.clone()]);
-    race.future("rig RegisteredTool, Tool", async move || {
+    race.add_async_function("rig RegisteredTool, Tool", async move || {
         call(&typed, name, black_box(text)).await
     })
-    .future("rig RegisteredTool, DynamicTool", async move || {
+    .add_async_function("rig RegisteredTool, DynamicTool", async move || {
         call(&untyped, name, black_box(text)).await
     })
     // Takes a `Value`, writes it out as text and parses that again.
-    .future("rig DynamicTool::execute", async move || {
+    .add_async_function("rig DynamicTool::execute", async move || {
         let args: Value = serde_json::from_str(black_box(text)).unwrap();
         dynamic.execute(args).await.unwrap().render()
     })
     // Copies the tool with its schema for each call.
-    .future("rig ToolSet::execute, Tool", async move || {
+    .add_async_function("rig ToolSet::execute, Tool", async move || {
         let mut context = ToolContext::new();
         let result = copied.execute(name, black_box(text), &mut context).await;
         result.into_result().unwrap().render()

@@ -19,7 +19,7 @@ use rmcp::{
 };
 use tokio::{io::duplex, runtime::Runtime};
 use toolwright_bench::{
-    Race,
+    Comparison,
     order::{self, Receipt, plain},
     sum,
 };
@@ -63,44 +63,51 @@ impl ShopServer {
 }
 
 /// Adds the rows of the nested order.
-pub fn add_order_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+pub fn add_order_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Comparison<'a> {
     let (kept, structured, rebuilt) = (
         LocalRouter::new(runtime),
         LocalRouter::new(runtime),
         LocalRouter::new(runtime),
     );
     let remote = runtime.block_on(RemoteClient::new());
-    race.future("rmcp ToolRouter, String", async move || {
+    race.add_async_function("rmcp ToolRouter, String", async move || {
         let router = &kept.service.service().router;
-        kept.call(router, "place", black_box(order::TEXT)).await
+        kept.call(router, "place", black_box(order::ARGUMENTS_JSON))
+            .await
     })
-    .future("rmcp ToolRouter, Json<T>", async move || {
+    .add_async_function("rmcp ToolRouter, Json<T>", async move || {
         let router = &structured.service.service().router;
         structured
-            .call(router, "place_json", black_box(order::TEXT))
+            .call(router, "place_json", black_box(order::ARGUMENTS_JSON))
             .await
     })
     // What `#[tool_handler]` does when it is not told about a kept router.
-    .future("rmcp ToolRouter, rebuilt for each call", async move || {
+    .add_async_function("rmcp ToolRouter, rebuilt for each call", async move || {
         rebuilt
-            .call(&ShopServer::tool_router(), "place", black_box(order::TEXT))
+            .call(
+                &ShopServer::tool_router(),
+                "place",
+                black_box(order::ARGUMENTS_JSON),
+            )
             .await
     })
-    .future("rmcp client, pipe, server", async move || {
-        remote.call("place", black_box(order::TEXT)).await
+    .add_async_function("rmcp client, pipe, server", async move || {
+        remote.call("place", black_box(order::ARGUMENTS_JSON)).await
     })
 }
 
 /// Adds the rows of the small call.
-pub fn add_sum_rows<'a>(race: Race<'a>, runtime: &'a Runtime) -> Race<'a> {
+pub fn add_sum_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Comparison<'a> {
     let local = LocalRouter::new(runtime);
     let remote = runtime.block_on(RemoteClient::new());
-    race.future("rmcp ToolRouter, String", async move || {
+    race.add_async_function("rmcp ToolRouter, String", async move || {
         let router = &local.service.service().router;
-        local.call(router, "add", black_box(sum::TEXT)).await
+        local
+            .call(router, "add", black_box(sum::ARGUMENTS_JSON))
+            .await
     })
-    .future("rmcp client, pipe, server", async move || {
-        remote.call("add", black_box(sum::TEXT)).await
+    .add_async_function("rmcp client, pipe, server", async move || {
+        remote.call("add", black_box(sum::ARGUMENTS_JSON)).await
     })
 }
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use toolwright::{Invoker, Json, Registry, Tool, ToolCall, tool};
 use toolwright_bench::{
-    Race,
+    Comparison,
     order::{self, Receipt, limited, plain},
     sum,
 };
@@ -34,26 +34,31 @@ fn add(a: i64, b: i64) -> i64 {
 }
 
 /// Adds the rows of the nested order.
-pub fn add_order_rows(race: Race<'_>) -> Race<'_> {
-    let race = add_row(race, "Toolwright", place::tool(), order::TEXT);
-    let race = add_row(race, "Toolwright, Json<T>", place_json::tool(), order::TEXT);
+pub fn add_order_rows(race: Comparison<'_>) -> Comparison<'_> {
+    let race = add_row(race, "Toolwright", place::tool(), order::ARGUMENTS_JSON);
+    let race = add_row(
+        race,
+        "Toolwright, Json<T>",
+        place_json::tool(),
+        order::ARGUMENTS_JSON,
+    );
     add_row(
         race,
         "Toolwright, validator on",
         place_limited::tool(),
-        order::TEXT,
+        order::ARGUMENTS_JSON,
     )
 }
 
 /// Adds the row of the small call.
-pub fn add_sum_rows(race: Race<'_>) -> Race<'_> {
-    add_row(race, "Toolwright", add::tool(), sum::TEXT)
+pub fn add_sum_rows(race: Comparison<'_>) -> Comparison<'_> {
+    add_row(race, "Toolwright", add::tool(), sum::ARGUMENTS_JSON)
 }
 
-fn add_row<'a>(race: Race<'a>, row: &str, tool: Tool, text: &'static str) -> Race<'a> {
+fn add_row<'a>(race: Comparison<'a>, row: &str, tool: Tool, text: &'static str) -> Comparison<'a> {
     let name = tool.name().clone();
     let invoker = invoker(tool);
-    race.future(row, async move || {
+    race.add_async_function(row, async move || {
         let call = ToolCall::new(&name, black_box(text));
         invoker.invoke(&call).await.text().into_owned()
     })

@@ -14,7 +14,7 @@ use rig::{
     wire::{Body, Encoded, Mode, Wire},
 };
 use serde_json::Value;
-use toolwright_bench::catalogue::Sample;
+use toolwright_bench::catalogue::ToolSample;
 
 use crate::comparison::LoweringComparison;
 
@@ -75,8 +75,8 @@ where
     )
 }
 
-fn request(tools: &[Sample]) -> CompletionRequest {
-    let definition = |tool: &Sample| {
+fn request(tools: &[ToolSample]) -> CompletionRequest {
+    let definition = |tool: &ToolSample| {
         let name = ToolName::new(&tool.name).unwrap();
         ToolDefinition::new(name, &tool.description, tool.input.clone())
     };

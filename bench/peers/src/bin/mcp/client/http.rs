@@ -12,8 +12,10 @@ use tokio::{
 
 use super::{assert_similar_length, parse_result};
 use crate::{
+    protocol_generation::{
+        INITIALIZED_NOTIFICATION, NumberedMessage, ProtocolGeneration, initialize_request,
+    },
     servers::BenchmarkedServer,
-    protocol_generation::{ProtocolGeneration, INITIALIZED_NOTIFICATION, NumberedMessage, initialize_request},
     workload::Workload,
 };
 
@@ -78,7 +80,9 @@ impl HttpClient {
                 .request(load.method(), load.params(cursor.as_deref()));
             let extra = match (self.era, load.tool) {
                 (ProtocolGeneration::Session, _) => String::new(),
-                (ProtocolGeneration::Stateless, None) => format!("Mcp-Method: {}\r\n", load.method()),
+                (ProtocolGeneration::Stateless, None) => {
+                    format!("Mcp-Method: {}\r\n", load.method())
+                }
                 (ProtocolGeneration::Stateless, Some(tool)) => {
                     format!("Mcp-Method: {}\r\nMcp-Name: {tool}\r\n", load.method())
                 }
@@ -148,7 +152,11 @@ impl HttpClient {
             to: from,
             chunked: false,
         };
-        assert!(answer.head.starts_with("http/1.1 20"), "{}", self.response_text());
+        assert!(
+            answer.head.starts_with("http/1.1 20"),
+            "{}",
+            self.response_text()
+        );
         answer.chunked = answer.header("transfer-encoding") == Some("chunked");
         if answer.chunked {
             while let Some(size) = self.read_chunk_size(&mut answer.to).await {
@@ -185,7 +193,11 @@ impl HttpClient {
     async fn fill_buffer(&mut self) {
         self.read.reserve(16 * 1024);
         let more = self.stream.read_buf(&mut self.read).await.unwrap();
-        assert!(more > 0, "the server hung up after: {}", self.response_text());
+        assert!(
+            more > 0,
+            "the server hung up after: {}",
+            self.response_text()
+        );
     }
 
     fn response_text(&self) -> String {

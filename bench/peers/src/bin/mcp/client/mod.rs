@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::{
+    process::Process,
     servers::{BenchmarkedServer, Transport},
     workload::Workload,
-    process::Process,
 };
 
 /// How much one answer may be longer or shorter than the first: ids of events differ.

@@ -12,8 +12,10 @@ use tokio::{
 
 use super::{assert_similar_length, parse_result};
 use crate::{
+    protocol_generation::{
+        INITIALIZED_NOTIFICATION, NumberedMessage, ProtocolGeneration, initialize_request,
+    },
     servers::BenchmarkedServer,
-    protocol_generation::{ProtocolGeneration, INITIALIZED_NOTIFICATION, NumberedMessage, initialize_request},
     workload::Workload,
 };
 

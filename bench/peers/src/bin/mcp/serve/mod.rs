@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::{
     servers::Transport,
-    workload::{Workload, PAGE_BYTES},
+    workload::{PAGE_BYTES, Workload},
 };
 
 /// Serves until the process is ended.

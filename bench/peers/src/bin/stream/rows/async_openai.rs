@@ -6,24 +6,24 @@ use async_openai::{
     types::chat::{ChatCompletionRequestUserMessage, CreateChatCompletionRequestArgs},
 };
 use futures::StreamExt as _;
-use toolwright_bench::{Race, stream::Said};
+use toolwright_bench::{Comparison, stream::StreamedAnswer};
 
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
     let config = OpenAIConfig::new()
         .with_api_base(base)
         .with_api_key("a key");
     let client = Client::with_config(config).with_http_client(client());
-    race.future("async-openai", async move || {
+    race.add_async_function("async-openai", async move || {
         let message = ChatCompletionRequestUserMessage::from(QUESTION);
         let request = CreateChatCompletionRequestArgs::default()
             .model("gpt-5")
             .messages([message.into()])
             .build()
             .unwrap();
-        let mut said = Said::default();
+        let mut said = StreamedAnswer::default();
         let mut chunks = client.chat().create_stream(request).await.unwrap();
         while let Some(chunk) = chunks.next().await {
             for choice in chunk.unwrap().choices {
@@ -40,6 +40,6 @@ pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
                 }
             }
         }
-        said.told()
+        said.to_text()
     })
 }

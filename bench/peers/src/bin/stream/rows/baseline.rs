@@ -1,19 +1,19 @@
 //! reqwest, and of the body nothing but its JSON: what no library can go below.
 
 use toolwright_bench::{
-    Race,
-    stream::floor::{NAME, read},
+    Comparison,
+    stream::baseline::{ROW_NAME, parse_stream},
 };
 
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
     let client = client();
     let url = format!("{base}/chat/completions");
-    race.future(&format!("reqwest, {NAME}"), async move || {
+    race.add_async_function(&format!("reqwest, {ROW_NAME}"), async move || {
         let request = client.post(&url).body(QUESTION);
         let body = request.send().await.unwrap().bytes().await.unwrap();
-        read("openai-chat", &body).told()
+        parse_stream("openai-chat", &body).to_text()
     })
 }

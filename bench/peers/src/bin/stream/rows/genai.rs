@@ -8,12 +8,12 @@ use genai::{
     resolver::{AuthData, Endpoint, Error, ServiceTargetResolver},
 };
 use serde_json::Value;
-use toolwright_bench::{Race, stream::Said};
+use toolwright_bench::{Comparison, stream::StreamedAnswer};
 
 use super::{QUESTION, client};
 
 /// Adds the row.
-pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
+pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
     let base = format!("{base}/");
     let resolver = ServiceTargetResolver::from_resolver_fn(
         move |target: ServiceTarget| -> Result<ServiceTarget, Error> {
@@ -30,9 +30,9 @@ pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
         .build()
         .unwrap();
     let options = ChatOptions::default().with_capture_tool_calls(true);
-    race.future("genai", async move || {
+    race.add_async_function("genai", async move || {
         let request = ChatRequest::new(vec![ChatMessage::user(QUESTION)]);
-        let mut said = Said::default();
+        let mut said = StreamedAnswer::default();
         let answer = client.exec_chat_stream("gpt-5", request, Some(&options));
         let mut events = answer.await.unwrap().stream;
         while let Some(event) = events.next().await {
@@ -50,6 +50,6 @@ pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
                 _ => {}
             }
         }
-        said.told()
+        said.to_text()
     })
 }

@@ -6,19 +6,19 @@ use toolwright::{
     chat::{ItemKind, Message, Model as _, ModelEvent, ModelRequest},
     models::Vendor,
 };
-use toolwright_bench::{Race, stream::Said};
+use toolwright_bench::{Comparison, stream::StreamedAnswer};
 
 use super::QUESTION;
 
 /// Adds the row.
-pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
-    let connect = Vendor::named("openai-chat").unwrap().model("gpt-5");
-    let connect = connect.key(Secret::new("a key")).base(base);
+pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
+    let connect = Vendor::by_name("openai-chat").unwrap().model("gpt-5");
+    let connect = connect.api_key(Secret::new("a key")).base_url(base);
     let model = connect.build().unwrap();
-    race.future("Toolwright", async move || {
+    race.add_async_function("Toolwright", async move || {
         let mut request = ModelRequest::default();
         request.messages = vec![Message::User(vec![Content::text(QUESTION)])];
-        let mut said = Said::default();
+        let mut said = StreamedAnswer::default();
         let mut events = model.stream(request);
         while let Some(event) = events.next().await {
             match event.unwrap() {
@@ -32,6 +32,6 @@ pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
                 _ => {}
             }
         }
-        said.told()
+        said.to_text()
     })
 }
