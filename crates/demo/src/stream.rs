@@ -3,7 +3,7 @@
 use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, Stop, Usage};
 use toolwright_core::ToolCall;
 
-use crate::decide::Decision;
+use crate::Decision;
 
 /// How many bytes a token has, about.
 const TOKEN: usize = 4;
@@ -19,7 +19,7 @@ pub(crate) fn events(request: &ModelRequest, decision: Decision, tools: usize) -
     let mut events = Vec::new();
     let mut written = 0;
     let stop = match decision {
-        Decision::Say(text) => {
+        Decision::Answer(text) => {
             written += text.len();
             events.extend(pieces(&text).map(ModelEvent::Text));
             events.push(ModelEvent::Item(Item::text(text)));

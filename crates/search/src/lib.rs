@@ -22,4 +22,4 @@ mod index;
 mod words;
 
 pub use index::{Index, Match, Term};
-pub use words::{is_common, is_similar, is_stop_word, stem, stems, synonyms};
+pub use words::{is_common, is_similar, is_stop_word, stem, stems, synonyms, words};

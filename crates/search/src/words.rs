@@ -82,7 +82,7 @@ pub fn stems(text: &str) -> Vec<String> {
 }
 
 /// Splits text or an identifier into words in lower case; an apostrophe is part of its word.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';
     for letter in text.chars() {
@@ -129,11 +129,11 @@ pub fn is_similar(one: &str, other: &str) -> bool {
     }
     let rest = long.len() - shared;
     let same_root = shared >= 5 && (rest <= 2 || rest <= 4 && shared == short.len());
-    // Among words of four letters a replaced letter makes another word, swapped letters do not.
+    // In a short word a replaced letter makes another word ("wrote" and "write"), swapped letters do not.
     let typo = || {
         long.len() - short.len() <= 1
             && strsim::osa_distance(short, long) == 1
-            && (long.len() > 4 || strsim::hamming(short, long) != Ok(1))
+            && (long.len() > 5 || strsim::hamming(short, long) != Ok(1))
     };
     same_root || typo()
 }

@@ -1,0 +1,92 @@
+//! The turns of a conversation: each question, and what happened about it.
+
+use toolwright_chat::Message;
+use toolwright_core::{Content, ToolCall, ToolResult};
+
+use crate::text::{MAX_BYTES, head};
+
+/// A conversation by its user messages.
+pub(crate) struct History<'m> {
+    messages: &'m [Message],
+    /// The positions of the user messages.
+    questions: Vec<usize>,
+}
+
+impl<'m> History<'m> {
+    pub(crate) fn new(messages: &'m [Message]) -> Self {
+        let is_question = |at: &usize| matches!(messages.get(*at), Some(Message::User(_)));
+        Self {
+            messages,
+            questions: (0..messages.len()).filter(is_question).collect(),
+        }
+    }
+
+    /// Returns the number of the last turn.
+    pub(crate) fn last_turn(&self) -> Option<usize> {
+        self.questions.len().checked_sub(1)
+    }
+
+    /// Returns the first [`MAX_BYTES`] of a turn's question.
+    pub(crate) fn question(&self, turn: usize) -> String {
+        let message = self
+            .questions
+            .get(turn)
+            .and_then(|at| self.messages.get(*at));
+        let mut question = String::new();
+        if let Some(Message::User(contents)) = message {
+            for content in contents {
+                if let Content::Text { text } = content
+                    && question.len() < MAX_BYTES
+                {
+                    let separator = if question.is_empty() { "" } else { "\n" };
+                    let rest = MAX_BYTES - question.len();
+                    question.extend([separator, head(text, rest)]);
+                }
+            }
+        }
+        question
+    }
+
+    /// Returns the messages before a turn; all of them for a turn behind the last.
+    pub(crate) fn before(&self, turn: usize) -> &'m [Message] {
+        let end = self.questions.get(turn).copied();
+        let end = end.unwrap_or(self.messages.len());
+        self.messages.get(..end).unwrap_or_default()
+    }
+
+    /// Returns the messages of a turn behind its question.
+    pub(crate) fn after_question(&self, turn: usize) -> &'m [Message] {
+        let start = self.questions.get(turn).map_or(0, |at| at + 1);
+        self.before(turn + 1).get(start..).unwrap_or_default()
+    }
+
+    /// Returns the calls of a turn with their results.
+    pub(crate) fn calls(&self, turn: usize) -> Vec<(&'m ToolCall, Option<&'m ToolResult>)> {
+        let mut calls: Vec<(&ToolCall, Option<&ToolResult>)> = Vec::new();
+        for message in self.after_question(turn) {
+            match message {
+                Message::Step(step) => calls.extend(step.calls().map(|call| (call, None))),
+                Message::Results(results) => {
+                    for result in results {
+                        let mut open = calls.iter_mut().filter(|(_, known)| known.is_none());
+                        if let Some((_, known)) = open.find(|(call, _)| call.id == result.call) {
+                            *known = Some(result);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    /// Returns true if the demo model ended a turn with a question.
+    pub(crate) fn ends_with_question(&self, turn: usize) -> bool {
+        let mut messages = self.after_question(turn).iter().rev();
+        let last = messages.find_map(|message| match message {
+            Message::Step(step) => Some(step),
+            _ => None,
+        });
+        last.is_some_and(|step| step.model.vendor == crate::VENDOR && step.text().contains('?'))
+    }
+}

@@ -1,0 +1,278 @@
+//! The tools of a request, ranked against a sentence by their specs and by the arguments that the sentence gives them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+use toolwright_chat::ToolChoice;
+use toolwright_core::{Entry, ToolSpec};
+use toolwright_search::{Index, Match, is_similar, stem, stems, synonyms, words};
+
+use crate::arguments::{Context, Filled, fill};
+use crate::memory::Memory;
+use crate::params::{Meaning, Param, params};
+use crate::text::{Text, is_in};
+
+/// How many tools get their arguments filled for a ranking.
+const MAX_CANDIDATES: usize = 12;
+
+/// The evidence that a tool needs to be called.
+const MIN_EVIDENCE: f32 = 0.5;
+
+/// First words of the names of tools that are called only if the sentence has such a word.
+const DESTRUCTIVE: &str = "delete remove erase drop destroy kill purge wipe";
+
+/// The tools of one request.
+pub(crate) struct Tools<'a> {
+    pub(crate) entries: &'a [Entry],
+    pub(crate) index: &'a Index,
+    pub(crate) choice: &'a ToolChoice,
+    params: RefCell<HashMap<usize, Rc<[Param]>>>,
+}
+
+/// A tool that fits a sentence.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) tool: usize,
+    pub(crate) evidence: f32,
+    pub(crate) filled: Filled,
+    score: f32,
+}
+
+/// One call that a question asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) tool: usize,
+    /// The part of the question that asks for it.
+    pub(crate) clause: String,
+    /// The user's replies to questions about missing arguments.
+    pub(crate) replies: Vec<String>,
+    /// Arguments of a similar call, for what the clause does not repeat.
+    pub(crate) base: Option<Map<String, Value>>,
+    pub(crate) refers_back: bool,
+}
+
+impl Task {
+    pub(crate) fn new(tool: usize, clause: &str) -> Self {
+        Self {
+            tool,
+            clause: clause.to_owned(),
+            replies: Vec::new(),
+            base: None,
+            refers_back: Text::new(clause).refers_back(),
+        }
+    }
+}
+
+impl<'a> Tools<'a> {
+    pub(crate) fn new(entries: &'a [Entry], index: &'a Index, choice: &'a ToolChoice) -> Self {
+        Self {
+            entries,
+            index,
+            choice,
+            params: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn spec(&self, tool: usize) -> Option<&'a ToolSpec> {
+        self.entries.get(tool).map(Entry::spec)
+    }
+
+    /// Returns the position of the tool with exactly this name.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.entries
+            .iter()
+            .position(|entry| entry.spec().name == *name)
+    }
+
+    /// Returns a tool's parameters, read once.
+    pub(crate) fn params(&self, tool: usize) -> Rc<[Param]> {
+        let read = || {
+            let spec = self.spec(tool);
+            spec.map(|spec| params(spec.input.as_value()))
+                .unwrap_or_default()
+                .into()
+        };
+        let mut known = self.params.borrow_mut();
+        Rc::clone(known.entry(tool).or_insert_with(read))
+    }
+
+    /// Returns the tool that fits a sentence best, if one fits well enough.
+    pub(crate) fn best(&self, text: &Text<'_>, memory: &Memory) -> Option<Candidate> {
+        let terms = text.terms();
+        let mut min_evidence = MIN_EVIDENCE;
+        let mut matches = Vec::new();
+        match self.choice {
+            ToolChoice::None => {}
+            ToolChoice::Named(name) => {
+                min_evidence = f32::MIN;
+                matches.extend(
+                    self.position(name)
+                        .map(|tool| self.index.score(&terms, tool)),
+                );
+            }
+            choice => {
+                if *choice == ToolChoice::Required {
+                    min_evidence = f32::EPSILON;
+                }
+                matches = self.index.rank(&terms, MAX_CANDIDATES);
+                for tool in text
+                    .tokens
+                    .iter()
+                    .filter_map(|token| self.index.named(token.text))
+                {
+                    if matches.iter().all(|found| found.tool != tool) {
+                        matches.push(self.index.score(&terms, tool));
+                    }
+                }
+            }
+        }
+        let candidates = matches
+            .iter()
+            .map(|found| self.candidate(found, text, memory));
+        let candidates = candidates.filter(|candidate| candidate.evidence >= min_evidence);
+        // The first of equals: matches have a stable order.
+        candidates.reduce(|best, next| if next.score > best.score { next } else { best })
+    }
+
+    fn candidate(&self, found: &Match, text: &Text<'_>, memory: &Memory) -> Candidate {
+        let params = self.params(found.tool);
+        let context = self.context(found, text.refers_back(), Some(memory));
+        let filled = fill(&params, text, context);
+        let name = self.spec(found.tool).map_or("", |spec| spec.name.as_str());
+        let is_named = name.contains(['_', '-'])
+            && text
+                .tokens
+                .iter()
+                .any(|token| token.text.eq_ignore_ascii_case(name));
+        let has_place = params.iter().any(|param| param.meaning == Meaning::Place);
+        let unexplained = text.tokens.iter().enumerate().filter(|(at, token)| {
+            let is_explained = filled.used.get(*at) == Some(&true) || found.tokens.contains(at);
+            let is_misplaced = token.is("there") && text.refers_back() && !has_place;
+            !is_explained && (!token.is_filler() || is_misplaced)
+        });
+        let unexplained = unexplained.count().min(3) as f32;
+        let by_name = if is_named { 5.0 } else { 0.0 };
+        let (unasked, forbidden) = match self.is_verb_missing(found, text) {
+            true if words(name)
+                .first()
+                .is_some_and(|verb| is_in(verb, DESTRUCTIVE)) =>
+            {
+                (0.3, f32::INFINITY)
+            }
+            true => (0.3, 0.0),
+            false => (0.0, 0.0),
+        };
+        Candidate {
+            tool: found.tool,
+            score: found.score + filled.evidence + by_name + 0.3 * filled.stated as f32
+                - 0.8 * filled.missing.len() as f32
+                - 0.35 * unexplained
+                - unasked,
+            evidence: found.evidence + filled.evidence + by_name - 0.2 * unexplained - forbidden,
+            filled,
+        }
+    }
+
+    /// Returns true for a tool with effects if the sentence has no word for what it does.
+    fn is_verb_missing(&self, found: &Match, text: &Text<'_>) -> bool {
+        let spec = self.spec(found.tool);
+        let Some(spec) = spec.filter(|spec| spec.hints.read_only != Some(true)) else {
+            return false;
+        };
+        let name = words(spec.name.as_str());
+        let Some(verb) = name
+            .first()
+            .filter(|_| name.len() > 1)
+            .map(|verb| stem(verb))
+        else {
+            return false;
+        };
+        let tokens = found.tokens.iter().filter_map(|at| text.tokens.get(*at));
+        let mut stems = tokens.flat_map(|token| stems(token.text));
+        !stems
+            .any(|stem| stem == verb || synonyms(&stem).contains(&verb) || is_similar(&stem, &verb))
+    }
+
+    /// Returns true for a tool that needs approval or is destructive.
+    pub(crate) fn is_dangerous(&self, tool: usize) -> bool {
+        self.entries.get(tool).is_some_and(|entry| {
+            entry.needs_approval() || entry.spec().hints.destructive == Some(true)
+        })
+    }
+
+    fn context<'c>(
+        &'c self,
+        found: &'c Match,
+        refers_back: bool,
+        memory: Option<&'c Memory>,
+    ) -> Context<'c> {
+        Context {
+            matched: &found.tokens,
+            action: &found.action_tokens,
+            index: Some(self.index),
+            memory,
+            refers_back,
+            cautious: self.is_dangerous(found.tool),
+            is_reply: false,
+        }
+    }
+
+    /// Fills the arguments of a task from its clause, then from its base and the replies.
+    pub(crate) fn fill(&self, task: &Task, memory: Option<&Memory>) -> Filled {
+        let params = self.params(task.tool);
+        if let Some(filled) = json_arguments(&params, &task.clause) {
+            return filled;
+        }
+        let text = Text::new(&task.clause);
+        let found = self.index.score(&text.terms(), task.tool);
+        let memory = memory.filter(|_| task.base.is_none());
+        let mut filled = fill(
+            &params,
+            &text,
+            self.context(&found, task.refers_back, memory),
+        );
+        for (name, value) in task.base.iter().flatten() {
+            let is_new = !filled.arguments.contains_key(name);
+            if is_new && params.iter().any(|param| param.name == *name) {
+                filled.arguments.insert(name.clone(), value.clone());
+                filled.missing.retain(|missing| missing != name);
+            }
+        }
+        for reply in &task.replies {
+            let open = params
+                .iter()
+                .filter(|param| filled.missing.contains(&param.name));
+            let open: Vec<Param> = open.cloned().collect();
+            let context = Context {
+                is_reply: true,
+                index: Some(self.index),
+                ..Context::default()
+            };
+            let more = fill(&open, &Text::new(reply), context);
+            filled.stated += more.stated;
+            filled.arguments.extend(more.arguments);
+            filled.missing = more.missing;
+        }
+        filled
+    }
+}
+
+/// Reads arguments that are written as JSON: `get_weather {"city": "Rome"}`.
+fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
+    let json = clause.get(clause.find('{')?..=clause.rfind('}')?)?;
+    let arguments: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let is_known = |name: &String| params.iter().any(|param| param.name == *name);
+    let is_missing = |param: &&Param| param.required && !arguments.contains_key(&param.name);
+    let missing = params
+        .iter()
+        .filter(is_missing)
+        .map(|param| param.name.clone());
+    arguments.keys().all(is_known).then(|| Filled {
+        missing: missing.collect(),
+        stated: arguments.len(),
+        arguments: arguments.clone(),
+        ..Filled::default()
+    })
+}
