@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use toolwright_search::{Index, is_common};
 
 use crate::memory::Memory;
-use crate::params::{Kind, Param};
+use crate::params::Param;
 use crate::quantity::Unit;
 use crate::text::{Punctuation, Text, Token};
 
@@ -111,7 +111,7 @@ struct Filler<'a, 't> {
 
 impl<'a, 't> Filler<'a, 't> {
     /// The rules, the most certain first. A rule gets a parameter and all parameters beside it.
-    const RULES: [Rule<'a, 't>; 15] = [
+    const RULES: [Rule<'a, 't>; 14] = [
         Self::choice,
         Self::pattern,
         Self::named_number,
@@ -123,8 +123,7 @@ impl<'a, 't> Filler<'a, 't> {
         Self::name,
         Self::object,
         Self::list,
-        Self::quoted_or_led_text,
-        Self::remaining_unit,
+        Self::required_text,
         Self::remaining_text,
         Self::flag,
     ];
@@ -145,10 +144,13 @@ impl<'a, 't> Filler<'a, 't> {
     fn stated(&mut self, params: &[Param]) -> Vec<Option<Value>> {
         let mut values: Vec<Option<Value>> = vec![None; params.len()];
         for rule in Self::RULES {
-            let is_open = |(param, value): &(&Param, &Option<Value>)| {
-                value.is_none() && param.required && param.is_text()
-            };
-            self.open_texts = params.iter().zip(&values).filter(is_open).count();
+            let open = params
+                .iter()
+                .zip(&values)
+                .filter(|(_, value)| value.is_none());
+            self.open_texts = open
+                .filter(|(param, _)| param.required && param.is_text())
+                .count();
             for (param, value) in params.iter().zip(&mut values) {
                 if value.is_none() {
                     *value = rule(self, param, params).map(|found| self.take(found));
@@ -162,112 +164,76 @@ impl<'a, 't> Filler<'a, 't> {
         self.evidence += found.evidence;
         self.unit = self.unit.or(found.unit);
         for at in found.tokens {
-            if let Some(used) = self.used.get_mut(at) {
-                *used = true;
-            }
+            self.used.splice(at..=at, [true]);
         }
         found.value
     }
 
     /// Finds the text of these tokens, if the parameter accepts it.
     fn found(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<Found> {
-        let value = self.text.slice(tokens.clone()).into();
-        self.found_value(param, tokens, value, evidence)
+        let value = self.text.slice(tokens.clone());
+        let found = value_found(param, tokens, value.into(), evidence);
+        found.filter(|_| !value.is_empty())
     }
 
-    fn found_value(
-        &self,
-        param: &Param,
-        tokens: Range<usize>,
-        value: Value,
-        evidence: f32,
-    ) -> Option<Found> {
-        let is_empty = value.as_str() == Some("");
-        (!is_empty && param.accepts(&value)).then(|| Found {
-            value,
-            tokens: tokens.collect(),
-            unit: None,
-            evidence,
-        })
-    }
-
-    /// Finds the fields of an object, if all required ones are there.
-    fn object(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let Kind::Object(fields) = &param.kind else {
-            return None;
-        };
-        let mut inner = self.clone();
-        let values = inner.stated(fields);
-        values.iter().flatten().next()?;
-        let (object, missing) = assemble(fields, values);
-        missing
-            .is_empty()
-            .then(|| self.found_by(&inner, object.into()))
-    }
-
-    /// Returns a value whose parts a copy of this filler has found.
+    /// Finds a value whose parts a copy of this filler has found.
     fn found_by(&self, inner: &Self, value: Value) -> Found {
-        let tokens = (0..self.used.len()).filter(|at| self.is_free(*at) && !inner.is_free(*at));
+        let is_new = |at: &usize| self.is_free(*at) && !inner.is_free(*at);
         Found {
             value,
-            tokens: tokens.collect(),
+            tokens: (0..self.used.len()).filter(is_new).collect(),
             unit: inner.unit,
             evidence: inner.evidence - self.evidence,
         }
     }
 
+    /// Finds the fields of an object, if all required ones are there.
+    fn object(&self, param: &Param, _: &[Param]) -> Option<Found> {
+        let mut inner = self.clone();
+        let values = inner.stated(&param.fields);
+        values.iter().flatten().next()?;
+        let (object, missing) = assemble(&param.fields, values);
+        missing
+            .is_empty()
+            .then(|| self.found_by(&inner, object.into()))
+    }
+
     /// Finds the elements of a list: every option that is named, or "milk, eggs and bread".
     fn list(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        let Kind::List(element) = &param.kind else {
-            return None;
-        };
+        let element = param.element.as_ref()?;
         let mut inner = self.clone();
-        if matches!(element.kind, Kind::Choice(_)) {
-            let options = std::iter::from_fn(|| {
-                let option = inner.choice(element, params)?;
-                Some(inner.take(option))
-            });
-            let options: Vec<Value> = options.collect();
-            return (!options.is_empty()).then(|| self.found_by(&inner, options.into()));
+        let mut options = Vec::new();
+        while let Some(option) = inner.choice(element, params) {
+            options.push(inner.take(option));
         }
-        if !element.is_text() {
-            return None;
+        if !options.is_empty() {
+            return Some(self.found_by(&inner, options.into()));
         }
-        let named = self.value_position(param);
-        let quotes: Vec<Range<usize>> = self
-            .text
-            .quotes
-            .iter()
-            .filter(|quote| self.all_free(quote))
-            .cloned()
-            .collect();
-        let items = match named.map(|from| self.items(from)) {
-            _ if !quotes.is_empty() && (param.required || named.is_some()) => quotes,
-            Some(items) if !items.is_empty() => items,
-            _ if param.required => {
-                let runs = (0..self.used.len()).map(|from| self.items(from));
-                runs.rev().max_by_key(Vec::len)?
-            }
-            _ => return None,
+        let named = self.value_position(param).map(|at| self.items(at));
+        let named = named.filter(|items| !items.is_empty());
+        let longest = || {
+            let runs = (0..self.used.len()).rev().map(|at| self.items(at));
+            runs.max_by_key(Vec::len).filter(|_| param.required)
         };
+        let items = named.or_else(longest).filter(|_| element.is_text())?;
         let values = items
             .iter()
             .map(|item| Value::from(self.text.slice(item.clone())));
-        let values: Vec<Value> = values.collect();
         let tokens = items.first()?.start..items.last()?.end;
-        self.found_value(param, tokens, values.into(), 0.0)
+        value_found(param, tokens, values.collect(), 0.0)
     }
 
     /// Returns the elements from this position on: tokens between commas and "and".
-    fn items(&self, from: usize) -> Vec<Range<usize>> {
+    fn items(&self, start: usize) -> Vec<Range<usize>> {
         let mut items: Vec<Range<usize>> = Vec::new();
         let mut is_new = true;
-        for (at, token) in self.text.tokens.iter().enumerate().skip(from) {
-            if token.is("and or") && !items.is_empty() {
+        for (at, token) in self.text.tokens.iter().enumerate().skip(start) {
+            if token.is("and or") && !token.quoted && !items.is_empty() {
                 is_new = true;
                 continue;
             }
-            if !self.is_free(at) || self.is_matched(at) || token.is_stop_word() {
+            let is_word = token.quoted || !self.is_matched(at) && !token.is_stop_word();
+            if !is_word || !self.is_free(at) {
                 break;
             }
             match items.last_mut().filter(|_| !is_new) {
@@ -275,7 +241,7 @@ impl<'a, 't> Filler<'a, 't> {
                 None => items.push(at..at + 1),
             }
             is_new = token.punctuation == Punctuation::Comma;
-            if !is_new && token.punctuation != Punctuation::None {
+            if !is_new && self.ends_clause(at) {
                 break;
             }
         }
@@ -317,67 +283,54 @@ impl<'a, 't> Filler<'a, 't> {
         })
     }
 
-    /// Returns true if no word of the same clause follows.
-    fn ends_clause(&self, at: usize) -> bool {
+    fn punctuation(&self, at: usize) -> Punctuation {
         self.token(at)
-            .is_none_or(|token| token.punctuation != Punctuation::None)
+            .map_or(Punctuation::Stop, |token| token.punctuation)
+    }
+
+    /// Returns true if punctuation follows.
+    fn ends_clause(&self, at: usize) -> bool {
+        self.punctuation(at) != Punctuation::None
     }
 
     /// Returns where the sentence mentions a parameter: its whole name, or a specific word of it.
     fn mention(&self, param: &Param) -> Option<Range<usize>> {
         let find = |stems: &[String]| {
             let mut windows = self.text.tokens.windows(stems.len().max(1));
-            let is_name = |window: &[Token<'_>]| {
-                let mut pairs = window.iter().zip(stems);
-                !stems.is_empty() && pairs.all(|(token, stem)| token.stem == *stem && !token.quoted)
-            };
-            windows.position(is_name).map(|at| at..at + stems.len())
+            let at = windows.position(|window| {
+                let mut words = window.iter().zip(stems);
+                words.all(|(token, stem)| token.stem == *stem && !token.quoted)
+            });
+            at.filter(|_| !stems.is_empty())
+                .map(|at| at..at + stems.len())
         };
         let mut specific = param.specific_stems().filter(|stem| stem.len() > 1);
         find(&param.stems).or_else(|| specific.find_map(|stem| find(std::slice::from_ref(stem))))
     }
 
-    /// Returns where the value behind a mention begins.
-    fn behind_mention(&self, mention: &Range<usize>) -> Option<usize> {
-        const LINKS: &str =
-            "is of to at as was number no nr id equals be should called named with the a";
-        let mut at = mention.end;
-        loop {
-            let punctuation = self.token(at.checked_sub(1)?)?.punctuation;
-            if matches!(punctuation, Punctuation::Stop | Punctuation::Comma) {
-                return None;
-            }
-            let is_link = punctuation == Punctuation::None && self.is(at, LINKS);
-            if !is_link || at >= mention.end + 3 {
-                return self.token(at).map(|_| at);
-            }
-            at += 1;
-        }
-    }
-
     /// Returns where the value of a parameter begins that the sentence mentions.
     fn value_position(&self, param: &Param) -> Option<usize> {
-        self.mention(param)
-            .and_then(|mention| self.behind_mention(&mention))
-    }
-}
-
-/// The direction that a parameter's name implies: from something, or to something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    From,
-    To,
-    None,
-}
-
-impl Direction {
-    fn of(param: &Param) -> Self {
-        if param.has_word("from source origin departure depart sender") {
-            Self::From
-        } else if param.has_word("to target into destination dest arrival recipient") {
-            Self::To
-        } else {
-            Self::None
+        const LINKS: &str =
+            "is of to at as was number no nr id equals be should called named with the a";
+        let mention = self.mention(param)?;
+        let mut at = mention.end;
+        while at < mention.end + 3 && !self.ends_clause(at - 1) && self.is(at, LINKS) {
+            at += 1;
         }
+        let is_cut = matches!(
+            self.punctuation(at - 1),
+            Punctuation::Stop | Punctuation::Comma
+        );
+        (!is_cut && at < self.used.len()).then_some(at)
     }
+}
+
+/// Finds this value, if the parameter accepts it.
+fn value_found(param: &Param, tokens: Range<usize>, value: Value, evidence: f32) -> Option<Found> {
+    param.accepts(&value).then(|| Found {
+        value,
+        tokens: tokens.collect(),
+        unit: None,
+        evidence,
+    })
 }

@@ -173,7 +173,7 @@ fn repeated(
     let params = tools.params(best.tool);
     let takes_list = params
         .iter()
-        .any(|param| param.required && matches!(param.kind, Kind::List(_)));
+        .any(|param| param.required && param.kind == Kind::List);
     let stated = best.filled.stated;
     if takes_list || stated == 0 || tools.fill(&whole, None).stated > last.stated {
         return None;
@@ -214,8 +214,8 @@ fn another_value(
     let params = tools.params(tool);
     let is_changed = params.iter().any(|param| {
         use Meaning::{Email, Id, Path, Place, Url};
-        let is_value = matches!(param.meaning, Place | Id | Url | Email | Path)
-            || matches!(param.kind, Kind::Choice(_));
+        let is_value =
+            matches!(param.meaning, Place | Id | Url | Email | Path) || param.kind == Kind::Choice;
         is_value && filled.arguments.get(&param.name) != before.arguments.get(&param.name)
     });
     let is_another = is_only_values && is_changed && filled.missing.is_empty();

@@ -5,7 +5,7 @@ use toolwright_chat::Message;
 use toolwright_core::{ToolCall, ToolResult};
 use toolwright_search::stems;
 
-use crate::params::{Meaning, Param};
+use crate::params::{Meaning, Param, meaning_of_name};
 use crate::text::{MAX_BYTES, head};
 
 // Limits: how many messages back are read, and how much of them.
@@ -137,7 +137,7 @@ fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
         &|it| param.specific_stems().any(|stem| it.stems.contains(stem)),
         // A field `id` is the id of whatever the result is about.
         &|it| param.meaning == Meaning::Id && it.stems == ["id"],
-        &|it| special && Meaning::of_name(&it.stems) == Some(param.meaning),
+        &|it| special && meaning_of_name(&it.stems) == Some(param.meaning),
     ];
     let is_scalar =
         |it: &&NamedValue| it.value.is_string() || it.value.is_number() || it.value.is_boolean();

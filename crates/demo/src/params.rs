@@ -33,25 +33,27 @@ pub(crate) struct Param {
     pub(crate) default: Option<Value>,
     pub(crate) kind: Kind,
     pub(crate) meaning: Meaning,
-    /// The schema's `format`, as `date`.
-    pub(crate) format: Option<String>,
+    /// The options of a choice, the fields of an object, and the element of a list.
+    pub(crate) options: Vec<Value>,
+    pub(crate) fields: Vec<Param>,
+    pub(crate) element: Option<Box<Param>>,
+    /// A schema with only the pattern that a text must match.
+    pub(crate) pattern: Option<Schema>,
+    /// The schema's `format`, as `date`, or an empty text.
+    pub(crate) format: String,
     pub(crate) examples: Vec<String>,
 }
 
 /// The type of a value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Boolean,
-    Number {
-        integer: bool,
-    },
-    Text {
-        /// A schema with only the pattern that the text must match.
-        pattern: Option<Schema>,
-    },
-    Choice(Vec<Value>),
-    List(Box<Param>),
-    Object(Vec<Param>),
+    Integer,
+    Number,
+    Text,
+    Choice,
+    List,
+    Object,
     /// Nothing that a question can fill.
     Other,
 }
@@ -73,96 +75,93 @@ pub(crate) enum Meaning {
     Free,
 }
 
-/// The words of parameter names that show a meaning.
-const NAMES: [(Meaning, &str); 11] = [
+use Meaning::{Date, Email, Free, Id, Language, Path, Person, Place, Time, Unit, Url};
+
+/// Values of the schema's `format`, and words of parameter names, that show a meaning.
+const NAMES: [(Meaning, &str); 16] = [
     (
-        Meaning::Id,
+        Id,
         "id isbn sku code identifier reference uuid zip postcode",
     ),
-    (Meaning::Url, "url uri link website webpage"),
-    (Meaning::Email, "email mail"),
-    (Meaning::Path, "path filename directory folder file dir"),
-    (Meaning::Date, "date day deadline birthday due"),
-    (Meaning::Time, "time hour"),
-    (Meaning::Unit, "unit currency"),
-    (Meaning::Language, "language lang locale"),
+    (Url, "url uri uri-reference link website webpage"),
+    (Email, "email mail"),
+    (Path, "path filename directory folder file dir"),
+    (Date, "date date-time day deadline birthday due"),
+    (Time, "time hour"),
+    (Unit, "unit currency"),
+    (Language, "language lang locale"),
     (
-        Meaning::Place,
-        "city town country place location region state destination origin airport station capital departure arrival",
+        Place,
+        "city town country place location region state capital",
     ),
     (
-        Meaning::Person,
-        "author person customer member recipient guest assignee owner employee contact patient user username who attendee \
-         sender reader",
+        Place,
+        "destination origin airport station departure arrival",
     ),
     (
-        Meaning::Free,
-        "topic query text message content title subject question prompt reason note description body comment summary \
-         keyword term search task name word phrase sentence item",
+        Person,
+        "author person customer member recipient guest assignee owner",
     ),
+    (
+        Person,
+        "employee contact patient user username who attendee sender reader",
+    ),
+    (
+        Free,
+        "topic query text message content title subject question prompt",
+    ),
+    (
+        Free,
+        "reason note description body comment summary keyword term search",
+    ),
+    (Free, "task word phrase sentence item"),
+    (Free, "name"),
 ];
 
-/// The words of parameter descriptions that show a meaning.
+/// Words of parameter descriptions that show a meaning.
 const DESCRIPTIONS: [(Meaning, &str); 6] = [
-    (Meaning::Id, "number identifier id"),
-    (Meaning::Place, "city town country"),
-    (Meaning::Url, "url"),
-    (Meaning::Path, "file directory folder"),
-    (Meaning::Language, "language"),
-    (Meaning::Email, "email"),
+    (Id, "number identifier id"),
+    (Place, "city town country"),
+    (Url, "url"),
+    (Path, "file directory folder"),
+    (Language, "language"),
+    (Email, "email"),
 ];
 
 type Meanings = LazyLock<HashMap<String, Meaning>>;
 static MEANING_OF_NAME: Meanings = LazyLock::new(|| by_stem(&NAMES));
 static MEANING_OF_DESCRIPTION: Meanings = LazyLock::new(|| by_stem(&DESCRIPTIONS));
 
-fn by_stem(table: &[(Meaning, &str)]) -> HashMap<String, Meaning> {
-    let rows = table.iter();
-    rows.flat_map(|(meaning, words)| words.split(' ').map(|word| (stem(word), *meaning)))
-        .collect()
+fn by_stem(table: &[(Meaning, &'static str)]) -> HashMap<String, Meaning> {
+    let words = |(meaning, words): &(Meaning, &'static str)| {
+        let meaning = *meaning;
+        words.split(' ').map(move |word| (stem(word), meaning))
+    };
+    table.iter().flat_map(words).collect()
 }
 
-impl Meaning {
-    /// Returns the meaning of a name: of its last word that has one, as a `member_id` is an id.
-    pub(crate) fn of_name(stems: &[String]) -> Option<Self> {
-        let known = |stem: &String| MEANING_OF_NAME.get(stem).copied();
-        let specific = stems.iter().rev().filter(|stem| *stem != "name");
-        specific
-            .filter_map(known)
-            .next()
-            .or_else(|| stems.iter().find_map(known))
-    }
-
-    fn of(param: &Param) -> Self {
-        match param.format.as_deref() {
-            Some("uri" | "url" | "uri-reference") => return Self::Url,
-            Some("email") => return Self::Email,
-            Some("date" | "date-time") => return Self::Date,
-            Some("time") => return Self::Time,
-            Some("uuid") => return Self::Id,
-            _ => {}
-        }
-        let is_unit = |option: &Value| option.as_str().and_then(unit_named).is_some();
-        if matches!(&param.kind, Kind::Choice(options) if options.iter().all(is_unit)) {
-            return Self::Unit;
-        }
-        let has_digit = |text: &String| text.bytes().any(|byte| byte.is_ascii_digit());
-        let coded = !param.examples.is_empty() && param.examples.iter().all(has_digit);
-        let described = || {
-            let mut stems = param.description_stems.iter();
-            stems.find_map(|stem| MEANING_OF_DESCRIPTION.get(stem).copied())
-        };
-        Self::of_name(&param.stems)
-            .or(coded.then_some(Self::Id))
-            .or_else(|| described().filter(|_| param.is_text()))
-            .unwrap_or(Self::Free)
-    }
+/// Returns the meaning of a name: of its last word that has one, as a `member_id` is an id and a `city_name` a place.
+pub(crate) fn meaning_of_name(stems: &[String]) -> Option<Meaning> {
+    let known = |stem: &String| MEANING_OF_NAME.get(stem).copied();
+    let mut specific = stems.iter().rev().filter(|stem| *stem != "name");
+    let found = specific.find_map(known);
+    found.or_else(|| stems.iter().find_map(known))
 }
 
 impl Param {
     /// Returns true if the name contains one of these words, which are separated by spaces.
     pub(crate) fn has_word(&self, words: &str) -> bool {
         self.words.iter().any(|word| is_in(word, words))
+    }
+
+    /// Returns true if the name means where something comes from.
+    pub(crate) fn is_source(&self) -> bool {
+        self.has_word("from source origin departure depart sender")
+    }
+
+    /// Returns true if the name means where something goes to.
+    pub(crate) fn is_target(&self) -> bool {
+        self.has_word("to target into destination dest arrival recipient") && !self.is_source()
     }
 
     /// Returns the stems of the name's words that distinguish it from other parameters.
@@ -172,55 +171,62 @@ impl Param {
     }
 
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.kind, Kind::Text { .. })
-    }
-
-    /// Returns a value of the parameter's type for this JSON value, if there is one.
-    pub(crate) fn adopt(&self, value: &Value) -> Option<Value> {
-        let adopted = match (&self.kind, value) {
-            (Kind::Text { .. }, Value::Number(number)) if self.meaning == Meaning::Id => {
-                number.to_string().into()
-            }
-            _ => value.clone(),
-        };
-        self.accepts(&adopted).then_some(adopted)
+        self.kind == Kind::Text
     }
 
     /// Returns true for a value of the parameter's type, which matches its pattern.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        match &self.kind {
+        match self.kind {
             Kind::Boolean => value.is_boolean(),
-            Kind::Number { integer } => value.is_number() && !(*integer && value.is_f64()),
-            Kind::Text { pattern } => {
+            Kind::Integer => value.is_i64() || value.is_u64(),
+            Kind::Number => value.is_number(),
+            Kind::Text => {
                 let matches = |pattern: &Schema| pattern.is_valid(Tape::of(value).root());
-                value.is_string() && pattern.as_ref().is_none_or(matches)
+                value.is_string() && self.pattern.as_ref().is_none_or(matches)
             }
-            Kind::Choice(options) => options.contains(value),
-            Kind::List(_) => value.is_array(),
-            Kind::Object(_) => value.is_object(),
+            Kind::Choice => self.options.contains(value),
+            Kind::List => value.is_array(),
+            Kind::Object => value.is_object(),
             Kind::Other => false,
         }
     }
 
     /// Returns the value of a required parameter that the schema alone determines.
     pub(crate) fn fallback(&self) -> Option<Value> {
-        match &self.kind {
+        match self.options.as_slice() {
             _ if !self.required => None,
             _ if self.default.is_some() => self.default.clone(),
-            Kind::Choice(options) if options.len() == 1 => options.first().cloned(),
-            Kind::Object(fields) => {
-                let fields = fields.iter().filter(|field| field.required);
+            [only] => Some(only.clone()),
+            _ => {
+                let fields = self.fields.iter().filter(|field| field.required);
                 let values = fields.map(|field| Some((field.name.clone(), field.fallback()?)));
-                values.collect::<Option<_>>().map(Value::Object)
+                let object: Option<Value> = values.collect();
+                object.filter(|_| self.kind == Kind::Object)
             }
-            _ => None,
         }
+    }
+
+    fn read_meaning(&self) -> Meaning {
+        let is_unit = |option: &Value| option.as_str().and_then(unit_named).is_some();
+        if !self.options.is_empty() && self.options.iter().all(is_unit) {
+            return Unit;
+        }
+        let by_format = MEANING_OF_NAME.get(&stem(&self.format)).copied();
+        let has_digit = |text: &String| text.bytes().any(|byte| byte.is_ascii_digit());
+        let is_code = !self.examples.is_empty() && self.examples.iter().all(has_digit);
+        let mut described = self.description_stems.iter();
+        let described = described.find_map(|stem| MEANING_OF_DESCRIPTION.get(stem).copied());
+        by_format
+            .or_else(|| meaning_of_name(&self.stems))
+            .or(is_code.then_some(Id))
+            .or(described.filter(|_| self.is_text()))
+            .unwrap_or(Free)
     }
 }
 
 /// Returns the parameters of an object schema, the required ones first.
 pub(crate) fn params(schema: &Value) -> Vec<Param> {
-    Reader::new(schema).object(schema, MAX_DEPTH)
+    Reader::new(schema).params(schema, MAX_DEPTH)
 }
 
 /// Returns a schema as one required parameter.
@@ -239,32 +245,29 @@ impl<'s> Reader<'s> {
         Self { root, budget }
     }
 
-    fn object(&mut self, schema: &'s Value, depth: usize) -> Vec<Param> {
+    fn params(&mut self, schema: &'s Value, depth: usize) -> Vec<Param> {
         let required: HashSet<&str> = strings(schema.get("required")).collect();
         let properties = schema.get("properties").and_then(Value::as_object);
-        let properties = properties.into_iter().flatten();
-        let (first, then): (Vec<_>, Vec<_>) =
-            properties.partition(|(name, _)| required.contains(name.as_str()));
-        let all = first.into_iter().chain(then).take(MAX_ITEMS);
-        all.map(|(name, schema)| self.param(name, schema, required.contains(name.as_str()), depth))
-            .collect()
+        let mut properties: Vec<_> = properties.into_iter().flatten().collect();
+        properties.sort_by_key(|(name, _)| !required.contains(name.as_str()));
+        let properties = properties.into_iter().take(MAX_ITEMS);
+        let param = |(name, schema): (&String, &'s Value)| {
+            self.param(name, schema, required.contains(name.as_str()), depth)
+        };
+        properties.map(param).collect()
     }
 
-    fn param(&mut self, name: &str, schema: &'s Value, required: bool, depth: usize) -> Param {
-        let outer = schema;
-        let schema = self.resolve(schema);
-        let description = [outer, schema]
-            .into_iter()
-            .find_map(|it| it.get("description")?.as_str());
-        let description = head(description.unwrap_or_default(), MAX_DESCRIPTION);
-        let (options, mut examples) = quoted_values(description);
-        let mut kind = self.kind(name, schema, depth);
-        if matches!(kind, Kind::Text { .. }) && options.len() > 1 {
-            kind = Kind::Choice(options.into_iter().map(Value::from).collect());
-        }
+    fn param(&mut self, name: &str, outer: &'s Value, required: bool, depth: usize) -> Param {
+        let schema = self.resolve(outer);
+        let text = |key: &str| schema.get(key).and_then(Value::as_str);
+        let description = outer.get("description").and_then(Value::as_str);
+        let description = description.or(text("description")).unwrap_or_default();
+        let description = head(description, MAX_DESCRIPTION);
+        let (listed, mut examples) = quoted_values(description);
         let given = schema.get("examples").or_else(|| schema.get("example"));
         examples.extend(strings(given).map(str::to_owned));
         let default = schema.get("default").filter(|default| !default.is_null());
+        let type_name = type_of(schema);
         let words = words(name);
         let mut param = Param {
             name: name.to_owned(),
@@ -277,52 +280,42 @@ impl<'s> Reader<'s> {
             default: default
                 .cloned()
                 .or(is_nullable(outer).then_some(Value::Null)),
-            kind,
-            meaning: Meaning::Free,
-            format: schema
-                .get("format")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            kind: Kind::Other,
+            meaning: Free,
+            options: options(schema),
+            fields: Vec::new(),
+            element: None,
+            pattern: None,
+            format: text("format").unwrap_or_default().to_owned(),
             examples,
         };
-        param.meaning = Meaning::of(&param);
-        param
-    }
-
-    fn kind(&mut self, name: &str, schema: &'s Value, depth: usize) -> Kind {
-        let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"));
-        let options: Option<Vec<&Value>> = match (schema.get("const"), schema.get("enum")) {
-            (Some(only), _) => Some(vec![only]),
-            (None, Some(options)) => options.as_array().map(|options| options.iter().collect()),
-            (None, None) => branches.and_then(Value::as_array).map(|branches| {
-                let constants = branches.iter().map(|branch| branch.get("const"));
-                constants.collect::<Option<_>>().unwrap_or_default()
-            }),
-        };
-        if let Some(options) = options {
-            let options = options.into_iter().filter(|option| !option.is_null());
-            let options: Vec<Value> = options.take(MAX_ITEMS).cloned().collect();
-            return if options.is_empty() {
-                Kind::Other
-            } else {
-                Kind::Choice(options)
+        if type_name == "string" && param.options.is_empty() {
+            let pattern = text("pattern");
+            param.options = match listed.is_empty() {
+                true => pattern.map(pattern_options).unwrap_or_default(),
+                false => listed,
             };
+            let pattern = pattern.map(|pattern| json!({ "pattern": pattern }));
+            param.pattern = pattern.and_then(|pattern| Schema::check(pattern).ok());
         }
-        match type_of(schema) {
+        if let Some(depth) = depth.checked_sub(1) {
+            let items = schema.get("items").filter(|_| type_name == "array");
+            let element = items.map(|items| self.param(name, items, true, depth));
+            param.element = element.map(Box::new);
+            param.fields = self.params(schema, depth);
+        }
+        param.kind = match type_name {
+            _ if !param.options.is_empty() => Kind::Choice,
             "boolean" => Kind::Boolean,
-            "integer" => Kind::Number { integer: true },
-            "number" => Kind::Number { integer: false },
-            "string" => text(schema),
-            "array" if depth > 0 => match schema.get("items") {
-                Some(items) => Kind::List(Box::new(self.param(name, items, true, depth - 1))),
-                None => Kind::Other,
-            },
-            "object" if depth > 0 => match self.object(schema, depth - 1) {
-                fields if fields.is_empty() => Kind::Other,
-                fields => Kind::Object(fields),
-            },
+            "integer" => Kind::Integer,
+            "number" => Kind::Number,
+            "string" => Kind::Text,
+            "array" if param.element.is_some() => Kind::List,
+            "object" if !param.fields.is_empty() => Kind::Object,
             _ => Kind::Other,
-        }
+        };
+        param.meaning = param.read_meaning();
+        param
     }
 
     /// Follows references, and the only branch that is not null.
@@ -330,7 +323,8 @@ impl<'s> Reader<'s> {
         while self.budget > 0 {
             self.budget -= 1;
             let reference = schema.get("$ref").and_then(Value::as_str);
-            let next = match reference.and_then(|reference| reference.strip_prefix('#')) {
+            let path = reference.and_then(|reference| reference.strip_prefix('#'));
+            let next = match path {
                 Some(path) => self.root.pointer(path),
                 None => only_branch(schema),
             };
@@ -343,22 +337,46 @@ impl<'s> Reader<'s> {
     }
 }
 
-fn branches(schema: &Value) -> Option<&Vec<Value>> {
-    let keywords = ["anyOf", "oneOf", "allOf"];
-    keywords
-        .into_iter()
-        .find_map(|keyword| schema.get(keyword)?.as_array())
+/// Returns the values that a schema lists: by `enum`, by `const`, or by a constant in each branch.
+fn options(schema: &Value) -> Vec<Value> {
+    let constants = || {
+        let constants = branches(schema).map(|branch| branch.get("const"));
+        constants.collect::<Option<Vec<_>>>().unwrap_or_default()
+    };
+    let listed = match (schema.get("const"), schema.get("enum")) {
+        (Some(only), _) => vec![only],
+        (None, Some(Value::Array(list))) => list.iter().collect(),
+        _ => constants(),
+    };
+    let listed = listed.into_iter().filter(|option| !option.is_null());
+    listed.take(MAX_ITEMS).cloned().collect()
+}
+
+/// Returns the words that a pattern lists: `^(red|green)$`.
+fn pattern_options(pattern: &str) -> Vec<Value> {
+    let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+    let words = pattern.trim_start_matches("(?:").trim_matches(['(', ')']);
+    let is_word = |mark: char| mark.is_alphanumeric() || mark == '_' || mark == '|';
+    match words.contains('|') && words.chars().all(is_word) {
+        true => words.split('|').take(MAX_ITEMS).map(Value::from).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
+    let keywords = ["anyOf", "oneOf", "allOf"].into_iter();
+    let branches = keywords.filter_map(|keyword| schema.get(keyword)?.as_array());
+    branches.flatten().take(MAX_ITEMS)
 }
 
 fn only_branch(schema: &Value) -> Option<&Value> {
-    let all = branches(schema)?.iter().take(MAX_ITEMS);
-    let mut branches = all.filter(|branch| type_of(branch) != "null");
+    let mut branches = branches(schema).filter(|branch| type_of(branch) != "null");
     branches.next().filter(|_| branches.next().is_none())
 }
 
 fn is_nullable(schema: &Value) -> bool {
     let is_null = |schema: &Value| strings(schema.get("type")).any(|name| name == "null");
-    is_null(schema) || branches(schema).into_iter().flatten().any(is_null)
+    is_null(schema) || branches(schema).any(is_null)
 }
 
 /// Returns the schema's type: of several, the first that is not null.
@@ -377,29 +395,8 @@ fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.iter().take(MAX_ITEMS * 16).filter_map(Value::as_str)
 }
 
-/// A text, or a choice where the pattern lists words: `^(red|green)$`.
-fn text(schema: &Value) -> Kind {
-    let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else {
-        return Kind::Text { pattern: None };
-    };
-    let bare = pattern.trim_start_matches('^').trim_end_matches('$');
-    let bare = bare.trim_start_matches("(?:").trim_matches(['(', ')']);
-    let words: Vec<&str> = bare.split('|').take(MAX_ITEMS).collect();
-    let is_word = |word: &&str| {
-        !word.is_empty()
-            && word
-                .chars()
-                .all(|mark| mark.is_alphanumeric() || mark == '_')
-    };
-    if words.len() > 1 && words.iter().all(is_word) {
-        return Kind::Choice(words.into_iter().map(Value::from).collect());
-    }
-    let pattern = Schema::check(json!({ "pattern": pattern })).ok();
-    Kind::Text { pattern }
-}
-
 /// Returns what a description has in backticks: the first list of options, and the examples.
-fn quoted_values(description: &str) -> (Vec<String>, Vec<String>) {
+fn quoted_values(description: &str) -> (Vec<Value>, Vec<String>) {
     let (mut lists, mut examples) = (vec![Vec::new()], Vec::new());
     let mut in_examples = false;
     for (at, piece) in description.split('`').enumerate() {
@@ -419,7 +416,7 @@ fn quoted_values(description: &str) -> (Vec<String>, Vec<String>) {
             && piece.len() <= MAX_OPTION
             && !piece.contains(['/', ':', '.', '@'])
         {
-            list.push(piece.to_owned());
+            list.push(Value::from(piece));
         }
     }
     let options = lists.into_iter().find(|list| list.len() > 1);

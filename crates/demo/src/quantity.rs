@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Number, Value};
 
+use crate::params::Kind;
 use crate::text::Token;
 
 /// A unit of measure: its row in [`UNITS`].
@@ -79,14 +80,15 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
-    /// Returns the number as JSON, unless an integer is required and it is none.
-    pub(crate) fn json(&self, integer: bool) -> Option<Value> {
+    /// Returns the number as JSON of this kind, if it is one.
+    pub(crate) fn json(&self, kind: Kind) -> Option<Value> {
         // Greater floats are not exact.
-        if self.value.fract() == 0.0 && self.value.abs() < 9e15 {
-            return Some(Value::from(self.value as i64));
+        let is_integer = self.value.fract() == 0.0 && self.value.abs() < 9e15;
+        match kind {
+            Kind::Integer | Kind::Number if is_integer => Some(Value::from(self.value as i64)),
+            Kind::Number => Number::from_f64(self.value).map(Value::Number),
+            _ => None,
         }
-        let number = Number::from_f64(self.value).filter(|_| !integer);
-        number.map(Value::Number)
     }
 }
 

@@ -112,20 +112,17 @@ fn question(param: &Param) -> String {
         "" => String::new(),
         description => format!(" ({description})"),
     };
-    match &param.kind {
-        Kind::Choice(options) => {
-            let options: Vec<String> = options
-                .iter()
-                .filter_map(option_text)
-                .take(MAX_OPTIONS)
-                .collect();
+    match param.kind {
+        Kind::Choice => {
+            let options = param.options.iter().filter_map(option_text);
+            let options: Vec<String> = options.take(MAX_OPTIONS).collect();
             let options = match options.split_last() {
                 Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
                 _ => options.concat(),
             };
             format!("Which {name}: {options}?")
         }
-        Kind::Number { .. } => format!("What {name}?{description}"),
+        Kind::Integer | Kind::Number => format!("What {name}?{description}"),
         Kind::Boolean => format!("{name}: yes or no?{description}"),
         _ => format!("Which {name}?{description}"),
     }

@@ -18,8 +18,8 @@ pub(crate) fn answer(form: &AnswerForm, question: &str, memory: &Memory) -> Stri
     let root = param(&form.name, form.schema.as_value());
     let results = memory.texts.iter().take(MAX_RESULTS).map(String::as_str);
     let sources: Vec<&str> = results.chain([question]).collect();
-    let answer = match &root.kind {
-        Kind::Object(fields) => object(fields, &sources, memory),
+    let answer = match root.kind {
+        Kind::Object => object(&root.fields, &sources, memory),
         _ => single(root, &sources, memory).ok_or_else(|| vec![form.name.clone()]),
     };
     match answer {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolwright_search::{is_similar, stems};
 
-use super::{Direction, Filler, Found};
+use super::{Filler, Found, value_found};
 use crate::params::{Kind, Meaning, Param};
 use crate::quantity::{Unit, unit_named, unit_names, unit_word};
 use crate::text::Text;
@@ -13,16 +13,12 @@ const TOWARDS: &str = "to into in as";
 
 /// Returns the unit that a result is wanted in: "to Fahrenheit".
 pub(super) fn target_unit(text: &Text<'_>) -> Option<Unit> {
-    (0..text.tokens.len()).find_map(|at| {
-        let at_unit = at + 1 + usize::from(text.is(at + 1, "degrees degree"));
-        let is_counted = text
-            .quantities
-            .iter()
-            .any(|it| it.tokens.contains(&at_unit));
-        let word = text.tokens.get(at_unit)?.text;
-        let letter = || unit_named(word).filter(|_| word.len() == 1);
-        let unit = unit_word(word, false).or_else(letter)?;
-        (text.is(at, TOWARDS) && !is_counted).then_some(unit)
+    let mut targets = (0..text.tokens.len()).filter(|at| text.is(*at, TOWARDS));
+    targets.find_map(|at| {
+        let at = at + 1 + usize::from(text.is(at + 1, "degrees degree"));
+        let is_counted = text.quantities.iter().any(|it| it.tokens.contains(&at));
+        let word = text.tokens.get(at).filter(|_| !is_counted)?.text;
+        unit_word(word, word.len() == 1)
     })
 }
 
@@ -35,115 +31,87 @@ pub(crate) fn option_text(option: &Value) -> Option<String> {
     }
 }
 
-fn option_unit(option: &Value) -> Option<Unit> {
-    option.as_str().and_then(unit_named)
-}
-
 impl Filler<'_, '_> {
     /// Finds the longest option that the sentence names, then the first.
     pub(super) fn choice(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let Kind::Choice(options) = &param.kind else {
-            return None;
-        };
-        if param.meaning == Meaning::Unit {
-            return None;
-        }
-        let named = options.iter().filter_map(|option| {
+        let options = param
+            .options
+            .iter()
+            .filter(|_| param.meaning != Meaning::Unit);
+        let named = options.filter_map(|option| {
             let stems = stems(&option_text(option)?);
-            let at = self.option(&stems, Direction::of(param))?;
+            let is_named = |at: &usize| self.is_option(*at, &stems, param);
+            let at = (0..self.used.len()).find(is_named)?;
             Some((at..at + stems.len(), option))
         });
-        let (tokens, option) =
-            named.min_by_key(|(tokens, _)| (usize::MAX - tokens.len(), tokens.start))?;
-        self.found_value(param, tokens, option.clone(), 0.5)
+        let named = named.min_by_key(|(tokens, _)| (usize::MAX - tokens.len(), tokens.start));
+        let (tokens, option) = named?;
+        value_found(param, tokens, option.clone(), 0.5)
     }
 
-    fn option(&self, stems: &[String], direction: Direction) -> Option<usize> {
-        let mut windows = self.text.tokens.windows(stems.len().max(1)).enumerate();
-        let (at, _) = windows.find(|(at, window)| {
-            let in_direction = match direction {
-                Direction::From => !self.is_behind(*at, TOWARDS),
-                Direction::To => self.is_behind(*at, TOWARDS),
-                Direction::None => true,
-            };
-            let mut pairs = window.iter().zip(stems);
-            let is_option = pairs.all(|(token, stem)| {
+    fn is_option(&self, at: usize, stems: &[String], param: &Param) -> bool {
+        let is_wanted = self.is_behind(at, TOWARDS);
+        let is_directed = !(param.is_source() && is_wanted || param.is_target() && !is_wanted);
+        let is_word = |(at, stem): (usize, &String)| {
+            let token = self.token(at).filter(|_| self.is_free(at));
+            token.is_some_and(|token| {
                 token.stem == *stem || token.stem.len() > 4 && is_similar(&token.stem, stem)
-            });
-            !stems.is_empty()
-                && in_direction
-                && is_option
-                && self.all_free(&(*at..at + stems.len()))
-        })?;
-        Some(at)
+            })
+        };
+        is_directed && !stems.is_empty() && (at..).zip(stems).all(is_word)
     }
 
-    /// Finds the unit of a number, or the one that the result is wanted in.
+    /// Finds the unit of a number, the one that the result is wanted in, or the only one besides.
     pub(super) fn unit(&self, param: &Param, _: &[Param]) -> Option<Found> {
         if param.meaning != Meaning::Unit {
             return None;
         }
-        let (unit, evidence) = match Direction::of(param) {
-            Direction::To => (self.target, 0.3),
-            Direction::From => (self.unit.or_else(|| self.lone_unit()), 0.4),
-            Direction::None => (self.unit.or_else(|| self.lone_unit()).or(self.target), 0.4),
-        };
-        let unit = unit?;
-        let value = match &param.kind {
-            Kind::Choice(options) => options
+        let option_unit = |option: &&Value| option.as_str().and_then(unit_named);
+        let source = self.unit.or_else(|| self.lone_unit());
+        let other = || {
+            let is_other = |unit: &Unit| self.target.is_some_and(|target| target != *unit);
+            let mut others = param
+                .options
                 .iter()
-                .find(|option| option_unit(option) == Some(unit))?
-                .clone(),
-            _ => {
-                let is_coded = param.description.contains("ISO")
-                    || param.description_stems.iter().any(|stem| stem == "code");
-                let code = unit_names(unit).find(|name| is_coded && name.len() == 3);
-                let code = code.map(str::to_uppercase);
-                code.or_else(|| unit_names(unit).next().map(str::to_owned))?
-                    .into()
-            }
+                .filter_map(|option| option_unit(&option));
+            let first = others.clone().find(is_other)?;
+            let is_only = others.all(|unit| unit == first || !is_other(&unit));
+            (is_only && param.required).then_some(first)
         };
-        self.found_value(param, 0..0, value, evidence)
+        let unit = match param.is_target() {
+            true => self.target?,
+            false => source
+                .or(self.target.filter(|_| !param.is_source()))
+                .or_else(other)?,
+        };
+        let coded = param.description.contains("ISO") || param.description.contains("code");
+        let code = unit_names(unit).find(|name| coded && name.len() == 3);
+        let name = code.map_or_else(
+            || unit_names(unit).next().map(Value::from),
+            |code| Some(code.to_uppercase().into()),
+        );
+        let option = param
+            .options
+            .iter()
+            .find(|option| option_unit(option) == Some(unit));
+        value_found(param, 0..0, option.cloned().or(name)?, 0.4)
     }
 
     /// Returns a unit that has no number and that no result is wanted in: "from celsius".
     fn lone_unit(&self) -> Option<Unit> {
-        let short_reply = self.context.is_reply && self.used.len() < 4;
-        let mut units = self
-            .text
-            .tokens
-            .iter()
-            .enumerate()
-            .filter_map(|(at, token)| {
-                let is_source = short_reply || !self.is_behind(at, TOWARDS);
-                unit_word(token.text, short_reply).filter(|_| is_source)
-            });
-        units.find(|unit| Some(*unit) != self.target || self.context.is_reply)
-    }
-
-    /// Finds the only other unit than the one that the result is wanted in.
-    pub(super) fn remaining_unit(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let (Kind::Choice(options), Some(_)) = (&param.kind, self.target) else {
-            return None;
-        };
-        if param.meaning != Meaning::Unit
-            || !param.required
-            || Direction::of(param) == Direction::To
-        {
-            return None;
-        }
-        let mut others = options
-            .iter()
-            .filter(|option| option_unit(option) != self.target);
-        let other = others.next()?;
-        let is_only = others.all(|option| option_unit(option) == option_unit(other));
-        let found = || self.found_value(param, 0..0, other.clone(), 0.0);
-        is_only.then(found).flatten()
+        let is_reply = self.context.is_reply;
+        let is_short = is_reply && self.used.len() < 4;
+        let mut tokens = self.text.tokens.iter().enumerate();
+        tokens.find_map(|(at, token)| {
+            let unit = unit_word(token.text, is_short)?;
+            let is_source = is_short || !self.is_behind(at, TOWARDS);
+            (is_source && (is_reply || Some(unit) != self.target)).then_some(unit)
+        })
     }
 
     /// Finds yes or no: by the parameter's name, or by words as "enable" and "off".
     pub(super) fn flag(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        if !matches!(param.kind, Kind::Boolean) {
+        if param.kind != Kind::Boolean {
             return None;
         }
         let has = |words: &str| {
@@ -155,15 +123,15 @@ impl Filler<'_, '_> {
         let on = has("enable enabled activate")
             || has("on") && has("turn switch put")
             || is_reply && has("yes true on");
-        let whole = |tokens: &std::ops::Range<usize>| {
-            tokens.len() == param.stems.len() && !self.is(tokens.start, "on off")
-        };
-        if let Some(tokens) = self.mention(param).filter(whole) {
+        let mention = self
+            .mention(param)
+            .filter(|tokens| tokens.len() == param.stems.len() && !self.is(tokens.start, "on off"));
+        if let Some(tokens) = mention {
             let mut before = tokens.start.saturating_sub(2)..tokens.start;
             let denied = before.any(|at| self.is(at, "no not without don't non never disable"));
-            return self.found_value(param, tokens, Value::Bool(!denied && !off), 0.3);
+            return value_found(param, tokens, Value::Bool(!denied && !off), 0.3);
         }
-        let found = || self.found_value(param, 0..0, Value::Bool(!off), 0.0);
-        (param.required && (on || off)).then(found).flatten()
+        let is_stated = param.required && (on || off);
+        value_found(param, 0..0, Value::Bool(!off), 0.0).filter(|_| is_stated)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::patterns::is_calendar;
-use super::{Direction, Filler, Found};
+use super::{Filler, Found, value_found};
 use crate::params::{Meaning, Param};
 use crate::quantity::unit_word;
 use crate::text::Punctuation;
@@ -14,13 +14,14 @@ const PARTICLES: &str = "of the de la del di da von van der den am an upon";
 /// How many words a name in lower case may have.
 const MAX_LOWER_CASE: usize = 3;
 
-/// Returns the prepositions before a name, the most likely first.
-fn prepositions(direction: Direction, meaning: Meaning) -> &'static str {
-    match (direction, meaning) {
-        (Direction::From, _) => "from",
-        (Direction::To, _) | (Direction::None, Meaning::Language) => "to into in",
-        (Direction::None, Meaning::Person) => "by for to with from of",
-        (Direction::None, _) => "in at near for around to from of",
+/// Returns the prepositions before the name for a parameter, the most likely first.
+fn prepositions(param: &Param) -> &'static str {
+    match param.meaning {
+        _ if param.is_source() => "from",
+        _ if param.is_target() => "to into in",
+        Meaning::Language => "to into in",
+        Meaning::Person => "by for to with from of",
+        _ => "in at near for around to from of",
     }
 }
 
@@ -31,47 +32,38 @@ impl Filler<'_, '_> {
             param.meaning,
             Meaning::Place | Meaning::Person | Meaning::Language
         );
-        if !is_name || !param.is_text() {
-            return None;
-        }
-        let tokens = self.find_name(param, params)?;
+        let tokens = self.find_name(param, params).filter(|_| is_name)?;
         let name = self.text.slice(tokens.clone());
         let name = name.trim_end_matches("'s").trim_end_matches("’s");
-        self.found_value(param, tokens, name.into(), 0.2)
+        value_found(param, tokens, name.into(), 0.2)
     }
 
     fn find_name(&self, param: &Param, params: &[Param]) -> Option<Range<usize>> {
-        let direction = Direction::of(param);
-        let prepositions = prepositions(direction, param.meaning);
         let names = self.capitalized();
         let named = self.value_position(param);
         if let Some(name) = names.iter().find(|name| Some(name.start) == named) {
             return Some(name.clone());
         }
-        let takes_any_text = |other: &Param| {
-            other.name != param.name && other.meaning == Meaning::Free && other.is_text()
-        };
-        let only_text = !params.iter().any(takes_any_text);
-        if let Some(quote) = self.quote().filter(|_| only_text && param.required) {
+        let mut others = params.iter().filter(|other| other.name != param.name);
+        let is_only_text = !others.any(|it| it.meaning == Meaning::Free && it.is_text());
+        if let Some(quote) = self.quote().filter(|_| is_only_text && param.required) {
             return Some(quote);
         }
-        let led = prepositions.split(' ').find_map(|preposition| {
-            let is_led = |name: &&Range<usize>| {
+        let led = prepositions(param).split(' ').find_map(|preposition| {
+            names.iter().find(|name| {
                 self.is_behind(name.start, preposition) && !self.ends_clause(name.start - 1)
-            };
-            names.iter().find(is_led)
+            })
         });
         if led.is_some() || !param.required {
             return led.cloned();
         }
-        let directed = params
-            .iter()
-            .any(|other| Direction::of(other) != Direction::None);
-        let is_other = |name: &Range<usize>| directed && self.is_behind(name.start, "from to into");
+        let is_directed = |param: &Param| param.is_source() || param.is_target();
+        let directed = params.iter().any(is_directed);
         // Titles are capitalized too: beside one, only a preposition shows which name is the person's.
-        let any = direction == Direction::None && (param.meaning != Meaning::Person || only_text);
-        let free = names.into_iter().find(|name| any && !is_other(name));
-        free.or_else(|| self.lower_case_name(prepositions))
+        let any = !is_directed(param) && (param.meaning != Meaning::Person || is_only_text);
+        let mut free = names.into_iter();
+        free.find(|name| any && !(directed && self.is_behind(name.start, "from to into")))
+            .or_else(|| self.lower_case_name(prepositions(param)))
     }
 
     /// Returns the runs of free capitalized words.
@@ -96,6 +88,7 @@ impl Filler<'_, '_> {
         names
     }
 
+    /// Returns true for a capitalized word of a name; at the start of a sentence any word is capitalized.
     fn is_name_word(&self, at: usize) -> bool {
         let Some(token) = self.token(at).filter(|token| token.is_capitalized()) else {
             return false;
@@ -103,15 +96,19 @@ impl Filler<'_, '_> {
         let is_the = token.is("the");
         let is_acronym = token.text.len() > 1 && token.text.chars().all(char::is_uppercase);
         let is_unit = token.text.len() < 3 && unit_word(token.text, false).is_some();
-        let before = at.checked_sub(1).and_then(|before| self.token(before));
-        let starts_sentence = before.is_none_or(|token| token.punctuation == Punctuation::Stop);
-        self.is_free(at)
-            && !self.is_matched(at)
-            && !token.quoted
+        let starts_sentence = at == 0 || self.punctuation(at - 1) == Punctuation::Stop;
+        self.is_unclaimed(at)
             && (is_acronym || is_the || !token.is_stop_word())
             && !is_unit
-            && !is_calendar(token)
             && !(starts_sentence && (is_the || self.is_tool_word(at)))
+    }
+
+    /// Returns true for a free word that is no day, no quotation and no word of the tool.
+    fn is_unclaimed(&self, at: usize) -> bool {
+        let token = self
+            .token(at)
+            .filter(|_| self.is_free(at) && !self.is_matched(at));
+        token.is_some_and(|token| !token.quoted && !is_calendar(token))
     }
 
     /// Finds a name in lower case behind a preposition: "in new york".
@@ -132,16 +129,11 @@ impl Filler<'_, '_> {
         names.find(|name| !name.is_empty())
     }
 
-    /// Returns true for a free word that is no number, stop word, day, unit or word of the tool.
+    /// Returns true for a word that may be a name in lower case.
     fn is_plain_word(&self, at: usize) -> bool {
-        self.token(at).is_some_and(|token| {
-            self.is_free(at)
-                && !self.is_matched(at)
-                && !token.quoted
-                && !token.has_digit()
-                && !token.is_stop_word()
-                && !is_calendar(token)
-                && unit_word(token.text, true).is_none()
+        let token = self.token(at).filter(|_| self.is_unclaimed(at));
+        token.is_some_and(|token| {
+            !token.has_digit() && !token.is_stop_word() && unit_word(token.text, true).is_none()
         })
     }
 

@@ -3,63 +3,55 @@
 use serde_json::Value;
 use toolwright_search::stem;
 
-use super::{Filler, Found};
-use crate::params::{Kind, Meaning, Param};
-use crate::quantity::{Quantity, Unit, unit_named, unit_names};
+use super::{Filler, Found, value_found};
+use crate::params::{Meaning, Param};
+use crate::quantity::{Quantity, unit_named, unit_names};
 
 impl Filler<'_, '_> {
     /// Finds a number that stands by the parameter's name or has its unit.
     pub(super) fn named_number(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let mention = self.mention(param);
+        let mention = self.mention(param).map(|mention| mention.start);
         let behind = self.value_position(param);
-        let is_near = |it: &&Quantity| {
-            behind.is_some_and(|at| it.tokens.contains(&at))
-                || mention.as_ref().is_some_and(|mention| {
-                    it.tokens.end == mention.start && !self.ends_clause(it.tokens.end - 1)
-                })
+        let is_near = |it: &Quantity| {
+            let end = it.tokens.end;
+            let is_before = mention == Some(end) && !self.ends_clause(end - 1);
+            is_before || behind.is_some_and(|at| it.tokens.contains(&at))
         };
-        let near = self.free_quantities().find(is_near);
-        let found = near.or_else(|| {
-            self.free_quantities()
-                .find(|it| self.has_unit_of(it, param))
-        })?;
-        self.found_number(param, found, 0.3)
+        let near = self.number_that(param, 0.3, is_near);
+        near.or_else(|| self.number_that(param, 0.3, |it| self.has_unit_of(it, param)))
     }
 
     /// Finds the next number for a parameter that requires one.
     pub(super) fn number(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        let Kind::Number { integer } = param.kind else {
-            return None;
-        };
-        let units = units_of(params);
-        let counts = |it: &&Quantity| {
-            let is_plain = param.meaning != Meaning::Id || it.unit.is_none();
-            param.required && is_plain && it.json(integer).is_some()
-        };
-        let has_unit = |it: &&Quantity| it.unit.is_some_and(|unit| units.contains(&unit));
-        let free = || self.free_quantities().filter(counts);
-        match free().find(has_unit) {
-            Some(found) => self.found_number(param, found, 0.3),
-            None => self.found_number(param, free().next()?, 0.1),
-        }
+        let is_code = param.meaning == Meaning::Id;
+        let with_unit = self.number_with_unit(param, params).filter(|_| !is_code);
+        let next = || self.number_that(param, 0.1, |it| !is_code || it.unit.is_none());
+        with_unit.or_else(next).filter(|_| param.required)
+    }
+
+    /// Finds a number with a unit that the tool has for an option, and that no result is wanted in.
+    pub(super) fn number_with_unit(&self, param: &Param, params: &[Param]) -> Option<Found> {
+        let units = params.iter().filter(|param| param.meaning == Meaning::Unit);
+        let units = units
+            .flat_map(|param| &param.options)
+            .filter_map(Value::as_str);
+        let units: Vec<_> = units.map(unit_named).collect();
+        self.number_that(param, 0.3, |it| {
+            it.unit.is_some() && it.unit != self.target && units.contains(&it.unit)
+        })
     }
 
     /// Finds all numbers for a list of them.
     pub(super) fn number_list(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let Kind::List(element) = &param.kind else {
-            return None;
-        };
-        let Kind::Number { integer } = element.kind else {
-            return None;
-        };
+        let element = param.element.as_ref()?;
         let numbers: Vec<&Quantity> = self.free_quantities().collect();
-        let values: Vec<Value> = numbers.iter().filter_map(|it| it.json(integer)).collect();
+        let values = numbers.iter().filter_map(|it| it.json(element.kind));
+        let values: Vec<Value> = values.collect();
         let tokens = numbers.first()?.tokens.start..numbers.last()?.tokens.end;
-        if values.is_empty() || !param.required && self.mention(param).is_none() {
-            return None;
-        }
+        let is_meant = param.required || self.mention(param).is_some();
         let evidence = 0.1 * values.len() as f32;
-        self.found_value(param, tokens, values.into(), evidence)
+        let is_list = is_meant && !values.is_empty();
+        value_found(param, tokens, values.into(), evidence).filter(|_| is_list)
     }
 
     fn free_quantities(&self) -> impl Iterator<Item = &Quantity> {
@@ -67,13 +59,16 @@ impl Filler<'_, '_> {
         quantities.filter(|it| self.all_free(&it.tokens))
     }
 
-    fn found_number(&self, param: &Param, quantity: &Quantity, evidence: f32) -> Option<Found> {
-        let Kind::Number { integer } = param.kind else {
-            return None;
-        };
-        let value = quantity.json(integer)?;
+    fn number_that(
+        &self,
+        param: &Param,
+        evidence: f32,
+        fits: impl Fn(&Quantity) -> bool,
+    ) -> Option<Found> {
+        let mut fitting = self.free_quantities().filter(|it| fits(it));
+        let (quantity, value) = fitting.find_map(|it| Some((it, it.json(param.kind)?)))?;
         let unit = quantity.unit.filter(|_| param.meaning != Meaning::Id);
-        let found = self.found_value(param, quantity.tokens.clone(), value, evidence)?;
+        let found = value_found(param, quantity.tokens.clone(), value, evidence)?;
         Some(Found { unit, ..found })
     }
 
@@ -90,21 +85,8 @@ impl Filler<'_, '_> {
                     .tokens
                     .clone()
                     .any(|at| self.is(at, "degrees degree"));
-                degrees
-                    && ["celsius", "fahrenheit", "temperature", "degree"]
-                        .into_iter()
-                        .any(has)
+                degrees && "celsius fahrenheit temperature degree".split(' ').any(has)
             }
         }
     }
-}
-
-/// Returns the units that the parameters of a tool have for options.
-pub(super) fn units_of(params: &[Param]) -> Vec<Unit> {
-    let options = params.iter().filter_map(|param| match &param.kind {
-        Kind::Choice(options) if param.meaning == Meaning::Unit => Some(options),
-        _ => None,
-    });
-    let names = options.flatten().filter_map(Value::as_str);
-    names.filter_map(unit_named).collect()
 }

@@ -1,6 +1,6 @@
 //! Values that are recognised by their form: addresses, files, dates, times and codes.
 
-use super::{Filler, Found};
+use super::{Filler, Found, value_found};
 use crate::params::{Meaning, Param};
 use crate::text::{Token, is_in};
 
@@ -17,9 +17,6 @@ pub(super) fn is_calendar(token: &Token<'_>) -> bool {
 impl Filler<'_, '_> {
     /// Finds a value by its form.
     pub(super) fn pattern(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        if !param.is_text() {
-            return None;
-        }
         match param.meaning {
             Meaning::Url => self.matching(param, is_url, 0.5),
             Meaning::Email => self.matching(param, is_email, 0.5),
@@ -56,10 +53,10 @@ impl Filler<'_, '_> {
     fn date(&self, param: &Param) -> Option<Found> {
         let is_moment =
             |text: &str| text.contains('T') && is_date(text.get(..10).unwrap_or_default());
-        if param.format.as_deref() == Some("date-time") {
+        if param.format == "date-time" {
             return self.matching(param, is_moment, 0.3);
         }
-        let any_text = param.format.is_none();
+        let any_text = param.format.is_empty();
         self.matching(param, is_date, 0.3)
             .or_else(|| self.written_date(param))
             .or_else(|| self.relative_day(param).filter(|_| any_text))
@@ -85,7 +82,7 @@ impl Filler<'_, '_> {
             };
             let year = number(last, 1000, 9999)?;
             let date = format!("{year:04}-{month:02}-{day:02}");
-            self.found_value(param, first..last + 1, date.into(), 0.3)
+            value_found(param, first..last + 1, date.into(), 0.3)
         })
     }
 

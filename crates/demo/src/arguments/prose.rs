@@ -46,81 +46,68 @@ const QUESTION_WORDS: &str = "what what's how where who why when";
 const MAX_TEXT: usize = 60;
 const MAX_NAME: usize = 5;
 
-/// Returns the words that introduce the text of a parameter, and whether they introduce nothing else.
-fn introduction(param: &Param) -> Option<(&'static str, bool)> {
+/// Returns the words that introduce the text of a parameter; if wanted, only those that introduce nothing else.
+fn introduction(param: &Param, only_unique: bool) -> Option<&'static str> {
     let mut rows = INTRODUCTIONS.iter();
-    let row = rows.find(|(names, ..)| param.has_word(names));
-    row.map(|(_, words, unique)| (*words, *unique))
+    let (_, words, is_unique) = rows.find(|(names, ..)| param.has_word(names))?;
+    (*is_unique || !only_unique).then_some(words)
 }
 
 fn is_prose(param: &Param) -> bool {
-    let is_prose = matches!(
+    matches!(
         param.meaning,
         Meaning::Free | Meaning::Person | Meaning::Time
-    );
-    is_prose && param.is_text()
+    ) && param.is_text()
 }
 
 impl Filler<'_, '_> {
     /// Finds text behind the parameter's name, or behind a word that introduces nothing else.
     pub(super) fn labelled_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        if !is_prose(param) {
-            return None;
+        let labelled = Some(param).filter(|param| is_prose(param))?;
+        match self.behind_label(labelled, params) {
+            Some(tokens) => self.found_text(param, tokens, 0.2),
+            None => self.introduced(introduction(param, true)?, param, params),
         }
-        if let Some(tokens) = self.behind_label(param, params) {
-            return self.found_text(param, tokens, 0.2);
-        }
-        let (words, _) = introduction(param).filter(|(_, unique)| *unique)?;
-        self.found_text(param, self.introduced(words, param, params)?, 0.0)
     }
 
     /// Finds a required text in quotation marks, or behind a word that introduces it.
-    pub(super) fn quoted_or_led_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        if !is_prose(param) || !param.required {
-            return None;
+    pub(super) fn required_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
+        let required = Some(param).filter(|param| is_prose(param) && param.required)?;
+        match self.quote() {
+            Some(quote) => self.found_text(param, quote, 0.1),
+            None => self.introduced(introduction(required, false)?, param, params),
         }
-        if let Some(quote) = self.quote() {
-            return self.found_text(param, quote, 0.1);
-        }
-        let (words, _) = introduction(param)?;
-        self.found_text(param, self.introduced(words, param, params)?, 0.0)
     }
 
     /// Finds a value for the only required text that is still open, in the rest of the sentence.
     pub(super) fn remaining_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
+        use Meaning::{Date, Email, Free, Id, Path, Person, Place, Url};
         if self.open_texts != 1 || !param.required || !param.is_text() {
             return None;
         }
-        let (tokens, evidence) = match param.meaning {
-            _ if self.context.is_reply => (self.strip(0..self.used.len()), 0.1),
-            Meaning::Free => (self.rest(param, params)?, 0.0),
-            Meaning::Place | Meaning::Person => (self.only_name()?, 0.1),
-            Meaning::Path => {
-                let at = self.value_position(param)?;
-                (at..at + 1, 0.1)
-            }
+        let all = 0..self.used.len();
+        let tokens = match param.meaning {
+            _ if self.context.is_reply => self.strip(all.clone()),
+            Free => return self.rest(param, params),
+            Place | Person => self.only_name()?,
+            Path => self.value_position(param).map(|at| at..at + 1)?,
             _ => return None,
         };
-        let has_content = || self.has_content(&tokens);
         let fits = match param.meaning {
-            Meaning::Free => tokens.len() <= MAX_TEXT,
-            Meaning::Person | Meaning::Place => {
-                let is_question = (0..self.used.len()).any(|at| self.is(at, QUESTION_WORDS));
-                tokens.len() <= MAX_NAME && !is_question && has_content()
+            Free => tokens.len() <= MAX_TEXT,
+            Person | Place => {
+                let is_question = all.clone().any(|at| self.is(at, QUESTION_WORDS));
+                tokens.len() <= MAX_NAME && !is_question && self.has_content(&tokens)
             }
-            Meaning::Id => {
-                let code = self.token(tokens.start);
-                tokens.len() == 1 && code.is_some_and(|code| code.has_digit())
-            }
-            Meaning::Url | Meaning::Email | Meaning::Date => false,
+            Id => tokens.len() == 1 && self.token(tokens.start)?.has_digit(),
+            Url | Email | Date => false,
             _ => tokens.len() == 1,
         };
-        if !fits || !self.all_free(&tokens) {
-            return None;
-        }
-        self.found_text(param, tokens, evidence)
+        let is_free = fits && self.all_free(&tokens);
+        self.found_text(param, tokens, 0.1).filter(|_| is_free)
     }
 
+    /// Finds these tokens without the words at their end that are not part of the text.
     fn found_text(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<Found> {
         self.found(param, self.trim_end(tokens), evidence)
     }
@@ -128,13 +115,13 @@ impl Filler<'_, '_> {
     /// Finds text behind the parameter's own name: "title: …", "reason is …".
     fn behind_label(&self, param: &Param, params: &[Param]) -> Option<Range<usize>> {
         let label = self.mention(param)?;
-        let at = self.behind_mention(&label)?;
-        let has_colon = self.token(label.end - 1)?.punctuation == Punctuation::Colon;
-        let links = |words: &str| (label.end..at).any(|at| self.is(at, words));
+        let at = self.value_position(param)?;
         if self.token(at)?.quoted {
             let mut quotes = self.text.quotes.iter();
             return quotes.find(|quote| quote.contains(&at)).cloned();
         }
+        let links = |words: &str| (label.end..at).any(|at| self.is(at, words));
+        let has_colon = self.punctuation(label.end - 1) == Punctuation::Colon;
         let is_action = label.clone().any(|at| self.context.action.contains(&at));
         let is_direct = !is_action && !links("to of at with") && !self.is(at, LEADING);
         let is_label = has_colon || is_direct || links("is as called named equals");
@@ -147,37 +134,35 @@ impl Filler<'_, '_> {
     }
 
     /// Finds text behind one of these words.
-    fn introduced(&self, words: &str, param: &Param, params: &[Param]) -> Option<Range<usize>> {
+    fn introduced(&self, words: &str, param: &Param, params: &[Param]) -> Option<Found> {
         let at = (1..self.used.len()).find(|at| {
             let is_introduced = self.is_behind(*at, words) && !self.ends_clause(at - 1);
             is_introduced && self.is_free(*at) && !self.is_matched(*at)
         })?;
-        Some(at..self.end(at, param, params))
+        self.found_text(param, at..self.end(at, param, params), 0.0)
     }
 
     /// Returns where a text ends: at punctuation, at a used token, or where another parameter's value is introduced.
     fn end(&self, start: usize, param: &Param, params: &[Param]) -> usize {
-        let others: Vec<&Param> = params
-            .iter()
-            .filter(|other| other.name != param.name)
-            .collect();
-        let mentions = others.iter().filter_map(|other| self.mention(other));
+        let others = || params.iter().filter(|other| other.name != param.name);
+        let mentions = others().filter_map(|other| self.mention(other));
         let mentions: Vec<usize> = mentions.map(|mention| mention.start).collect();
         let introduces = |at: usize, other: &Param| {
-            let unique = introduction(other).filter(|(_, unique)| *unique);
-            unique.is_some_and(|(words, _)| self.is(at, words))
+            introduction(other, true).is_some_and(|words| self.is(at, words))
                 || other.meaning == Meaning::Person && self.is(at, "for by")
         };
+        let is_other = |at: usize| mentions.contains(&at) || self.used.get(at) == Some(&true);
         let is_end = |at: usize| {
-            let is_other = |at: usize| mentions.contains(&at) || self.used.get(at) == Some(&true);
             let joins = self.is(at, "with and for at") && (is_other(at + 1) || is_other(at + 2));
-            joins || mentions.contains(&at) || others.iter().any(|other| introduces(at, other))
+            joins || mentions.contains(&at) || others().any(|other| introduces(at, other))
         };
         let mut end = start;
         while self.is_free(end) && (end == start || !is_end(end)) {
             end += 1;
-            let punctuation = self.token(end - 1).map(|token| token.punctuation);
-            if matches!(punctuation, Some(Punctuation::Stop | Punctuation::Comma)) {
+            if matches!(
+                self.punctuation(end - 1),
+                Punctuation::Stop | Punctuation::Comma
+            ) {
                 break;
             }
         }
@@ -185,17 +170,18 @@ impl Filler<'_, '_> {
     }
 
     /// Finds any text that may be meant for the only open parameter.
-    fn rest(&self, param: &Param, params: &[Param]) -> Option<Range<usize>> {
-        let is_colon = |at: &usize| {
-            let before = self.token(at - 1);
-            before.is_some_and(|token| token.punctuation == Punctuation::Colon) && self.is_free(*at)
-        };
-        let behind_colon = (1..self.used.len()).find(is_colon);
+    fn rest(&self, param: &Param, params: &[Param]) -> Option<Found> {
+        let is_text =
+            |at: &usize| self.punctuation(at - 1) == Punctuation::Colon && self.is_free(*at);
+        let behind_colon = (1..self.used.len()).find(is_text);
+        let behind_colon = behind_colon.map(|at| at..self.end(at, param, params));
+        let capitalized = || self.capitalized().into_iter().next();
+        let found = |tokens| self.found_text(param, tokens, 0.0);
         behind_colon
-            .map(|at| at..self.end(at, param, params))
+            .and_then(found)
             .or_else(|| self.introduced(ANY_INTRODUCTION, param, params))
-            .or_else(|| self.capitalized().into_iter().next())
-            .or_else(|| self.remainder())
+            .or_else(|| capitalized().or_else(|| self.remainder()).and_then(found))
+            .filter(|found| found.tokens.len() <= MAX_TEXT)
     }
 
     /// Finds the tokens behind the last one that matches the tool, else those before the first.
@@ -203,13 +189,13 @@ impl Filler<'_, '_> {
         let matched = self.context.matched.iter().copied();
         let last = matched.clone().filter(|at| self.is_free(*at)).max()?;
         let used = (last + 1..self.used.len()).find(|at| !self.is_free(*at));
-        let mut tokens = self.strip(last + 1..used.unwrap_or(self.used.len()));
-        if tokens.is_empty() {
-            tokens = self.strip(0..matched.min()?);
-            if tokens.clone().any(|at| self.is_tool_word(at)) {
-                return None;
-            }
-        }
+        let behind = self.strip(last + 1..used.unwrap_or(self.used.len()));
+        let before = self.strip(0..matched.min()?);
+        let is_other = |tokens: &Range<usize>| !tokens.clone().any(|at| self.is_tool_word(at));
+        let tokens = match behind.is_empty() {
+            true => Some(before).filter(is_other)?,
+            false => behind,
+        };
         let is_matched = tokens.clone().any(|at| self.is_matched(at));
         (!is_matched && self.has_content(&tokens)).then_some(tokens)
     }
@@ -233,10 +219,8 @@ impl Filler<'_, '_> {
     }
 
     fn trim_end(&self, mut tokens: Range<usize>) -> Range<usize> {
-        let is_trailing = |at: usize| {
-            let token = self.token(at);
-            token.is_some_and(|token| !token.quoted && token.is(TRAILING))
-        };
+        let is_quoted = |at: usize| self.token(at).is_some_and(|token| token.quoted);
+        let is_trailing = |at: usize| self.is(at, TRAILING) && !is_quoted(at);
         while !tokens.is_empty() && is_trailing(tokens.end - 1) {
             tokens.end -= 1;
         }
