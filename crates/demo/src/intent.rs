@@ -9,7 +9,7 @@ use toolwright_core::ToolResult;
 use crate::history::History;
 use crate::memory::Memory;
 use crate::params::{Kind, Meaning};
-use crate::rank::{Candidate, Task, Tools};
+use crate::rank::{Task, Tools};
 use crate::text::{Punctuation, Text};
 
 /// How many questions of the model in a row are taken into account.
@@ -34,26 +34,27 @@ pub(crate) fn tasks(
     depth: usize,
 ) -> Option<Vec<Task>> {
     let question = history.question(turn);
-    let memory = Memory::new(history.before(turn));
     let text = Text::new(&question);
+    let memory = Memory::new(history.before(turn));
     let asked = turn
         .checked_sub(1)
-        .filter(|before| depth > 0 && history.ends_with_question(*before));
-    let open = asked.and_then(|before| {
-        let tasks = tasks(history, tools, before, depth - 1)?;
-        Some(Progress::new(tools, &tasks, history, before).open)
+        .filter(|turn| depth > 0 && history.ends_with_question(*turn));
+    let open = asked.and_then(|turn| {
+        let tasks = tasks(history, tools, turn, depth - 1)?;
+        Some(Progress::new(tools, &tasks, history, turn).open)
     });
-    let open = open.unwrap_or_default();
-    if open.is_empty() {
-        return Some(plan(tools, &text, &memory));
+    if let Some(open) = open.filter(|open| !open.is_empty()) {
+        let lower = question.to_lowercase();
+        let is_cancelled = text.tokens.len() < 4 && text.is(0, CANCELLATIONS);
+        if is_cancelled || UNSURE.iter().any(|words| lower.contains(words)) {
+            return None;
+        }
+        let open = open.into_iter().map(|(task, _)| task).collect();
+        if let Some(open) = reply(tools, open, &text, &memory) {
+            return Some(open);
+        }
     }
-    let lower = question.to_lowercase();
-    let is_cancelled = text.tokens.len() < 4 && text.is(0, CANCELLATIONS);
-    if is_cancelled || UNSURE.iter().any(|words| lower.contains(words)) {
-        return None;
-    }
-    let reply = reply(tools, open, &text, &memory);
-    Some(reply.unwrap_or_else(|| plan(tools, &text, &memory)))
+    Some(plan(tools, &text, &memory))
 }
 
 /// Returns the open tasks with a message as the reply, unless the message is a new question.
@@ -82,20 +83,17 @@ fn reply(
     (!is_new && (is_answer || best.is_none())).then_some(open)
 }
 
-/// Returns the tasks of a question.
+/// Returns the tasks of a question: of its clauses, of the whole, or the latest calls with other values.
 fn plan(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
     let is_one = matches!(tools.choice, ToolChoice::Named(_)) || text.source.contains('{');
-    let tasks = if is_one {
-        Vec::new()
-    } else {
-        clause_tasks(tools, text, memory)
-    };
+    let ranges = if is_one { Vec::new() } else { split(text) };
+    let tasks = clause_tasks(tools, text, ranges, memory.clone());
     if tasks.len() > 1 {
         return tasks;
     }
     match tools.best(text, memory) {
         Some(best) => vec![Task::new(best.tool, text.source)],
-        None => follow_up(tools, text, memory),
+        None => follow_ups(tools, text, memory),
     }
 }
 
@@ -108,13 +106,16 @@ struct Clause {
 }
 
 /// Returns the tasks of a question's clauses: "the time in Tokyo and the weather in London".
-fn clause_tasks(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
-    let ranges = split(text);
+fn clause_tasks(
+    tools: &Tools<'_>,
+    text: &Text<'_>,
+    ranges: Vec<Range<usize>>,
+    mut memory: Memory,
+) -> Vec<Task> {
     if !(2..=MAX_CLAUSES).contains(&ranges.len()) {
         return Vec::new();
     }
     let tail = shared_tail(text, &ranges);
-    let mut memory = memory.clone();
     let mut clauses: Vec<Clause> = Vec::new();
     let mut start = None;
     for range in ranges {
@@ -125,30 +126,32 @@ fn clause_tasks(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task
             // "There" in the next clause is the place of this one.
             memory.add(&best.filled.arguments);
         }
-        let next = match (clauses.last(), best) {
-            (None, None) => {
-                start = Some(tokens.start);
-                continue;
+        let last = clauses.last_mut();
+        let tool = best.as_ref().map(|best| best.tool);
+        let is_complete = best.is_some_and(|best| best.filled.missing.is_empty());
+        let task = match (&last, tool) {
+            (Some(last), tool) if tool.is_none_or(|tool| tool == last.task.tool) => {
+                let whole = text.slice(last.tokens.start..tokens.end);
+                repeat(tools, last, whole, &source, tool.map(|_| is_complete))
             }
-            (Some(last), Some(best)) if last.task.tool == best.tool => {
-                repeated(tools, text, last, tokens.clone(), &source, best)
-            }
-            (Some(last), None) => another_value(tools, text, last, tokens.clone(), &source),
-            (_, Some(best)) => Some(Clause {
-                tokens: tokens.clone(),
-                task: Task::new(best.tool, &source),
-                stated: best.filled.stated,
-            }),
+            (_, tool) => tool.map(|tool| Task::new(tool, &source)),
         };
-        match (next, clauses.last_mut()) {
-            (Some(next), _) => clauses.push(next),
-            // It belongs to the clause before it.
+        match (task, last) {
+            (Some(task), _) => {
+                let stated = tools.fill(&task, None).stated;
+                clauses.push(Clause {
+                    tokens,
+                    task,
+                    stated,
+                });
+            }
+            // It belongs to the clause before it, or to the next.
             (None, Some(last)) => {
                 last.tokens.end = tokens.end;
                 last.task = Task::new(last.task.tool, text.slice(last.tokens.clone()));
                 last.stated = tools.fill(&last.task, None).stated;
             }
-            (None, None) => {}
+            (None, None) => start = Some(tokens.start),
         }
     }
     let mut tasks: Vec<Task> = clauses.into_iter().map(|clause| clause.task).collect();
@@ -160,94 +163,73 @@ fn clause_tasks(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task
     tasks
 }
 
-/// Returns a second call of the same tool, unless both clauses describe one call.
-fn repeated(
+/// Returns another call of the last clause's tool, unless the clause adds to the same call. `is_complete` is none for a
+/// clause that names no tool, as in "Paris and London".
+fn repeat(
     tools: &Tools<'_>,
-    text: &Text<'_>,
     last: &Clause,
-    tokens: Range<usize>,
+    whole: &str,
     source: &str,
-    best: Candidate,
-) -> Option<Clause> {
-    let whole = Task::new(best.tool, text.slice(last.tokens.start..tokens.end));
-    let params = tools.params(best.tool);
+    is_complete: Option<bool>,
+) -> Option<Task> {
+    let tool = last.task.tool;
+    let params = tools.params(tool);
     let takes_list = params
         .iter()
         .any(|param| param.required && param.kind == Kind::List);
-    let stated = best.filled.stated;
-    if takes_list || stated == 0 || tools.fill(&whole, None).stated > last.stated {
-        return None;
-    }
-    let mut task = Task::new(best.tool, source);
+    let adds = takes_list || tools.fill(&Task::new(tool, whole), None).stated > last.stated;
+    let before = tools.fill(&last.task, None);
+    let is_repeated = match is_complete {
+        _ if adds => false,
+        Some(_) => tools.fill(&Task::new(tool, source), None).stated > 0,
+        None => {
+            let varied = vary(tools, tool, before.arguments.clone(), source);
+            before.missing.is_empty()
+                && varied.is_some_and(|(_, arguments)| {
+                    params.iter().any(|param| {
+                        let is_specific =
+                            param.meaning != Meaning::Free || param.kind == Kind::Choice;
+                        is_specific
+                            && arguments.get(&param.name) != before.arguments.get(&param.name)
+                    })
+                })
+        }
+    };
+    let mut task = Task::new(tool, source);
     // "Set the kitchen to 21 and the bedroom": the temperature is the same.
-    if !best.filled.missing.is_empty() {
-        task.base = Some(tools.fill(&last.task, None).arguments);
-    }
-    Some(Clause {
-        tokens,
-        task,
-        stated,
-    })
+    task.base = Some(before.arguments).filter(|_| is_complete != Some(true));
+    is_repeated.then_some(task)
 }
 
-/// Returns a call for a clause that is only another value: "in Paris and London".
-fn another_value(
+/// Returns a call with other values and all its arguments, if the text is nothing but values.
+fn vary(
     tools: &Tools<'_>,
-    text: &Text<'_>,
-    last: &Clause,
-    tokens: Range<usize>,
+    tool: usize,
+    base: Map<String, Value>,
     source: &str,
-) -> Option<Clause> {
-    let tool = last.task.tool;
-    let before = tools.fill(&last.task, None);
-    let whole = Task::new(tool, text.slice(last.tokens.start..tokens.end));
-    if !before.missing.is_empty() || tools.fill(&whole, None).stated > last.stated {
-        return None;
-    }
+) -> Option<(Task, Map<String, Value>)> {
     let mut task = Task::new(tool, source);
-    task.base = Some(before.arguments.clone());
+    task.base = Some(base);
     let filled = tools.fill(&task, None);
-    let clause = Text::new(source);
-    let mut used = clause.tokens.iter().zip(&filled.used);
-    let is_only_values =
-        used.all(|(token, used)| *used || token.is("in at the for of to and what about also"));
-    let params = tools.params(tool);
-    let is_changed = params.iter().any(|param| {
-        use Meaning::{Email, Id, Path, Place, Url};
-        let is_value =
-            matches!(param.meaning, Place | Id | Url | Email | Path) || param.kind == Kind::Choice;
-        is_value && filled.arguments.get(&param.name) != before.arguments.get(&param.name)
-    });
-    let is_another = is_only_values && is_changed && filled.missing.is_empty();
-    let stated = filled.stated;
-    is_another.then_some(Clause {
-        tokens,
-        task,
-        stated,
-    })
+    let text = Text::new(source);
+    let mut tokens = text.tokens.iter().zip(&filled.used);
+    let is_explained = tokens.all(|(token, used)| *used || token.is_stop_word());
+    let is_call = filled.used.contains(&true) && is_explained && filled.missing.is_empty();
+    is_call.then_some((task, filled.arguments))
 }
 
 /// Returns the latest calls with other values: "And in London?".
-fn follow_up(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
+fn follow_ups(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
     let is_short = text.tokens.len() <= 3 || text.is(0, FOLLOW_UP_STARTS);
-    let mut tasks: Vec<Task> = Vec::new();
-    if !is_short || *tools.choice == ToolChoice::None {
-        return tasks;
-    }
-    for call in &memory.latest_calls {
-        let Some(tool) = tools.position(call.name.as_str()) else {
-            continue;
-        };
-        let mut task = Task::new(tool, text.source);
-        task.base = serde_json::from_str(call.arguments.as_str()).ok();
-        let filled = tools.fill(&task, None);
-        let mut used = text.tokens.iter().zip(&filled.used);
-        let is_explained = used.all(|(token, used)| *used || token.is_stop_word());
-        let is_new = tasks.iter().all(|task| task.tool != tool);
-        if filled.used.contains(&true) && is_explained && filled.missing.is_empty() && is_new {
-            tasks.push(task);
-        }
-    }
+    let is_allowed = is_short && *tools.choice != ToolChoice::None;
+    let calls = memory.latest_calls.iter().filter(|_| is_allowed);
+    let tasks = calls.filter_map(|call| {
+        let tool = tools.position(call.name.as_str())?;
+        let base = serde_json::from_str(call.arguments.as_str()).ok()?;
+        Some(vary(tools, tool, base, text.source)?.0)
+    });
+    let mut tasks: Vec<Task> = tasks.collect();
+    tasks.dedup_by_key(|task| task.tool);
     tasks
 }
 
@@ -285,17 +267,14 @@ fn shared_tail(text: &Text<'_>, ranges: &[Range<usize>]) -> Option<Range<usize>>
 }
 
 fn with_tail(text: &Text<'_>, tokens: Range<usize>, tail: Option<&Range<usize>>) -> String {
-    let clause = text.slice(tokens.clone());
+    let mut clause = text.slice(tokens.clone()).to_owned();
     let own = text.tokens.get(tokens.clone()).unwrap_or_default();
-    let has_own = own
-        .iter()
-        .any(|token| token.is("in at for to from of there here") || token.has_digit());
-    match tail {
-        Some(tail) if !has_own && tokens.end <= tail.start => {
-            format!("{clause} {}", text.slice(tail.clone()))
-        }
-        _ => clause.to_owned(),
+    let is_place = |words: &str| own.iter().any(|token| token.is(words) || token.has_digit());
+    let has_own = is_place("in at for to from of there here");
+    if let Some(tail) = tail.filter(|tail| !has_own && tokens.end <= tail.start) {
+        clause.extend([" ", text.slice(tail.clone())]);
     }
+    clause
 }
 
 /// How far the tasks of a turn have come.
@@ -304,8 +283,7 @@ pub(crate) struct Progress {
     /// The names and arguments of the calls to make now.
     pub(crate) calls: Vec<(String, String)>,
     /// The tasks with missing arguments, and the names of these.
-    pub(crate) open: Vec<Task>,
-    pub(crate) missing: Vec<(usize, Vec<String>)>,
+    pub(crate) open: Vec<(Task, Vec<String>)>,
     /// The tools of tasks that depend on a failed call.
     pub(crate) skipped: Vec<usize>,
 }
@@ -319,21 +297,19 @@ impl Progress {
         turn: usize,
     ) -> Self {
         let mut progress = Self::default();
-        let made = history.calls(turn);
-        let mut unassigned = made.clone();
+        let mut unassigned = history.calls(turn);
+        let made = unassigned.iter();
+        let made =
+            made.map(|(call, _)| (call.name.to_string(), call.arguments.as_str().to_owned()));
+        let made: Vec<(String, String)> = made.collect();
         let mut has_failed = false;
         let mut memory = Memory::new(history.before(turn + 1));
         for task in tasks {
             memory.add(&tools.fill(task, None).arguments);
         }
         for task in tasks {
-            let Some(spec) = tools.spec(task.tool) else {
-                continue;
-            };
-            if let Some(at) = unassigned
-                .iter()
-                .position(|(call, _)| call.name == spec.name)
-            {
+            let name = tools.name(task.tool);
+            if let Some(at) = unassigned.iter().position(|(call, _)| call.name == *name) {
                 let (_, result) = unassigned.remove(at);
                 has_failed = result.is_none_or(ToolResult::is_error);
                 continue;
@@ -347,31 +323,13 @@ impl Progress {
                 continue;
             }
             let filled = tools.fill(task, Some(&memory));
-            if filled.missing.is_empty() {
-                progress.call(spec.name.as_str(), filled.arguments, &made);
-            } else {
-                progress.missing.push((task.tool, filled.missing));
-                progress.open.push(task.clone());
+            let call = (name.to_owned(), Value::Object(filled.arguments).to_string());
+            if !filled.missing.is_empty() {
+                progress.open.push((task.clone(), filled.missing));
+            } else if !progress.calls.contains(&call) && !made.contains(&call) {
+                progress.calls.push(call);
             }
         }
         progress
-    }
-
-    /// Adds a call, unless the turn makes the same one already.
-    fn call(
-        &mut self,
-        name: &str,
-        arguments: Map<String, Value>,
-        made: &[(&toolwright_core::ToolCall, Option<&ToolResult>)],
-    ) {
-        let call = (name.to_owned(), Value::Object(arguments).to_string());
-        let mut made = made
-            .iter()
-            .map(|(call, _)| (call.name.as_str(), call.arguments.as_str()));
-        if !self.calls.contains(&call)
-            && !made.any(|(name, arguments)| name == call.0 && arguments == call.1)
-        {
-            self.calls.push(call);
-        }
     }
 }

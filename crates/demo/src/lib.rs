@@ -145,7 +145,7 @@ fn decide(request: &ModelRequest, index: &Index) -> Decision {
     let results: Vec<&ToolResult> = calls.iter().filter_map(|(_, result)| *result).collect();
     let has_failed = results.iter().any(|result| result.is_error());
     if let Some(form) = &request.answer
-        && progress.missing.is_empty()
+        && progress.open.is_empty()
         && !has_failed
     {
         // Results of this turn take precedence over everything before.
@@ -156,9 +156,9 @@ fn decide(request: &ModelRequest, index: &Index) -> Decision {
         return Decision::Answer(structured::answer(form, &question, &memory));
     }
     let results = results.iter().map(|result| reply::result(&tools, result));
-    let questions = progress.missing.iter();
+    let questions = progress.open.iter();
     let questions =
-        questions.map(|(tool, missing)| reply::ask(&tools, *tool, missing, tasks.len() == 1));
+        questions.map(|(task, missing)| reply::ask(&tools, task.tool, missing, tasks.len() == 1));
     let skipped = progress
         .skipped
         .iter()

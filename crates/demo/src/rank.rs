@@ -79,11 +79,13 @@ impl<'a> Tools<'a> {
         self.entries.get(tool).map(Entry::spec)
     }
 
+    pub(crate) fn name(&self, tool: usize) -> &'a str {
+        self.spec(tool).map_or("", |spec| spec.name.as_str())
+    }
+
     /// Returns the position of the tool with exactly this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.entries
-            .iter()
-            .position(|entry| entry.spec().name == *name)
+        (0..self.entries.len()).find(|tool| self.name(*tool) == name)
     }
 
     /// Returns a tool's parameters, read once.
@@ -138,61 +140,52 @@ impl<'a> Tools<'a> {
 
     fn candidate(&self, found: &Match, text: &Text<'_>, memory: &Memory) -> Candidate {
         let params = self.params(found.tool);
-        let context = self.context(found, text.refers_back(), Some(memory));
-        let filled = fill(&params, text, context);
-        let name = self.spec(found.tool).map_or("", |spec| spec.name.as_str());
-        let is_named = name.contains(['_', '-'])
-            && text
-                .tokens
-                .iter()
-                .any(|token| token.text.eq_ignore_ascii_case(name));
+        let refers_back = text.refers_back();
+        let filled = fill(
+            &params,
+            text,
+            self.context(found, refers_back, Some(memory)),
+        );
         let has_place = params.iter().any(|param| param.meaning == Meaning::Place);
         let unexplained = text.tokens.iter().enumerate().filter(|(at, token)| {
             let is_explained = filled.used.get(*at) == Some(&true) || found.tokens.contains(at);
-            let is_misplaced = token.is("there") && text.refers_back() && !has_place;
+            let is_misplaced = token.is("there") && refers_back && !has_place;
             !is_explained && (!token.is_filler() || is_misplaced)
         });
         let unexplained = unexplained.count().min(3) as f32;
+        let name = self.name(found.tool);
+        let mut named = text.tokens.iter().filter(|_| name.contains(['_', '-']));
+        let is_named = named.any(|token| token.text.eq_ignore_ascii_case(name));
         let by_name = if is_named { 5.0 } else { 0.0 };
-        let (unasked, forbidden) = match self.is_verb_missing(found, text) {
-            true if words(name)
-                .first()
-                .is_some_and(|verb| is_in(verb, DESTRUCTIVE)) =>
-            {
-                (0.3, f32::INFINITY)
-            }
-            true => (0.3, 0.0),
-            false => (0.0, 0.0),
+        let (unasked, forbidden) = match self.missing_verb(found, text) {
+            Some(verb) if is_in(&verb, DESTRUCTIVE) => (0.3, f32::INFINITY),
+            Some(_) => (0.3, 0.0),
+            None => (0.0, 0.0),
         };
+        let evidence = found.evidence - 0.2 * unexplained - forbidden;
+        let score = found.score + 0.3 * filled.stated as f32 - 0.35 * unexplained - unasked;
         Candidate {
             tool: found.tool,
-            score: found.score + filled.evidence + by_name + 0.3 * filled.stated as f32
-                - 0.8 * filled.missing.len() as f32
-                - 0.35 * unexplained
-                - unasked,
-            evidence: found.evidence + filled.evidence + by_name - 0.2 * unexplained - forbidden,
+            evidence: evidence + filled.evidence + by_name,
+            score: score + filled.evidence + by_name - 0.8 * filled.missing.len() as f32,
             filled,
         }
     }
 
-    /// Returns true for a tool with effects if the sentence has no word for what it does.
-    fn is_verb_missing(&self, found: &Match, text: &Text<'_>) -> bool {
-        let spec = self.spec(found.tool);
-        let Some(spec) = spec.filter(|spec| spec.hints.read_only != Some(true)) else {
-            return false;
-        };
-        let name = words(spec.name.as_str());
-        let Some(verb) = name
-            .first()
-            .filter(|_| name.len() > 1)
-            .map(|verb| stem(verb))
-        else {
-            return false;
-        };
+    /// Returns the verb of a tool with effects that the sentence has no word for.
+    fn missing_verb(&self, found: &Match, text: &Text<'_>) -> Option<String> {
+        let is_read_only = self.spec(found.tool)?.hints.read_only == Some(true);
+        let mut name = words(self.name(found.tool)).into_iter();
+        let verb = name
+            .next()
+            .filter(|_| !is_read_only && name.next().is_some())?;
+        let wanted = stem(&verb);
         let tokens = found.tokens.iter().filter_map(|at| text.tokens.get(*at));
         let mut stems = tokens.flat_map(|token| stems(token.text));
-        !stems
-            .any(|stem| stem == verb || synonyms(&stem).contains(&verb) || is_similar(&stem, &verb))
+        let is_verb = |stem: String| {
+            stem == wanted || synonyms(&stem).contains(&wanted) || is_similar(&stem, &wanted)
+        };
+        (!stems.any(is_verb)).then_some(verb)
     }
 
     /// Returns true for a tool that needs approval or is destructive.
