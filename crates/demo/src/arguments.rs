@@ -6,11 +6,10 @@
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use toolwright_search::{Index, is_common};
+use toolwright_search::{Index, Unit, is_common, stem};
 
 use crate::memory::Memory;
 use crate::params::Param;
-use crate::quantity::Unit;
 use crate::text::{Punctuation, Text, Token};
 
 mod choices;
@@ -304,8 +303,8 @@ impl<'a, 't> Filler<'a, 't> {
             at.filter(|_| !stems.is_empty())
                 .map(|at| at..at + stems.len())
         };
-        let mut specific = param.specific_stems().filter(|stem| stem.len() > 1);
-        find(&param.stems).or_else(|| specific.find_map(|stem| find(std::slice::from_ref(stem))))
+        let mut specific = param.specific_words().filter(|word| word.len() > 1);
+        find(&param.stems).or_else(|| specific.find_map(|word| find(&[stem(word)])))
     }
 
     /// Returns where the value of a parameter begins that the sentence mentions.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolwright_chat::Message;
 use toolwright_core::{ToolCall, ToolResult};
-use toolwright_search::stems;
+use toolwright_search::words;
 
 use crate::params::{Meaning, Param, meaning_of_name};
 use crate::text::{MAX_BYTES, head};
@@ -27,18 +27,8 @@ pub(crate) struct Memory {
     pub(crate) latest_calls: Vec<ToolCall>,
 }
 
-#[derive(Clone, Debug)]
-struct NamedValue {
-    stems: Vec<String>,
-    value: Value,
-}
-
-impl NamedValue {
-    fn new(name: &str, value: Value) -> Self {
-        let stems = stems(name);
-        Self { stems, value }
-    }
-}
+/// The words of a name, and its value.
+type NamedValue = (Vec<String>, Value);
 
 impl Memory {
     /// Reads the latest messages of a conversation.
@@ -76,7 +66,7 @@ impl Memory {
     /// Adds the arguments of a call as the newest.
     pub(crate) fn add(&mut self, arguments: &Map<String, Value>) {
         let new = arguments.iter().take(MAX_VALUES);
-        let new = new.map(|(name, value)| NamedValue::new(name, value.clone()));
+        let new = new.map(|(name, value)| (words(name), value.clone()));
         self.arguments.splice(0..0, new.collect::<Vec<_>>());
         self.arguments.truncate(MAX_VALUES);
     }
@@ -117,7 +107,7 @@ fn collect_fields(value: Value, fields: &mut Vec<NamedValue>, depth: usize) {
                 if depth > 0 && (value.is_object() || value.is_array()) {
                     collect_fields(value.clone(), fields, depth - 1);
                 }
-                fields.push(NamedValue::new(&name, value));
+                fields.push((words(&name), value));
             }
         }
         Value::Array(list) if depth > 0 => {
@@ -132,18 +122,18 @@ fn collect_fields(value: Value, fields: &mut Vec<NamedValue>, depth: usize) {
 /// Returns the value of the same name, else of a name that shares a specific word, else of the same meaning.
 fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
     let special = !matches!(param.meaning, Meaning::Free | Meaning::Id | Meaning::Unit);
-    let criteria: [&dyn Fn(&NamedValue) -> bool; 4] = [
-        &|it| it.stems == param.stems,
-        &|it| param.specific_stems().any(|stem| it.stems.contains(stem)),
+    let criteria: [&dyn Fn(&[String]) -> bool; 4] = [
+        &|words| words == param.words,
+        &|words| param.specific_words().any(|word| words.contains(word)),
         // A field `id` is the id of whatever the result is about.
-        &|it| param.meaning == Meaning::Id && it.stems == ["id"],
-        &|it| special && meaning_of_name(&it.stems) == Some(param.meaning),
+        &|words| param.meaning == Meaning::Id && words == ["id"],
+        &|words| special && meaning_of_name(words) == Some(param.meaning),
     ];
-    let is_scalar =
-        |it: &&NamedValue| it.value.is_string() || it.value.is_number() || it.value.is_boolean();
-    let scalars = || values.iter().filter(is_scalar);
-    let found = criteria
+    let scalars = values
         .iter()
-        .find_map(|fits| scalars().find(|it| fits(it)));
-    found.map(|it| &it.value)
+        .filter(|(_, value)| value.is_string() || value.is_number() || value.is_boolean());
+    let nearest =
+        |fits: &&dyn Fn(&[String]) -> bool| scalars.clone().find(|(words, _)| fits(words));
+    let (_, value) = criteria.iter().find_map(nearest)?;
+    Some(value)
 }

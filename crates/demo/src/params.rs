@@ -1,13 +1,11 @@
 //! The parameters of an input schema: what kind of value each takes, and what the value means.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolwright_core::schema::{Schema, Tape};
-use toolwright_search::{stem, stems, words};
+use toolwright_search::{stems, unit_named, words};
 
-use crate::quantity::unit_named;
 use crate::text::{head, is_in};
 
 // Limits, because schemas may come from foreign servers.
@@ -28,7 +26,7 @@ pub(crate) struct Param {
     pub(crate) words: Vec<String>,
     pub(crate) stems: Vec<String>,
     pub(crate) description: String,
-    pub(crate) description_stems: Vec<String>,
+    pub(crate) description_words: Vec<String>,
     pub(crate) required: bool,
     pub(crate) default: Option<Value>,
     pub(crate) kind: Kind,
@@ -78,7 +76,7 @@ pub(crate) enum Meaning {
 use Meaning::{Date, Email, Free, Id, Language, Path, Person, Place, Time, Unit, Url};
 
 /// Values of the schema's `format`, and words of parameter names, that show a meaning.
-const NAMES: [(Meaning, &str); 16] = [
+const NAMES: [(Meaning, &str); 15] = [
     (
         Id,
         "id isbn sku code identifier reference uuid zip postcode",
@@ -115,7 +113,6 @@ const NAMES: [(Meaning, &str); 16] = [
         "reason note description body comment summary keyword term search",
     ),
     (Free, "task word phrase sentence item"),
-    (Free, "name"),
 ];
 
 /// Words of parameter descriptions that show a meaning.
@@ -128,24 +125,17 @@ const DESCRIPTIONS: [(Meaning, &str); 6] = [
     (Email, "email"),
 ];
 
-type Meanings = LazyLock<HashMap<String, Meaning>>;
-static MEANING_OF_NAME: Meanings = LazyLock::new(|| by_stem(&NAMES));
-static MEANING_OF_DESCRIPTION: Meanings = LazyLock::new(|| by_stem(&DESCRIPTIONS));
-
-fn by_stem(table: &[(Meaning, &'static str)]) -> HashMap<String, Meaning> {
-    let words = |(meaning, words): &(Meaning, &'static str)| {
-        let meaning = *meaning;
-        words.split(' ').map(move |word| (stem(word), meaning))
-    };
-    table.iter().flat_map(words).collect()
+fn meaning_of(word: &str, table: &[(Meaning, &str)]) -> Option<Meaning> {
+    let is_listed = |words: &str| is_in(word, words) || is_in(word.trim_end_matches('s'), words);
+    let row = table.iter().find(|(_, words)| is_listed(words));
+    row.map(|(meaning, _)| *meaning)
 }
 
 /// Returns the meaning of a name: of its last word that has one, as a `member_id` is an id and a `city_name` a place.
-pub(crate) fn meaning_of_name(stems: &[String]) -> Option<Meaning> {
-    let known = |stem: &String| MEANING_OF_NAME.get(stem).copied();
-    let mut specific = stems.iter().rev().filter(|stem| *stem != "name");
-    let found = specific.find_map(known);
-    found.or_else(|| stems.iter().find_map(known))
+pub(crate) fn meaning_of_name(words: &[String]) -> Option<Meaning> {
+    let mut specific = words.iter().rev().filter(|word| *word != "name");
+    let found = specific.find_map(|word| meaning_of(word, &NAMES));
+    found.or_else(|| words.contains(&"name".to_owned()).then_some(Free))
 }
 
 impl Param {
@@ -164,10 +154,9 @@ impl Param {
         self.has_word("to target into destination dest arrival recipient") && !self.is_source()
     }
 
-    /// Returns the stems of the name's words that distinguish it from other parameters.
-    pub(crate) fn specific_stems(&self) -> impl Iterator<Item = &String> {
-        let words = self.words.iter().zip(&self.stems);
-        words.filter_map(|(word, stem)| (!is_in(word, UNSPECIFIC)).then_some(stem))
+    /// Returns the name's words that distinguish it from other parameters.
+    pub(crate) fn specific_words(&self) -> impl Iterator<Item = &String> {
+        self.words.iter().filter(|word| !is_in(word, UNSPECIFIC))
     }
 
     pub(crate) fn is_text(&self) -> bool {
@@ -211,27 +200,27 @@ impl Param {
         if !self.options.is_empty() && self.options.iter().all(is_unit) {
             return Unit;
         }
-        let by_format = MEANING_OF_NAME.get(&stem(&self.format)).copied();
         let has_digit = |text: &String| text.bytes().any(|byte| byte.is_ascii_digit());
         let is_code = !self.examples.is_empty() && self.examples.iter().all(has_digit);
-        let mut described = self.description_stems.iter();
-        let described = described.find_map(|stem| MEANING_OF_DESCRIPTION.get(stem).copied());
-        by_format
-            .or_else(|| meaning_of_name(&self.stems))
+        let mut described = self.description_words.iter().filter(|_| self.is_text());
+        meaning_of(&self.format, &NAMES)
+            .or_else(|| meaning_of_name(&self.words))
             .or(is_code.then_some(Id))
-            .or(described.filter(|_| self.is_text()))
+            .or_else(|| described.find_map(|word| meaning_of(word, &DESCRIPTIONS)))
             .unwrap_or(Free)
     }
 }
 
 /// Returns the parameters of an object schema, the required ones first.
 pub(crate) fn params(schema: &Value) -> Vec<Param> {
-    Reader::new(schema).params(schema, MAX_DEPTH)
+    let (root, budget) = (schema, MAX_SUBSCHEMAS);
+    Reader { root, budget }.params(schema, MAX_DEPTH)
 }
 
 /// Returns a schema as one required parameter.
 pub(crate) fn param(name: &str, schema: &Value) -> Param {
-    Reader::new(schema).param(name, schema, true, MAX_DEPTH)
+    let (root, budget) = (schema, MAX_SUBSCHEMAS);
+    Reader { root, budget }.param(name, schema, true, MAX_DEPTH)
 }
 
 struct Reader<'s> {
@@ -240,11 +229,6 @@ struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(root: &'s Value) -> Self {
-        let budget = MAX_SUBSCHEMAS;
-        Self { root, budget }
-    }
-
     fn params(&mut self, schema: &'s Value, depth: usize) -> Vec<Param> {
         let required: HashSet<&str> = strings(schema.get("required")).collect();
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -268,13 +252,12 @@ impl<'s> Reader<'s> {
         examples.extend(strings(given).map(str::to_owned));
         let default = schema.get("default").filter(|default| !default.is_null());
         let type_name = type_of(schema);
-        let words = words(name);
         let mut param = Param {
             name: name.to_owned(),
-            stems: words.iter().map(|word| stem(word)).collect(),
-            words,
+            words: words(name),
+            stems: stems(name),
             description: description.to_owned(),
-            description_stems: stems(description),
+            description_words: words(description),
             required,
             // Strict modes require every property, and null stands for an omitted one.
             default: default

@@ -3,64 +3,10 @@
 use std::ops::Range;
 
 use serde_json::{Number, Value};
+use toolwright_search::{Unit, unit_named};
 
 use crate::params::Kind;
 use crate::text::Token;
-
-/// A unit of measure: its row in [`UNITS`].
-pub(crate) type Unit = usize;
-
-/// The names of each unit, in lower case.
-const UNITS: [&str; 33] = [
-    "celsius c °c centigrade",
-    "fahrenheit f °f",
-    "kelvin k °k",
-    "metre meter metres meters m",
-    "kilometre kilometer kilometres kilometers km",
-    "centimetre centimeter centimetres centimeters cm",
-    "millimetre millimeter millimetres millimeters mm",
-    "mile miles mi",
-    "foot feet ft",
-    "inch inches in",
-    "yard yards yd",
-    "kilogram kilograms kilo kilos kg",
-    "gram grams g",
-    "pound pounds lb lbs",
-    "ounce ounces oz",
-    "litre liter litres liters l",
-    "millilitre milliliter millilitres milliliters ml",
-    "gallon gallons gal",
-    "euro euros eur €",
-    "dollar dollars usd $ bucks",
-    "gbp £ sterling quid",
-    "yen jpy ¥",
-    "franc francs chf",
-    "percent % pct",
-    "millisecond milliseconds ms",
-    "second seconds sec secs s",
-    "minute minutes min mins",
-    "hour hours h hr hrs",
-    "day days d",
-    "week weeks",
-    "kilobyte kilobytes kb",
-    "megabyte megabytes mb",
-    "gigabyte gigabytes gb",
-];
-
-/// Returns the unit with this name.
-pub(crate) fn unit_named(name: &str) -> Option<Unit> {
-    let name = name.to_lowercase();
-    let is_name = |names: &&str| names.split(' ').any(|other| other == name);
-    UNITS.iter().position(|names| is_name(&names))
-}
-
-/// Returns the names of a unit, the full name first.
-pub(crate) fn unit_names(unit: Unit) -> impl Iterator<Item = &'static str> {
-    UNITS
-        .get(unit)
-        .into_iter()
-        .flat_map(|names| names.split(' '))
-}
 
 /// Returns the unit that a word means: one letter means a unit only in upper case or behind a number, and `in` never does.
 pub(crate) fn unit_word(word: &str, behind_number: bool) -> Option<Unit> {

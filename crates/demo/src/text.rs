@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use toolwright_search::{Term, is_stop_word, stem};
+use toolwright_search::{Term, is_stop_word, stem, unit_names};
 
-use crate::quantity::{Quantity, quantities, unit_named, unit_names};
+use crate::quantity::{Quantity, quantities};
 
 /// How much of a text is read.
 pub(crate) const MAX_BYTES: usize = 4_096;
@@ -187,16 +187,19 @@ impl<'t> Text<'t> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
-    /// Returns the words to search the tools for; a unit by all its names.
+    /// Returns the words to search the tools for, and the units of numbers.
     pub(crate) fn terms(&self) -> Vec<Term> {
         let mut terms = Vec::new();
         for (token, word) in self.tokens.iter().enumerate() {
-            let quantity = self.quantities.iter().find(|it| it.tokens.start == token);
-            let is_searched = !word.quoted && !word.is_stop_word();
-            let unit = unit_named(word.text).filter(|_| is_searched);
-            let unit = unit.or(quantity.and_then(|quantity| quantity.unit));
-            let mut stems = unit.map_or(Vec::new(), |unit| unit_names(unit).map(stem).collect());
-            if is_searched {
+            let mut quantities = self.quantities.iter();
+            let unit = quantities.find_map(|it| it.unit.filter(|_| it.tokens.start == token));
+            let mut stems: Vec<String> = unit
+                .into_iter()
+                .flat_map(unit_names)
+                .take(1)
+                .map(stem)
+                .collect();
+            if !word.quoted && !word.is_stop_word() {
                 stems.extend(toolwright_search::stems(word.text));
             }
             let is_number = |stem: &String| stem.bytes().all(|byte| byte.is_ascii_digit());

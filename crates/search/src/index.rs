@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use toolwright_core::ToolSpec;
 
 use crate::document::{Document, PARAM, Weight};
+use crate::units::{unit_named, unit_names};
 use crate::words::{is_common, is_similar, is_stop_word, stem, synonyms, words};
 
 // Limits, because a question may be a whole document.
@@ -19,6 +20,7 @@ const K1: f32 = 1.2;
 const B: f32 = 0.4;
 
 /// The score of a match relative to one of the very word.
+const SAME_UNIT: f32 = 0.9;
 const SIMILAR: f32 = 0.8;
 const SYNONYM: f32 = 0.6;
 
@@ -136,16 +138,22 @@ impl Index {
     fn matches(&self, terms: &[Term], wanted: impl Fn(usize) -> bool) -> Vec<Match> {
         let mut matches: HashMap<usize, Match> = HashMap::new();
         let mut misspelt = 0;
-        for (stem, tokens, fuzzy) in distinct(terms) {
-            let mut variants = vec![(stem, 1.0)];
-            variants.extend(synonyms(stem).iter().map(|stem| (stem.as_str(), SYNONYM)));
+        for (word, tokens, fuzzy) in distinct(terms) {
+            let units: Vec<String> = unit_named(word)
+                .into_iter()
+                .flat_map(unit_names)
+                .map(stem)
+                .collect();
+            let mut variants = vec![(word, 1.0)];
+            variants.extend(units.iter().map(|unit| (unit.as_str(), SAME_UNIT)));
+            variants.extend(synonyms(word).iter().map(|other| (other.as_str(), SYNONYM)));
             let unknown = !variants.iter().any(|(stem, _)| self.contains(stem));
             if unknown && fuzzy && misspelt < MAX_MISSPELT {
                 misspelt += 1;
-                let similar = self.postings.keys().filter(|term| is_similar(stem, term));
+                let similar = self.postings.keys().filter(|term| is_similar(word, term));
                 variants.extend(similar.map(|term| (term.as_str(), SIMILAR)));
             }
-            let common = if is_common(stem) { COMMON } else { 1.0 };
+            let common = if is_common(word) { COMMON } else { 1.0 };
             // A word counts once for a tool, by its best variant.
             let mut best: HashMap<usize, (f32, f32)> = HashMap::new();
             for (variant, worth) in variants {

@@ -81,7 +81,7 @@ pub fn stems(text: &str) -> Vec<String> {
     words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// Splits text or an identifier into words in lower case; an apostrophe is part of its word.
+/// Splits text or an identifier into words in lower case, without a possessive `'s`.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';
@@ -95,6 +95,10 @@ pub fn words(text: &str) -> Vec<String> {
             word.extend(letter.to_lowercase());
         }
         previous = letter;
+    }
+    for word in &mut words {
+        let length = word.trim_end_matches("'s").len();
+        word.truncate(length);
     }
     words.retain(|word| !word.is_empty());
     words

@@ -14,7 +14,10 @@ fn tool(name: &str, description: &str) -> Tool {
 
 fn index() -> Index {
     let tools = [
-        tool("set_thermostat", "Sets the temperature of a room."),
+        tool(
+            "set_thermostat",
+            "Sets the temperature of a room, in Celsius.",
+        ),
         tool("switch_light", "Turns the light of a room on or off."),
         tool("create_ticket", "Opens a support ticket."),
     ];
@@ -33,6 +36,7 @@ fn names_descriptions_synonyms_and_misspellings_are_found() {
         ("turn on the lamp", 1),
         ("report a problem to support", 2),
         ("a new tikcet", 2),
+        ("22 C", 0),
     ] {
         assert_eq!(best(question), Some(tool), "{question}");
     }

@@ -1,11 +1,11 @@
 //! Values of a fixed set: options, units, yes and no.
 
 use serde_json::Value;
-use toolwright_search::{is_similar, stems};
+use toolwright_search::{Unit, is_similar, stems, unit_named, unit_names};
 
 use super::{Filler, Found, value_found};
 use crate::params::{Kind, Meaning, Param};
-use crate::quantity::{Unit, unit_named, unit_names, unit_word};
+use crate::quantity::unit_word;
 use crate::text::Text;
 
 /// Words before the unit or option that is wanted.

@@ -1,11 +1,11 @@
 //! Numbers: by the parameter's name, by its unit, else in their order.
 
 use serde_json::Value;
-use toolwright_search::stem;
+use toolwright_search::{unit_named, unit_names};
 
 use super::{Filler, Found, value_found};
 use crate::params::{Meaning, Param};
-use crate::quantity::{Quantity, unit_named, unit_names};
+use crate::quantity::Quantity;
 
 impl Filler<'_, '_> {
     /// Finds a number that stands by the parameter's name or has its unit.
@@ -75,8 +75,8 @@ impl Filler<'_, '_> {
     /// Returns true if the name or description of a parameter has the unit of a number: `celsius`, "in euros".
     fn has_unit_of(&self, quantity: &Quantity, param: &Param) -> bool {
         let has = |name: &str| {
-            let name = stem(name);
-            param.stems.contains(&name) || name.len() > 1 && param.description_stems.contains(&name)
+            let mut words = param.words.iter().chain(&param.description_words);
+            name.len() > 1 && words.any(|word| word == name)
         };
         match quantity.unit {
             Some(unit) => unit_names(unit).any(has),
@@ -85,7 +85,10 @@ impl Filler<'_, '_> {
                     .tokens
                     .clone()
                     .any(|at| self.is(at, "degrees degree"));
-                degrees && "celsius fahrenheit temperature degree".split(' ').any(has)
+                degrees
+                    && "celsius fahrenheit temperature degree degrees"
+                        .split(' ')
+                        .any(has)
             }
         }
     }

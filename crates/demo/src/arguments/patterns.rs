@@ -36,10 +36,10 @@ impl Filler<'_, '_> {
     /// Finds a path; "in docs" names a directory, not a file.
     fn path(&self, param: &Param) -> Option<Found> {
         let has = |stems: &str| {
-            let mut all = param.description_stems.iter().chain(&param.stems);
+            let mut all = param.description_words.iter().chain(&param.words);
             all.any(|stem| is_in(stem, stems))
         };
-        if has("file") || !has("directori folder dir") {
+        if has("file") || !has("directory folder dir") {
             return self.matching(param, is_path, 0.5);
         }
         self.matching(param, |text| is_path(text) && !is_file(text), 0.5)
