@@ -59,20 +59,14 @@ pub struct DemoModel {
     indexes: Arc<Mutex<Vec<CachedIndex>>>,
 }
 
-/// An index and the tools it was built from; the weak reference keeps their address from being reused.
-#[derive(Debug)]
-struct CachedIndex {
-    tools: Weak<[Entry]>,
-    index: Arc<Index>,
-}
+/// Tools and their index; the weak reference keeps the tools' address from being reused.
+type CachedIndex = (Weak<[Entry]>, Arc<Index>);
 
 impl DemoModel {
     /// Makes the model.
     pub fn new() -> Self {
-        Self {
-            id: ModelId::new(VENDOR, ""),
-            indexes: Arc::default(),
-        }
+        let (id, indexes) = (ModelId::new(VENDOR, ""), Arc::default());
+        Self { id, indexes }
     }
 }
 
@@ -101,20 +95,16 @@ impl Model for DemoModel {
 /// Returns the index of these tools, from the cache or built now.
 fn index_of(indexes: &Mutex<Vec<CachedIndex>>, tools: &Arc<[Entry]>) -> Arc<Index> {
     let lock = || indexes.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_same = |it: &&CachedIndex| std::ptr::eq(it.tools.as_ptr(), Arc::as_ptr(tools));
-    if let Some(cached) = lock().iter().find(is_same) {
-        return Arc::clone(&cached.index);
+    let is_same = |(known, _): &&CachedIndex| std::ptr::eq(known.as_ptr(), Arc::as_ptr(tools));
+    if let Some((_, index)) = lock().iter().find(is_same) {
+        return Arc::clone(index);
     }
     let index: Arc<Index> = Arc::new(tools.iter().take(MAX_TOOLS).map(Entry::spec).collect());
     let mut cached = lock();
-    cached.retain(|it| it.tools.strong_count() > 0);
-    if cached.len() >= MAX_INDEXES {
-        cached.remove(0);
-    }
-    cached.push(CachedIndex {
-        tools: Arc::downgrade(tools),
-        index: Arc::clone(&index),
-    });
+    cached.retain(|(tools, _)| tools.strong_count() > 0);
+    let surplus = (cached.len() + 1).saturating_sub(MAX_INDEXES);
+    cached.drain(..surplus);
+    cached.push((Arc::downgrade(tools), Arc::clone(&index)));
     index
 }
 

@@ -83,6 +83,11 @@ impl<'a> Tools<'a> {
         self.spec(tool).map_or("", |spec| spec.name.as_str())
     }
 
+    /// Returns the name of a tool that people read.
+    pub(crate) fn title(&self, tool: usize) -> &'a str {
+        self.spec(tool).map_or("", |spec| spec.display_name())
+    }
+
     /// Returns the position of the tool with exactly this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         (0..self.entries.len()).find(|tool| self.name(*tool) == name)

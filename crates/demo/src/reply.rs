@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolwright_chat::ToolChoice;
-use toolwright_core::{Entry, Outcome, ToolResult};
+use toolwright_core::{Outcome, ToolResult};
 use toolwright_search::is_stop_word;
 
 use crate::arguments::option_text;
@@ -24,38 +24,27 @@ const STAND_IN: &str = "I am a rule-based stand-in, not a language model: I matc
 const REAL: &str = "For a real one, set OPENAI_API_KEY and choose it with `--model openai:…`.";
 
 const GREETINGS: &str = "hi hello hey good help greetings moin hallo howdy";
-const HELP_REQUESTS: [&str; 8] = [
-    "what can you",
-    "who are you",
-    "what are you",
-    "your tools",
-    "what tools",
-    "which tools",
-    "help me",
-    "can you do",
-];
+const HELP_REQUESTS: &str =
+    "what can you|who are you|what are you|your tools|what tools|which tools|help me|can you do";
 
 /// Returns what the model is, and its tools.
 pub(crate) fn help(tools: &Tools<'_>) -> String {
+    let names = first_names(tools, MAX_TOOLS);
     let list = match tools.entries.len() {
         _ if *tools.choice == ToolChoice::None => "I may not use tools here.".to_owned(),
         0 => "I have no tools here.".to_owned(),
-        all if all > MAX_TOOLS => {
-            format!(
-                "My tools: {} and {} more.",
-                first_names(tools, MAX_TOOLS),
-                all - MAX_TOOLS
-            )
-        }
-        all => format!("My tools: {}.", first_names(tools, all)),
+        all if all > MAX_TOOLS => format!("My tools: {names} and {} more.", all - MAX_TOOLS),
+        _ => format!("My tools: {names}."),
     };
     format!("{STAND_IN} {list} {REAL}")
 }
 
 fn first_names(tools: &Tools<'_>, count: usize) -> String {
-    let specs = tools.entries.iter().take(count).map(Entry::spec);
-    let names: Vec<&str> = specs.map(|spec| spec.display_name()).collect();
-    names.join(", ")
+    let first: Vec<&str> = (0..tools.entries.len())
+        .take(count)
+        .map(|tool| tools.title(tool))
+        .collect();
+    first.join(", ")
 }
 
 /// Returns the answer to a message that no tool fits.
@@ -69,7 +58,11 @@ pub(crate) fn no_tool(tools: &Tools<'_>, question: &str) -> String {
     if is_short && text.is(0, GREETINGS) {
         return format!("Hello. {}", help(tools));
     }
-    if text.tokens.is_empty() || HELP_REQUESTS.iter().any(|request| lower.contains(request)) {
+    if text.tokens.is_empty()
+        || HELP_REQUESTS
+            .split('|')
+            .any(|request| lower.contains(request))
+    {
         return help(tools);
     }
     if let ToolChoice::Named(name) = tools.choice {
@@ -80,8 +73,10 @@ pub(crate) fn no_tool(tools: &Tools<'_>, question: &str) -> String {
         return format!("I cannot answer that. {}", help(tools));
     }
     let nearest = tools.index.rank(&text.terms(), MAX_NEAREST);
-    let nearest = nearest.iter().filter_map(|found| tools.spec(found.tool));
-    let nearest: Vec<&str> = nearest.map(|spec| spec.display_name()).collect();
+    let nearest: Vec<&str> = nearest
+        .iter()
+        .map(|found| tools.title(found.tool))
+        .collect();
     let nearest = match nearest.is_empty() {
         true => first_names(tools, MAX_NEAREST),
         false => nearest.join(", "),
@@ -96,9 +91,9 @@ pub(crate) fn ask(tools: &Tools<'_>, tool: usize, missing: &[String], is_only: b
     let params = tools.params(tool);
     let missing = params.iter().filter(|param| missing.contains(&param.name));
     let questions = missing.map(question).collect::<Vec<_>>().join("\n");
-    match tools.spec(tool) {
-        Some(spec) if !is_only => format!("{}: {questions}", spec.display_name()),
-        _ => questions,
+    match is_only {
+        true => questions,
+        false => format!("{}: {questions}", tools.title(tool)),
     }
 }
 
@@ -108,10 +103,10 @@ fn question(param: &Param) -> String {
         name if name.len() < 3 || is_stop_word(&name) => format!("value for `{name}`"),
         name => name,
     };
-    let description = match param.description.trim() {
-        "" => String::new(),
-        description => format!(" ({description})"),
-    };
+    let mut description = format!(" ({})", param.description.trim());
+    if param.description.trim().is_empty() {
+        description.clear();
+    }
     match param.kind {
         Kind::Choice => {
             let options = param.options.iter().filter_map(option_text);
@@ -130,18 +125,16 @@ fn question(param: &Param) -> String {
 
 /// Returns that a task was skipped because the call it depends on failed.
 pub(crate) fn skipped(tools: &Tools<'_>, tool: usize) -> String {
-    let name = tools
-        .spec(tool)
-        .map_or("the rest", |spec| spec.display_name());
-    format!("{name} was not tried, because it needs what failed.")
+    format!(
+        "{} was not tried, because it needs what failed.",
+        tools.title(tool)
+    )
 }
 
 /// Returns a result as a sentence.
 pub(crate) fn result(tools: &Tools<'_>, result: &ToolResult) -> String {
-    let spec = tools
-        .position(result.tool.as_str())
-        .and_then(|tool| tools.spec(tool));
-    let name = spec.map_or(result.tool.as_str(), |spec| spec.display_name());
+    let name = result.tool.as_str();
+    let name = tools.position(name).map_or(name, |tool| tools.title(tool));
     let text = result.text();
     let shown = head(&text, MAX_RESULT);
     let ellipsis = if shown.len() < text.len() { " …" } else { "" };
@@ -201,7 +194,7 @@ fn line(value: &Value, depth: usize) -> String {
 }
 
 /// Returns why there is no structured answer.
-pub(crate) fn no_structured_answer(name: &str, missing: &[String], memory: &Memory) -> String {
+pub(crate) fn no_structured_answer(name: &str, missing: &[&str], memory: &Memory) -> String {
     let known = memory
         .texts
         .first()

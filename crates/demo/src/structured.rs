@@ -16,60 +16,46 @@ const MAX_RESULTS: usize = 4;
 /// Returns the answer as JSON text, or a sentence if a value is missing: none is made up.
 pub(crate) fn answer(form: &AnswerForm, question: &str, memory: &Memory) -> String {
     let root = param(&form.name, form.schema.as_value());
-    let results = memory.texts.iter().take(MAX_RESULTS).map(String::as_str);
-    let sources: Vec<&str> = results.chain([question]).collect();
-    let answer = match root.kind {
-        Kind::Object => object(&root.fields, &sources, memory),
-        _ => single(root, &sources, memory).ok_or_else(|| vec![form.name.clone()]),
+    let fields = match root.kind {
+        Kind::Object => root.fields.as_slice(),
+        _ => std::slice::from_ref(&root),
     };
-    match answer {
-        Ok(value) if form.schema.is_valid(Tape::of(&value).root()) => value.to_string(),
-        Ok(_) => reply::no_structured_answer(&form.name, &[], memory),
-        Err(missing) => reply::no_structured_answer(&form.name, &missing, memory),
-    }
-}
-
-/// Fills fields by their names from earlier values, then from the sources; returns the missing ones otherwise.
-fn object(fields: &[Param], sources: &[&str], memory: &Memory) -> Result<Value, Vec<String>> {
     let mut found = Map::new();
+    if let (Kind::Text, Some(newest)) = (root.kind, memory.texts.first()) {
+        found.insert(root.name.clone(), newest.as_str().into());
+    }
     for field in fields {
         let value = memory.field(field).or_else(|| memory.argument(field));
         if let Some(value) = value.filter(|value| field.accepts(value)) {
-            found.insert(field.name.clone(), value.clone());
+            found
+                .entry(field.name.as_str())
+                .or_insert_with(|| value.clone());
         }
     }
-    for source in sources {
+    let results = memory.texts.iter().take(MAX_RESULTS).map(String::as_str);
+    for source in results.chain([question]) {
         let open = fields
             .iter()
             .filter(|field| !found.contains_key(&field.name));
         let open: Vec<Param> = open.cloned().collect();
         found.extend(fill(&open, &Text::new(source), Context::default()).arguments);
     }
-    let is_missing = |field: &&Param| field.required && !found.contains_key(&field.name);
-    let missing: Vec<String> = fields
+    let missing = fields
         .iter()
-        .filter(is_missing)
-        .map(|field| field.name.clone())
-        .collect();
+        .filter(|field| field.required && !found.contains_key(&field.name));
+    let missing: Vec<&str> = missing.map(|field| field.name.as_str()).collect();
     if !missing.is_empty() {
-        return Err(missing);
+        return reply::no_structured_answer(&form.name, &missing, memory);
     }
-    let ordered = fields
+    let mut ordered = fields
         .iter()
         .filter_map(|field| found.remove_entry(&field.name));
-    Ok(Value::Object(ordered.collect()))
-}
-
-/// Returns one value: the text of the newest result, or a value in it.
-fn single(param: Param, sources: &[&str], memory: &Memory) -> Option<Value> {
-    let newest = memory.texts.first().filter(|_| param.is_text());
-    let read = || {
-        fill(&[param], &Text::new(sources.first()?), Context::default())
-            .arguments
-            .into_iter()
-            .next()
+    let value = match root.kind {
+        Kind::Object => ordered.collect(),
+        _ => ordered.next().map_or(Value::Null, |(_, value)| value),
     };
-    newest
-        .map(|text| text.as_str().into())
-        .or_else(|| read().map(|(_, value)| value))
+    match form.schema.is_valid(Tape::of(&value).root()) {
+        true => value.to_string(),
+        false => reply::no_structured_answer(&form.name, &[], memory),
+    }
 }
