@@ -95,12 +95,8 @@ impl<'a> Tools<'a> {
 
     /// Returns a tool's parameters, read once.
     pub(crate) fn params(&self, tool: usize) -> Rc<[Param]> {
-        let read = || {
-            let spec = self.spec(tool);
-            spec.map(|spec| params(spec.input.as_value()))
-                .unwrap_or_default()
-                .into()
-        };
+        let schema = self.spec(tool).map(|spec| spec.input.as_value());
+        let read = || schema.map(params).unwrap_or_default().into();
         let mut known = self.params.borrow_mut();
         Rc::clone(known.entry(tool).or_insert_with(read))
     }
@@ -108,36 +104,30 @@ impl<'a> Tools<'a> {
     /// Returns the tool that fits a sentence best, if one fits well enough.
     pub(crate) fn best(&self, text: &Text<'_>, memory: &Memory) -> Option<Candidate> {
         let terms = text.terms();
-        let mut min_evidence = MIN_EVIDENCE;
-        let mut matches = Vec::new();
-        match self.choice {
-            ToolChoice::None => {}
-            ToolChoice::Named(name) => {
-                min_evidence = f32::MIN;
-                matches.extend(
-                    self.position(name)
-                        .map(|tool| self.index.score(&terms, tool)),
-                );
-            }
-            choice => {
-                if *choice == ToolChoice::Required {
-                    min_evidence = f32::EPSILON;
-                }
-                matches = self.index.rank(&terms, MAX_CANDIDATES);
-                for tool in text
-                    .tokens
-                    .iter()
-                    .filter_map(|token| self.index.named(token.text))
-                {
-                    if matches.iter().all(|found| found.tool != tool) {
-                        matches.push(self.index.score(&terms, tool));
-                    }
-                }
-            }
-        }
-        let candidates = matches
+        let named = text
+            .tokens
             .iter()
-            .map(|found| self.candidate(found, text, memory));
+            .filter_map(|token| self.index.named(token.text));
+        let (ranked, named, min_evidence) = match self.choice {
+            ToolChoice::None => return None,
+            ToolChoice::Named(name) => (Vec::new(), vec![self.position(name)?], f32::MIN),
+            choice => {
+                let is_required = *choice == ToolChoice::Required;
+                let min_evidence = if is_required {
+                    f32::EPSILON
+                } else {
+                    MIN_EVIDENCE
+                };
+                (
+                    self.index.rank(&terms, MAX_CANDIDATES),
+                    named.collect(),
+                    min_evidence,
+                )
+            }
+        };
+        let named = named.into_iter().map(|tool| self.index.score(&terms, tool));
+        let matches = ranked.into_iter().chain(named);
+        let candidates = matches.map(|found| self.candidate(&found, text, memory));
         let candidates = candidates.filter(|candidate| candidate.evidence >= min_evidence);
         // The first of equals: matches have a stable order.
         candidates.reduce(|best, next| if next.score > best.score { next } else { best })
@@ -145,16 +135,13 @@ impl<'a> Tools<'a> {
 
     fn candidate(&self, found: &Match, text: &Text<'_>, memory: &Memory) -> Candidate {
         let params = self.params(found.tool);
-        let refers_back = text.refers_back();
-        let filled = fill(
-            &params,
-            text,
-            self.context(found, refers_back, Some(memory)),
-        );
+        let mut context = self.context(found, text);
+        context.memory = Some(memory);
+        let filled = fill(&params, text, context);
         let has_place = params.iter().any(|param| param.meaning == Meaning::Place);
         let unexplained = text.tokens.iter().enumerate().filter(|(at, token)| {
             let is_explained = filled.used.get(*at) == Some(&true) || found.tokens.contains(at);
-            let is_misplaced = token.is("there") && refers_back && !has_place;
+            let is_misplaced = token.is("there") && context.refers_back && !has_place;
             !is_explained && (!token.is_filler() || is_misplaced)
         });
         let unexplained = unexplained.count().min(3) as f32;
@@ -181,9 +168,8 @@ impl<'a> Tools<'a> {
     fn missing_verb(&self, found: &Match, text: &Text<'_>) -> Option<String> {
         let is_read_only = self.spec(found.tool)?.hints.read_only == Some(true);
         let mut name = words(self.name(found.tool)).into_iter();
-        let verb = name
-            .next()
-            .filter(|_| !is_read_only && name.next().is_some())?;
+        let verb = name.next().filter(|_| !is_read_only)?;
+        name.next()?;
         let wanted = stem(&verb);
         let tokens = found.tokens.iter().filter_map(|at| text.tokens.get(*at));
         let mut stems = tokens.flat_map(|token| stems(token.text));
@@ -200,20 +186,14 @@ impl<'a> Tools<'a> {
         })
     }
 
-    fn context<'c>(
-        &'c self,
-        found: &'c Match,
-        refers_back: bool,
-        memory: Option<&'c Memory>,
-    ) -> Context<'c> {
+    fn context<'c>(&'c self, found: &'c Match, text: &Text<'_>) -> Context<'c> {
         Context {
             matched: &found.tokens,
             action: &found.action_tokens,
             index: Some(self.index),
-            memory,
-            refers_back,
+            refers_back: text.refers_back(),
             cautious: self.is_dangerous(found.tool),
-            is_reply: false,
+            ..Context::default()
         }
     }
 
@@ -225,12 +205,10 @@ impl<'a> Tools<'a> {
         }
         let text = Text::new(&task.clause);
         let found = self.index.score(&text.terms(), task.tool);
-        let memory = memory.filter(|_| task.base.is_none());
-        let mut filled = fill(
-            &params,
-            &text,
-            self.context(&found, task.refers_back, memory),
-        );
+        let mut context = self.context(&found, &text);
+        context.refers_back = task.refers_back;
+        context.memory = memory.filter(|_| task.base.is_none());
+        let mut filled = fill(&params, &text, context);
         for (name, value) in task.base.iter().flatten() {
             let is_new = !filled.arguments.contains_key(name);
             if is_new && params.iter().any(|param| param.name == *name) {
@@ -239,15 +217,10 @@ impl<'a> Tools<'a> {
             }
         }
         for reply in &task.replies {
-            let open = params
-                .iter()
-                .filter(|param| filled.missing.contains(&param.name));
-            let open: Vec<Param> = open.cloned().collect();
-            let context = Context {
-                is_reply: true,
-                index: Some(self.index),
-                ..Context::default()
-            };
+            let is_open = |param: &&Param| filled.missing.contains(&param.name);
+            let open: Vec<Param> = params.iter().filter(is_open).cloned().collect();
+            let mut context = Context::default();
+            (context.is_reply, context.index) = (true, Some(self.index));
             let more = fill(&open, &Text::new(reply), context);
             filled.stated += more.stated;
             filled.arguments.extend(more.arguments);
@@ -262,15 +235,15 @@ fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
     let json = clause.get(clause.find('{')?..=clause.rfind('}')?)?;
     let arguments: Map<String, Value> = serde_json::from_str(json).ok()?;
     let is_known = |name: &String| params.iter().any(|param| param.name == *name);
-    let is_missing = |param: &&Param| param.required && !arguments.contains_key(&param.name);
     let missing = params
         .iter()
-        .filter(is_missing)
-        .map(|param| param.name.clone());
-    arguments.keys().all(is_known).then(|| Filled {
-        missing: missing.collect(),
-        stated: arguments.len(),
-        arguments: arguments.clone(),
+        .filter(|param| param.required && !arguments.contains_key(&param.name));
+    let missing = missing.map(|param| param.name.clone()).collect();
+    let stated = arguments.len();
+    arguments.keys().all(is_known).then_some(Filled {
+        arguments,
+        missing,
+        stated,
         ..Filled::default()
     })
 }
