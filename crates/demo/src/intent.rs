@@ -25,78 +25,6 @@ const FOLLOW_UP_STARTS: &str = "and what how same now or in for";
 const CANCELLATIONS: &str = "no cancel stop never nevermind forget";
 const UNSURE: [&str; 3] = ["don't know", "not sure", "no idea"];
 
-/// Returns the tasks of a turn, or none if the user drops the model's question. `depth` limits how many earlier questions
-/// of the model count.
-pub(crate) fn tasks(
-    history: &History<'_>,
-    tools: &Tools<'_>,
-    turn: usize,
-    depth: usize,
-) -> Option<Vec<Task>> {
-    let question = history.question(turn);
-    let text = Text::new(&question);
-    let memory = Memory::new(history.before(turn));
-    let asked = turn
-        .checked_sub(1)
-        .filter(|turn| depth > 0 && history.ends_with_question(*turn));
-    let open = asked.and_then(|turn| {
-        let tasks = tasks(history, tools, turn, depth - 1)?;
-        Some(Progress::new(tools, &tasks, history, turn).open)
-    });
-    if let Some(open) = open.filter(|open| !open.is_empty()) {
-        let lower = question.to_lowercase();
-        let is_cancelled = text.tokens.len() < 4 && text.is(0, CANCELLATIONS);
-        if is_cancelled || UNSURE.iter().any(|words| lower.contains(words)) {
-            return None;
-        }
-        let open = open.into_iter().map(|(task, _)| task).collect();
-        if let Some(open) = reply(tools, open, &text, &memory) {
-            return Some(open);
-        }
-    }
-    Some(plan(tools, &text, &memory))
-}
-
-/// Returns the open tasks with a message as the reply, unless the message is a new question.
-fn reply(
-    tools: &Tools<'_>,
-    mut open: Vec<Task>,
-    text: &Text<'_>,
-    memory: &Memory,
-) -> Option<Vec<Task>> {
-    let best = tools.best(text, memory);
-    let is_request = text.is(0, REQUEST_STARTS) || text.source.trim_end().ends_with('?');
-    let is_new = best.as_ref().is_some_and(|best| {
-        let is_complete = best.filled.missing.is_empty();
-        match open.iter().any(|task| task.tool == best.tool) {
-            // The same question, complete, is no reply.
-            true => best.evidence >= 1.0 && is_complete,
-            false => best.evidence >= 0.8 && is_complete || best.evidence >= 1.0 && is_request,
-        }
-    });
-    let mut is_answer = false;
-    for task in &mut open {
-        let missing = tools.fill(task, Some(memory)).missing.len();
-        task.replies.push(text.source.to_owned());
-        is_answer |= tools.fill(task, Some(memory)).missing.len() < missing;
-    }
-    (!is_new && (is_answer || best.is_none())).then_some(open)
-}
-
-/// Returns the tasks of a question: of its clauses, of the whole, or the latest calls with other values.
-fn plan(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
-    let is_one = matches!(tools.choice, ToolChoice::Named(_)) || text.source.contains('{');
-    let ranges = if is_one { Vec::new() } else { split(text) };
-    let tasks = clause_tasks(tools, text, ranges, memory.clone());
-    if tasks.len() > 1 {
-        return tasks;
-    }
-    match tools.best(text, memory) {
-        Some(best) => vec![Task::new(best.tool, text.source)],
-        None => follow_ups(tools, text, memory),
-    }
-}
-
 /// A part of a question, and its task.
 struct Clause {
     tokens: Range<usize>,
@@ -105,132 +33,201 @@ struct Clause {
     stated: usize,
 }
 
-/// Returns the tasks of a question's clauses: "the time in Tokyo and the weather in London".
-fn clause_tasks(
-    tools: &Tools<'_>,
-    text: &Text<'_>,
-    ranges: Vec<Range<usize>>,
-    mut memory: Memory,
-) -> Vec<Task> {
-    if !(2..=MAX_CLAUSES).contains(&ranges.len()) {
-        return Vec::new();
-    }
-    let tail = shared_tail(text, &ranges);
-    let mut clauses: Vec<Clause> = Vec::new();
-    let mut start = None;
-    for range in ranges {
-        let tokens = start.take().unwrap_or(range.start)..range.end;
-        let source = with_tail(text, tokens.clone(), tail.as_ref());
-        let best = tools.best(&Text::new(&source), &memory);
-        if let Some(best) = &best {
-            // "There" in the next clause is the place of this one.
-            memory.add(&best.filled.arguments);
+impl Tools<'_> {
+    /// Returns the tasks of a turn, or none if the user drops the model's question. `depth` limits how many earlier questions
+    /// of the model count.
+    pub(crate) fn tasks(
+        &self,
+        history: &History<'_>,
+        turn: usize,
+        depth: usize,
+    ) -> Option<Vec<Task>> {
+        let question = history.question(turn);
+        let text = Text::new(&question);
+        let memory = Memory::new(history.before(turn));
+        let asked = turn
+            .checked_sub(1)
+            .filter(|turn| depth > 0 && history.ends_with_question(*turn));
+        let open = asked.and_then(|turn| {
+            let tasks = self.tasks(history, turn, depth - 1)?;
+            Some(Progress::new(self, &tasks, history, turn).open)
+        });
+        if let Some(open) = open.filter(|open| !open.is_empty()) {
+            let lower = question.to_lowercase();
+            let is_cancelled = text.tokens.len() < 4 && text.is(0, CANCELLATIONS);
+            if is_cancelled || UNSURE.iter().any(|words| lower.contains(words)) {
+                return None;
+            }
+            let open = open.into_iter().map(|(task, _)| task).collect();
+            if let Some(open) = self.reply(open, &text, &memory) {
+                return Some(open);
+            }
         }
-        let last = clauses.last_mut();
-        let tool = best.as_ref().map(|best| best.tool);
-        let is_complete = best.is_some_and(|best| best.filled.missing.is_empty());
-        let task = match (&last, tool) {
-            (Some(last), tool) if tool.is_none_or(|tool| tool == last.task.tool) => {
-                let whole = text.slice(last.tokens.start..tokens.end);
-                repeat(tools, last, whole, &source, tool.map(|_| is_complete))
-            }
-            (_, tool) => tool.map(|tool| Task::new(tool, &source)),
-        };
-        match (task, last) {
-            (Some(task), _) => {
-                let stated = tools.fill(&task, None).stated;
-                clauses.push(Clause {
-                    tokens,
-                    task,
-                    stated,
-                });
-            }
-            // It belongs to the clause before it, or to the next.
-            (None, Some(last)) => {
-                last.tokens.end = tokens.end;
-                last.task = Task::new(last.task.tool, text.slice(last.tokens.clone()));
-                last.stated = tools.fill(&last.task, None).stated;
-            }
-            (None, None) => start = Some(tokens.start),
-        }
+        Some(self.plan(&text, &memory))
     }
-    let mut tasks: Vec<Task> = clauses.into_iter().map(|clause| clause.task).collect();
-    for task in tasks.iter_mut().skip(1) {
-        // "The weather in London. Convert the temperature": the missing value comes from the call before.
-        let is_incomplete = !tools.fill(task, None).missing.is_empty();
-        task.refers_back |= is_incomplete && !tools.is_dangerous(task.tool);
-    }
-    tasks
-}
 
-/// Returns another call of the last clause's tool, unless the clause adds to the same call. `is_complete` is none for a
-/// clause that names no tool, as in "Paris and London".
-fn repeat(
-    tools: &Tools<'_>,
-    last: &Clause,
-    whole: &str,
-    source: &str,
-    is_complete: Option<bool>,
-) -> Option<Task> {
-    let tool = last.task.tool;
-    let params = tools.params(tool);
-    let takes_list = params
-        .iter()
-        .any(|param| param.required && param.kind == Kind::List);
-    let adds = takes_list || tools.fill(&Task::new(tool, whole), None).stated > last.stated;
-    let before = tools.fill(&last.task, None);
-    let is_repeated = match is_complete {
-        _ if adds => false,
-        Some(_) => tools.fill(&Task::new(tool, source), None).stated > 0,
-        None => {
-            let varied = vary(tools, tool, before.arguments.clone(), source);
-            before.missing.is_empty()
-                && varied.is_some_and(|(_, arguments)| {
-                    params.iter().any(|param| {
-                        let is_specific =
-                            param.meaning != Meaning::Free || param.kind == Kind::Choice;
-                        is_specific
-                            && arguments.get(&param.name) != before.arguments.get(&param.name)
+    /// Returns the open tasks with a message as the reply, unless the message is a new question.
+    fn reply(&self, mut open: Vec<Task>, text: &Text<'_>, memory: &Memory) -> Option<Vec<Task>> {
+        let best = self.best(text, memory);
+        let is_request = text.is(0, REQUEST_STARTS) || text.source.trim_end().ends_with('?');
+        let is_new = best.as_ref().is_some_and(|best| {
+            let is_complete = best.filled.missing.is_empty();
+            match open.iter().any(|task| task.tool == best.tool) {
+                // The same question, complete, is no reply.
+                true => best.evidence >= 1.0 && is_complete,
+                false => best.evidence >= 0.8 && is_complete || best.evidence >= 1.0 && is_request,
+            }
+        });
+        let mut is_answer = false;
+        for task in &mut open {
+            let missing = self.fill(task, Some(memory)).missing.len();
+            task.replies.push(text.source.to_owned());
+            is_answer |= self.fill(task, Some(memory)).missing.len() < missing;
+        }
+        (!is_new && (is_answer || best.is_none())).then_some(open)
+    }
+
+    /// Returns the tasks of a question: of its clauses, of the whole, or the latest calls with other values.
+    fn plan(&self, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
+        let is_one = matches!(self.choice, ToolChoice::Named(_)) || text.source.contains('{');
+        let ranges = if is_one { Vec::new() } else { split(text) };
+        let tasks = self.clause_tasks(text, ranges, memory.clone());
+        if tasks.len() > 1 {
+            return tasks;
+        }
+        match self.best(text, memory) {
+            Some(best) => vec![Task::new(best.tool, text.source)],
+            None => self.follow_ups(text, memory),
+        }
+    }
+
+    /// Returns the tasks of a question's clauses: "the time in Tokyo and the weather in London".
+    fn clause_tasks(
+        &self,
+        text: &Text<'_>,
+        ranges: Vec<Range<usize>>,
+        mut memory: Memory,
+    ) -> Vec<Task> {
+        if !(2..=MAX_CLAUSES).contains(&ranges.len()) {
+            return Vec::new();
+        }
+        let tail = shared_tail(text, &ranges);
+        let mut clauses: Vec<Clause> = Vec::new();
+        let mut start = None;
+        for range in ranges {
+            let tokens = start.take().unwrap_or(range.start)..range.end;
+            let source = with_tail(text, tokens.clone(), tail.as_ref());
+            let best = self.best(&Text::new(&source), &memory);
+            if let Some(best) = &best {
+                // "There" in the next clause is the place of this one.
+                memory.add(&best.filled.arguments);
+            }
+            let last = clauses.last_mut();
+            let tool = best.as_ref().map(|best| best.tool);
+            let is_complete = best.is_some_and(|best| best.filled.missing.is_empty());
+            let task = match (&last, tool) {
+                (Some(last), tool) if tool.is_none_or(|tool| tool == last.task.tool) => {
+                    let whole = text.slice(last.tokens.start..tokens.end);
+                    self.repeat(last, whole, &source, tool.map(|_| is_complete))
+                }
+                (_, tool) => tool.map(|tool| Task::new(tool, &source)),
+            };
+            match (task, last) {
+                (Some(task), _) => {
+                    let stated = self.fill(&task, None).stated;
+                    clauses.push(Clause {
+                        tokens,
+                        task,
+                        stated,
+                    });
+                }
+                // It belongs to the clause before it, or to the next.
+                (None, Some(last)) => {
+                    last.tokens.end = tokens.end;
+                    last.task = Task::new(last.task.tool, text.slice(last.tokens.clone()));
+                    last.stated = self.fill(&last.task, None).stated;
+                }
+                (None, None) => start = Some(tokens.start),
+            }
+        }
+        let mut tasks: Vec<Task> = clauses.into_iter().map(|clause| clause.task).collect();
+        for task in tasks.iter_mut().skip(1) {
+            // "The weather in London. Convert the temperature": the missing value comes from the call before.
+            let is_incomplete = !self.fill(task, None).missing.is_empty();
+            task.refers_back |= is_incomplete && !self.is_dangerous(task.tool);
+        }
+        tasks
+    }
+
+    /// Returns another call of the last clause's tool, unless the clause adds to the same call. `is_complete` is none for a
+    /// clause that names no tool, as in "Paris and London".
+    fn repeat(
+        &self,
+        last: &Clause,
+        whole: &str,
+        source: &str,
+        is_complete: Option<bool>,
+    ) -> Option<Task> {
+        let tool = last.task.tool;
+        let params = self.params(tool);
+        let takes_list = params
+            .iter()
+            .any(|param| param.required && param.kind == Kind::List);
+        let adds = takes_list || self.fill(&Task::new(tool, whole), None).stated > last.stated;
+        let before = self.fill(&last.task, None);
+        let is_repeated = match is_complete {
+            _ if adds => false,
+            Some(_) => self.fill(&Task::new(tool, source), None).stated > 0,
+            None => {
+                let varied = self.vary(tool, before.arguments.clone(), source);
+                before.missing.is_empty()
+                    && varied.is_some_and(|(_, arguments)| {
+                        params.iter().any(|param| {
+                            let is_specific =
+                                param.meaning != Meaning::Free || param.kind == Kind::Choice;
+                            is_specific
+                                && arguments.get(&param.name) != before.arguments.get(&param.name)
+                        })
                     })
-                })
-        }
-    };
-    let mut task = Task::new(tool, source);
-    // "Set the kitchen to 21 and the bedroom": the temperature is the same.
-    task.base = Some(before.arguments).filter(|_| is_complete != Some(true));
-    is_repeated.then_some(task)
-}
+            }
+        };
+        let mut task = Task::new(tool, source);
+        // "Set the kitchen to 21 and the bedroom": the temperature is the same.
+        task.base = Some(before.arguments).filter(|_| is_complete != Some(true));
+        is_repeated.then_some(task)
+    }
 
-/// Returns a call with other values and all its arguments, if the text is nothing but values.
-fn vary(
-    tools: &Tools<'_>,
-    tool: usize,
-    base: Map<String, Value>,
-    source: &str,
-) -> Option<(Task, Map<String, Value>)> {
-    let mut task = Task::new(tool, source);
-    task.base = Some(base);
-    let filled = tools.fill(&task, None);
-    let text = Text::new(source);
-    let mut tokens = text.tokens.iter().zip(&filled.used);
-    let is_explained = tokens.all(|(token, used)| *used || token.is_stop_word());
-    let is_call = filled.used.contains(&true) && is_explained && filled.missing.is_empty();
-    is_call.then_some((task, filled.arguments))
-}
+    /// Returns a call with other values and all its arguments, if the text is nothing but values.
+    fn vary(
+        &self,
+        tool: usize,
+        base: Map<String, Value>,
+        source: &str,
+    ) -> Option<(Task, Map<String, Value>)> {
+        let mut task = Task::new(tool, source);
+        task.base = Some(base);
+        let filled = self.fill(&task, None);
+        let text = Text::new(source);
+        let mut tokens = text.tokens.iter().zip(&filled.used);
+        let is_explained = tokens.all(|(token, used)| *used || token.is_stop_word());
+        let is_call = filled.used.contains(&true) && is_explained && filled.missing.is_empty();
+        is_call.then_some((task, filled.arguments))
+    }
 
-/// Returns the latest calls with other values: "And in London?".
-fn follow_ups(tools: &Tools<'_>, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
-    let is_short = text.tokens.len() <= 3 || text.is(0, FOLLOW_UP_STARTS);
-    let is_allowed = is_short && *tools.choice != ToolChoice::None;
-    let calls = memory.latest_calls.iter().filter(|_| is_allowed);
-    let tasks = calls.filter_map(|call| {
-        let tool = tools.position(call.name.as_str())?;
-        let base = serde_json::from_str(call.arguments.as_str()).ok()?;
-        Some(vary(tools, tool, base, text.source)?.0)
-    });
-    let mut tasks: Vec<Task> = tasks.collect();
-    tasks.dedup_by_key(|task| task.tool);
-    tasks
+    /// Returns the latest calls with other values: "And in London?".
+    fn follow_ups(&self, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
+        let is_short = text.tokens.len() <= 3 || text.is(0, FOLLOW_UP_STARTS);
+        let is_allowed = is_short && *self.choice != ToolChoice::None;
+        let calls = memory.latest_calls.iter().filter(|_| is_allowed);
+        let tasks = calls.filter_map(|call| {
+            let tool = self.position(call.name.as_str())?;
+            let base = serde_json::from_str(call.arguments.as_str()).ok()?;
+            Some(self.vary(tool, base, text.source)?.0)
+        });
+        let mut tasks: Vec<Task> = tasks.collect();
+        tasks.dedup_by_key(|task| task.tool);
+        tasks
+    }
 }
 
 /// Splits a text at conjunctions and punctuation; what is behind a colon or in quotation marks stays together.

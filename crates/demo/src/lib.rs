@@ -30,7 +30,7 @@ use toolwright_core::{Entry, ToolResult};
 use toolwright_search::Index;
 
 use crate::history::History;
-use crate::intent::{MAX_QUESTIONS, Progress, tasks};
+use crate::intent::{MAX_QUESTIONS, Progress};
 use crate::memory::Memory;
 use crate::rank::Tools;
 
@@ -123,7 +123,7 @@ fn decide(request: &ModelRequest, index: &Index) -> Decision {
     let Some(turn) = history.last_turn() else {
         return Decision::Answer(reply::help(&tools));
     };
-    let Some(tasks) = tasks(&history, &tools, turn, MAX_QUESTIONS) else {
+    let Some(tasks) = tools.tasks(&history, turn, MAX_QUESTIONS) else {
         return Decision::Answer("All right, nothing was done.".to_owned());
     };
     let progress = Progress::new(&tools, &tasks, &history, turn);

@@ -1,7 +1,9 @@
 //! The parameters of an input schema: what kind of value each takes, and what the value means.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Value, json};
 use toolwright_core::schema::{Schema, Tape};
 use toolwright_search::{stems, unit_named, words};
@@ -13,7 +15,15 @@ const MAX_ITEMS: usize = 64;
 const MAX_SUBSCHEMAS: usize = 512;
 const MAX_DEPTH: usize = 3;
 const MAX_DESCRIPTION: usize = 400;
-const MAX_OPTION: usize = 32;
+
+type Form = LazyLock<Option<Regex>>;
+
+static QUOTED: Form = LazyLock::new(|| Regex::new("`([^`]+)`").ok());
+static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
+/// Values to choose from: "`C` or `F`", but not "the unit of `value`".
+static LIST: Form = LazyLock::new(|| {
+    Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
+});
 
 /// Words in names of parameters that do not distinguish one from another.
 const UNSPECIFIC: &str = "id name number no code value to from";
@@ -35,8 +45,8 @@ pub(crate) struct Param {
     pub(crate) options: Vec<Value>,
     pub(crate) fields: Vec<Param>,
     pub(crate) element: Option<Box<Param>>,
-    /// A schema with only the pattern that a text must match.
-    pub(crate) pattern: Option<Schema>,
+    /// A schema with only the type and the pattern of the value.
+    pub(crate) schema: Option<Schema>,
     /// The schema's `format`, as `date`, or an empty text.
     pub(crate) format: String,
     pub(crate) examples: Vec<String>,
@@ -165,34 +175,18 @@ impl Param {
 
     /// Returns true for a value of the parameter's type, which matches its pattern.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
+        let is_valid = |schema: &Schema| schema.is_valid(Tape::of(value).root());
         match self.kind {
-            Kind::Boolean => value.is_boolean(),
-            Kind::Integer => value.is_i64() || value.is_u64(),
-            Kind::Number => value.is_number(),
-            Kind::Text => {
-                let matches = |pattern: &Schema| pattern.is_valid(Tape::of(value).root());
-                value.is_string() && self.pattern.as_ref().is_none_or(matches)
-            }
             Kind::Choice => self.options.contains(value),
-            Kind::List => value.is_array(),
-            Kind::Object => value.is_object(),
-            Kind::Other => false,
+            _ => self.schema.as_ref().is_some_and(is_valid),
         }
     }
 
     /// Returns the value of a required parameter that the schema alone determines.
     pub(crate) fn fallback(&self) -> Option<Value> {
-        match self.options.as_slice() {
-            _ if !self.required => None,
-            _ if self.default.is_some() => self.default.clone(),
-            [only] => Some(only.clone()),
-            _ => {
-                let fields = self.fields.iter().filter(|field| field.required);
-                let values = fields.map(|field| Some((field.name.clone(), field.fallback()?)));
-                let object: Option<Value> = values.collect();
-                object.filter(|_| self.kind == Kind::Object)
-            }
-        }
+        let only = self.options.first().filter(|_| self.options.len() == 1);
+        let value = self.default.as_ref().or(only).cloned();
+        value.filter(|_| self.required)
     }
 
     fn read_meaning(&self) -> Meaning {
@@ -251,7 +245,7 @@ impl<'s> Reader<'s> {
         let given = schema.get("examples").or_else(|| schema.get("example"));
         examples.extend(strings(given).map(str::to_owned));
         let default = schema.get("default").filter(|default| !default.is_null());
-        let type_name = type_of(schema);
+        let (type_name, pattern) = (type_of(schema), text("pattern").unwrap_or_default());
         let mut param = Param {
             name: name.to_owned(),
             words: words(name),
@@ -268,18 +262,15 @@ impl<'s> Reader<'s> {
             options: options(schema),
             fields: Vec::new(),
             element: None,
-            pattern: None,
+            schema: Schema::check(json!({"type": type_name, "pattern": pattern})).ok(),
             format: text("format").unwrap_or_default().to_owned(),
             examples,
         };
         if type_name == "string" && param.options.is_empty() {
-            let pattern = text("pattern");
-            param.options = match listed.is_empty() {
-                true => pattern.map(pattern_options).unwrap_or_default(),
-                false => listed,
-            };
-            let pattern = pattern.map(|pattern| json!({ "pattern": pattern }));
-            param.pattern = pattern.and_then(|pattern| Schema::check(pattern).ok());
+            let by_pattern = || pattern_options(pattern);
+            param.options = Some(listed)
+                .filter(|listed| !listed.is_empty())
+                .unwrap_or_else(by_pattern);
         }
         if let Some(depth) = depth.checked_sub(1) {
             let items = schema.get("items").filter(|_| type_name == "array");
@@ -378,30 +369,25 @@ fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.iter().take(MAX_ITEMS * 16).filter_map(Value::as_str)
 }
 
-/// Returns what a description has in backticks: the first list of options, and the examples.
+/// Returns what a description has in backticks: the first list of options, and what follows "for example".
 fn quoted_values(description: &str) -> (Vec<Value>, Vec<String>) {
-    let (mut lists, mut examples) = (vec![Vec::new()], Vec::new());
-    let mut in_examples = false;
-    for (at, piece) in description.split('`').enumerate() {
-        if at % 2 == 0 {
-            let lower = piece.to_lowercase();
-            let introduces = ["example", "e.g", "such as", "like "]
-                .iter()
-                .any(|it| lower.contains(it));
-            in_examples = introduces || in_examples && !lower.contains(['.', ';']);
-            // "The unit of `value`" names another parameter: only a list has options.
-            if !["", ",", "or", ", or", "/", "|", "and", ", and"].contains(&lower.trim()) {
-                lists.push(Vec::new());
-            }
-        } else if in_examples {
-            examples.push(piece.to_owned());
-        } else if let Some(list) = lists.last_mut()
-            && piece.len() <= MAX_OPTION
-            && !piece.contains(['/', ':', '.', '@'])
-        {
-            list.push(Value::from(piece));
-        }
-    }
-    let options = lists.into_iter().find(|list| list.len() > 1);
-    (options.unwrap_or_default(), examples)
+    let (Some(quoted), Some(list), Some(example)) = (&*QUOTED, &*LIST, &*EXAMPLE) else {
+        return (Vec::new(), Vec::new());
+    };
+    let start = example
+        .find(description)
+        .map_or(description.len(), |found| found.start());
+    let (before, examples) = description.split_at_checked(start).unwrap_or_default();
+    let values = |text: &str| -> Vec<String> {
+        let values = quoted.captures_iter(text).filter_map(|found| found.get(1));
+        values.map(|value| value.as_str().to_owned()).collect()
+    };
+    let options = list
+        .find(before)
+        .map(|list| values(list.as_str()))
+        .unwrap_or_default();
+    (
+        options.into_iter().map(Value::from).collect(),
+        values(examples),
+    )
 }
