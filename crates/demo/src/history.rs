@@ -28,22 +28,17 @@ impl<'m> History<'m> {
 
     /// Returns the first [`MAX_BYTES`] of a turn's question.
     pub(crate) fn question(&self, turn: usize) -> String {
-        let message = self
-            .questions
-            .get(turn)
-            .and_then(|at| self.messages.get(*at));
-        let mut question = String::new();
-        if let Some(Message::User(contents)) = message {
-            for content in contents {
-                if let Content::Text { text } = content
-                    && question.len() < MAX_BYTES
-                {
-                    let separator = if question.is_empty() { "" } else { "\n" };
-                    let rest = MAX_BYTES - question.len();
-                    question.extend([separator, head(text, rest)]);
-                }
-            }
-        }
+        let question = self.questions.get(turn);
+        let message = question.and_then(|at| self.messages.get(*at));
+        let Some(Message::User(contents)) = message else {
+            return String::new();
+        };
+        let texts = contents.iter().filter_map(|content| match content {
+            Content::Text { text } => Some(head(text, MAX_BYTES)),
+            _ => None,
+        });
+        let mut question = texts.collect::<Vec<_>>().join("\n");
+        question.truncate(question.floor_char_boundary(MAX_BYTES));
         question
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn is_in(word: &str, words: &str) -> bool {
 }
 
 /// A text and its tokens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Text<'t> {
     pub(crate) source: &'t str,
     pub(crate) tokens: Vec<Token<'t>>,
@@ -79,24 +79,18 @@ impl<'t> Text<'t> {
         let source = head(text, MAX_BYTES);
         let mut text = Self {
             source,
-            tokens: Vec::new(),
-            quotes: Vec::new(),
-            quantities: Vec::new(),
+            ..Self::default()
         };
         let mut start = None;
         let mut quote: Option<(char, usize)> = None;
-        let mut is_address = false;
         let mut previous = ' ';
         let mut chars = source.char_indices().peekable();
         while let Some((at, mark)) = chars.next() {
             let next = chars.peek().map_or(' ', |(_, next)| *next);
-            if previous.is_whitespace() {
-                let chunk = source
-                    .get(at..)
-                    .and_then(|rest| rest.split_whitespace().next());
-                is_address =
-                    chunk.is_some_and(|chunk| chunk.contains("://") || chunk.contains('@'));
-            }
+            let token = start
+                .and_then(|start| source.get(start..at))
+                .unwrap_or_default();
+            let is_address = token.contains("://") || token.contains('@');
             let between_digits = previous.is_ascii_digit() && next.is_ascii_digit();
             let in_token = match mark {
                 'x' | '×' | '*' if between_digits => false,
@@ -105,7 +99,8 @@ impl<'t> Text<'t> {
                 '.' if next == '/' => true,
                 '-' | '−' | '+' | '.' => is_word(next),
                 ',' | ':' if between_digits => true,
-                ',' | ':' | ';' | '=' => is_address && (is_word(next) || next == '/'),
+                ':' if next == '/' => true,
+                ',' | ':' | ';' | '=' => is_address && is_word(next),
                 '\'' | '’' => start.is_some() && is_word(previous) && is_word(next),
                 mark => is_word(mark) || start.is_some() && !mark.is_whitespace() && is_word(next),
             };
@@ -193,12 +188,8 @@ impl<'t> Text<'t> {
         for (token, word) in self.tokens.iter().enumerate() {
             let mut quantities = self.quantities.iter();
             let unit = quantities.find_map(|it| it.unit.filter(|_| it.tokens.start == token));
-            let mut stems: Vec<String> = unit
-                .into_iter()
-                .flat_map(unit_names)
-                .take(1)
-                .map(stem)
-                .collect();
+            let unit = unit.and_then(|unit| unit_names(unit).next());
+            let mut stems = Vec::from_iter(unit.map(stem));
             if !word.quoted && !word.is_stop_word() {
                 stems.extend(toolwright_search::stems(word.text));
             }
@@ -212,22 +203,19 @@ impl<'t> Text<'t> {
 
     /// Returns true if the text refers to something earlier: "there", "convert that", "and in London".
     pub(crate) fn refers_back(&self) -> bool {
-        if self.is(0, "and also then") || self.is(0, "what how") && self.is(1, "about") {
-            return true;
-        }
-        self.tokens.iter().enumerate().any(|(at, token)| {
-            // "What time is it" and "is there" do not.
-            let expletive = || {
-                at > 0 && self.is(at - 1, "is was are were does will would has")
-                    || self.is(at + 1, "is are was will 's")
-            };
-            !token.quoted
-                && (token
-                    .is("that that's this those these them same again result its previous last")
-                    || token.is("it there") && !expletive()
-                    || token.is("the")
-                        && self.is(at + 1, "temperature value amount number total sum"))
-        })
+        const POINTERS: &str =
+            "that that's this those these them same again result its previous last";
+        let is_pointer = |(at, token): (usize, &Token<'_>)| {
+            // "What time is it" and "is there" do not refer to anything.
+            let is_expletive = self.is(at + 1, "is are was will 's")
+                || at > 0 && self.is(at - 1, "is was are were does will would has");
+            let is_value = self.is(at + 1, "temperature value amount number total sum");
+            let is_pronoun = token.is("it there") && !is_expletive;
+            !token.quoted && (is_pronoun || token.is(POINTERS) || token.is("the") && is_value)
+        };
+        self.is(0, "and also then")
+            || self.is(0, "what how") && self.is(1, "about")
+            || self.tokens.iter().enumerate().any(is_pointer)
     }
 }
 
