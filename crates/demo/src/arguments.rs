@@ -208,13 +208,13 @@ impl<'a, 't> Filler<'a, 't> {
         if !options.is_empty() {
             return Some(self.found_by(&inner, options.into()));
         }
+        let runs = (0..self.used.len())
+            .rev()
+            .filter(|_| param.required && element.is_text());
+        let longest = runs.map(|at| self.items(at)).max_by_key(Vec::len);
         let named = self.value_position(param).map(|at| self.items(at));
-        let named = named.filter(|items| !items.is_empty());
-        let longest = || {
-            let runs = (0..self.used.len()).rev().map(|at| self.items(at));
-            runs.max_by_key(Vec::len).filter(|_| param.required)
-        };
-        let items = named.or_else(longest).filter(|_| element.is_text())?;
+        let named = named.filter(|items| !items.is_empty() && element.is_text());
+        let items = named.or(longest)?;
         let values = items
             .iter()
             .map(|item| Value::from(self.text.slice(item.clone())));

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolwright_chat::ToolChoice;
 use toolwright_core::ToolResult;
 
 use crate::history::History;
 use crate::memory::Memory;
 use crate::params::{Kind, Meaning};
-use crate::rank::{Task, Tools};
+use crate::rank::{Arguments, Candidate, Task, Tools};
 use crate::text::{Punctuation, Text};
 
 /// How many questions of the model in a row are taken into account.
@@ -24,14 +24,6 @@ const REQUEST_STARTS: &str = "what what's how where when who which can could ple
 const FOLLOW_UP_STARTS: &str = "and what how same now or in for";
 const CANCELLATIONS: &str = "no cancel stop never nevermind forget";
 const UNSURE: [&str; 3] = ["don't know", "not sure", "no idea"];
-
-/// A part of a question, and its task.
-struct Clause {
-    tokens: Range<usize>,
-    task: Task,
-    /// The number of arguments that it contains.
-    stated: usize,
-}
 
 impl Tools<'_> {
     /// Returns the tasks of a turn, or none if the user drops the model's question. `depth` limits how many earlier questions
@@ -89,30 +81,23 @@ impl Tools<'_> {
 
     /// Returns the tasks of a question: of its clauses, of the whole, or the latest calls with other values.
     fn plan(&self, text: &Text<'_>, memory: &Memory) -> Vec<Task> {
-        let is_one = matches!(self.choice, ToolChoice::Named(_)) || text.source.contains('{');
-        let ranges = if is_one { Vec::new() } else { split(text) };
-        let tasks = self.clause_tasks(text, ranges, memory.clone());
-        if tasks.len() > 1 {
-            return tasks;
-        }
+        let tasks = self.clause_tasks(text, memory.clone());
         match self.best(text, memory) {
+            _ if tasks.len() > 1 => tasks,
             Some(best) => vec![Task::new(best.tool, text.source)],
             None => self.follow_ups(text, memory),
         }
     }
 
     /// Returns the tasks of a question's clauses: "the time in Tokyo and the weather in London".
-    fn clause_tasks(
-        &self,
-        text: &Text<'_>,
-        ranges: Vec<Range<usize>>,
-        mut memory: Memory,
-    ) -> Vec<Task> {
-        if !(2..=MAX_CLAUSES).contains(&ranges.len()) {
+    fn clause_tasks(&self, text: &Text<'_>, mut memory: Memory) -> Vec<Task> {
+        let is_one = matches!(self.choice, ToolChoice::Named(_)) || text.source.contains('{');
+        let ranges = split(text);
+        if is_one || ranges.len() > MAX_CLAUSES {
             return Vec::new();
         }
         let tail = shared_tail(text, &ranges);
-        let mut clauses: Vec<Clause> = Vec::new();
+        let mut clauses: Vec<(Range<usize>, Task)> = Vec::new();
         let mut start = None;
         for range in ranges {
             let tokens = start.take().unwrap_or(range.start)..range.end;
@@ -123,34 +108,26 @@ impl Tools<'_> {
                 memory.add(&best.filled.arguments);
             }
             let last = clauses.last_mut();
-            let tool = best.as_ref().map(|best| best.tool);
-            let is_complete = best.is_some_and(|best| best.filled.missing.is_empty());
-            let task = match (&last, tool) {
-                (Some(last), tool) if tool.is_none_or(|tool| tool == last.task.tool) => {
-                    let whole = text.slice(last.tokens.start..tokens.end);
-                    self.repeat(last, whole, &source, tool.map(|_| is_complete))
+            let new = best.as_ref().map(|best| Task::new(best.tool, &source));
+            let task = match (&last, &new) {
+                (Some((_, last)), Some(new)) if last.tool != new.tool => Some(new.clone()),
+                (Some((before, last)), _) => {
+                    let whole = text.slice(before.start..tokens.end);
+                    self.repeat(last, whole, &source, best.as_ref())
                 }
-                (_, tool) => tool.map(|tool| Task::new(tool, &source)),
+                (None, _) => new,
             };
             match (task, last) {
-                (Some(task), _) => {
-                    let stated = self.fill(&task, None).stated;
-                    clauses.push(Clause {
-                        tokens,
-                        task,
-                        stated,
-                    });
-                }
+                (Some(task), _) => clauses.push((tokens, task)),
                 // It belongs to the clause before it, or to the next.
-                (None, Some(last)) => {
-                    last.tokens.end = tokens.end;
-                    last.task = Task::new(last.task.tool, text.slice(last.tokens.clone()));
-                    last.stated = self.fill(&last.task, None).stated;
+                (None, Some((before, last))) => {
+                    before.end = tokens.end;
+                    *last = Task::new(last.tool, text.slice(before.clone()));
                 }
                 (None, None) => start = Some(tokens.start),
             }
         }
-        let mut tasks: Vec<Task> = clauses.into_iter().map(|clause| clause.task).collect();
+        let mut tasks: Vec<Task> = clauses.into_iter().map(|(_, task)| task).collect();
         for task in tasks.iter_mut().skip(1) {
             // "The weather in London. Convert the temperature": the missing value comes from the call before.
             let is_incomplete = !self.fill(task, None).missing.is_empty();
@@ -159,51 +136,41 @@ impl Tools<'_> {
         tasks
     }
 
-    /// Returns another call of the last clause's tool, unless the clause adds to the same call. `is_complete` is none for a
-    /// clause that names no tool, as in "Paris and London".
+    /// Returns another call of the last clause's tool, unless the clause adds to the same call.
     fn repeat(
         &self,
-        last: &Clause,
+        last: &Task,
         whole: &str,
         source: &str,
-        is_complete: Option<bool>,
+        best: Option<&Candidate>,
     ) -> Option<Task> {
-        let tool = last.task.tool;
+        let tool = last.tool;
         let params = self.params(tool);
-        let takes_list = params
+        let before = self.fill(last, None);
+        let takes_list = params.iter().any(|it| it.required && it.kind == Kind::List);
+        if takes_list || self.fill(&Task::new(tool, whole), None).stated > before.stated {
+            return None;
+        }
+        if let Some(best) = best {
+            let mut task = Task::new(tool, source);
+            // "Set the kitchen to 21 and the bedroom": the temperature is the same.
+            task.base = Some(before.arguments).filter(|_| !best.filled.missing.is_empty());
+            return Some(task).filter(|_| best.filled.stated > 0);
+        }
+        // "In Paris and London": nothing but another value.
+        let varied = self.vary(tool, before.arguments.clone(), source);
+        let varied = varied.filter(|_| before.missing.is_empty())?;
+        let arguments = self.fill(&varied, None).arguments;
+        let mut specific = params
             .iter()
-            .any(|param| param.required && param.kind == Kind::List);
-        let adds = takes_list || self.fill(&Task::new(tool, whole), None).stated > last.stated;
-        let before = self.fill(&last.task, None);
-        let is_repeated = match is_complete {
-            _ if adds => false,
-            Some(_) => self.fill(&Task::new(tool, source), None).stated > 0,
-            None => {
-                let varied = self.vary(tool, before.arguments.clone(), source);
-                before.missing.is_empty()
-                    && varied.is_some_and(|(_, arguments)| {
-                        params.iter().any(|param| {
-                            let is_specific =
-                                param.meaning != Meaning::Free || param.kind == Kind::Choice;
-                            is_specific
-                                && arguments.get(&param.name) != before.arguments.get(&param.name)
-                        })
-                    })
-            }
-        };
-        let mut task = Task::new(tool, source);
-        // "Set the kitchen to 21 and the bedroom": the temperature is the same.
-        task.base = Some(before.arguments).filter(|_| is_complete != Some(true));
-        is_repeated.then_some(task)
+            .filter(|it| it.meaning != Meaning::Free || it.kind == Kind::Choice);
+        let is_changed =
+            specific.any(|it| arguments.get(&it.name) != before.arguments.get(&it.name));
+        is_changed.then_some(varied)
     }
 
-    /// Returns a call with other values and all its arguments, if the text is nothing but values.
-    fn vary(
-        &self,
-        tool: usize,
-        base: Map<String, Value>,
-        source: &str,
-    ) -> Option<(Task, Map<String, Value>)> {
+    /// Returns a call with other values, if the text is nothing but values.
+    fn vary(&self, tool: usize, base: Arguments, source: &str) -> Option<Task> {
         let mut task = Task::new(tool, source);
         task.base = Some(base);
         let filled = self.fill(&task, None);
@@ -211,7 +178,7 @@ impl Tools<'_> {
         let mut tokens = text.tokens.iter().zip(&filled.used);
         let is_explained = tokens.all(|(token, used)| *used || token.is_stop_word());
         let is_call = filled.used.contains(&true) && is_explained && filled.missing.is_empty();
-        is_call.then_some((task, filled.arguments))
+        is_call.then_some(task)
     }
 
     /// Returns the latest calls with other values: "And in London?".
@@ -222,7 +189,7 @@ impl Tools<'_> {
         let tasks = calls.filter_map(|call| {
             let tool = self.position(call.name.as_str())?;
             let base = serde_json::from_str(call.arguments.as_str()).ok()?;
-            Some(self.vary(tool, base, text.source)?.0)
+            self.vary(tool, base, text.source)
         });
         let mut tasks: Vec<Task> = tasks.collect();
         tasks.dedup_by_key(|task| task.tool);

@@ -40,6 +40,9 @@ pub(crate) struct Candidate {
     score: f32,
 }
 
+/// The arguments of a call, by name.
+pub(crate) type Arguments = Map<String, Value>;
+
 /// One call that a question asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
@@ -49,7 +52,7 @@ pub(crate) struct Task {
     /// The user's replies to questions about missing arguments.
     pub(crate) replies: Vec<String>,
     /// Arguments of a similar call, for what the clause does not repeat.
-    pub(crate) base: Option<Map<String, Value>>,
+    pub(crate) base: Option<Arguments>,
     pub(crate) refers_back: bool,
 }
 
@@ -233,7 +236,7 @@ impl<'a> Tools<'a> {
 /// Reads arguments that are written as JSON: `get_weather {"city": "Rome"}`.
 fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
     let json = clause.get(clause.find('{')?..=clause.rfind('}')?)?;
-    let arguments: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let arguments: Arguments = serde_json::from_str(json).ok()?;
     let is_known = |name: &String| params.iter().any(|param| param.name == *name);
     let missing = params
         .iter()

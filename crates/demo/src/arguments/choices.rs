@@ -66,35 +66,31 @@ impl Filler<'_, '_> {
         if param.meaning != Meaning::Unit {
             return None;
         }
-        let option_unit = |option: &&Value| option.as_str().and_then(unit_named);
-        let source = self.unit.or_else(|| self.lone_unit());
-        let other = || {
-            let is_other = |unit: &Unit| self.target.is_some_and(|target| target != *unit);
-            let mut others = param
+        let options = || {
+            param
                 .options
                 .iter()
-                .filter_map(|option| option_unit(&option));
-            let first = others.clone().find(is_other)?;
-            let is_only = others.all(|unit| unit == first || !is_other(&unit));
-            (is_only && param.required).then_some(first)
+                .filter_map(|it| Some((it, unit_named(it.as_str()?)?)))
         };
-        let unit = match param.is_target() {
-            true => self.target?,
-            false => source
-                .or(self.target.filter(|_| !param.is_source()))
-                .or_else(other)?,
+        let target = self.target;
+        let mut others = options().filter(|(_, unit)| target.is_some_and(|target| target != *unit));
+        let other = others.next().map(|(_, unit)| unit);
+        let is_only = param.required && others.all(|(_, unit)| Some(unit) == other);
+        let source = self.unit.or_else(|| self.lone_unit());
+        let unit = match (param.is_target(), param.is_source()) {
+            (true, _) => target?,
+            (_, true) => source.or(other.filter(|_| is_only))?,
+            (false, false) => source.or(target)?,
         };
-        let coded = param.description.contains("ISO") || param.description.contains("code");
-        let code = unit_names(unit).find(|name| coded && name.len() == 3);
-        let name = code.map_or_else(
-            || unit_names(unit).next().map(Value::from),
-            |code| Some(code.to_uppercase().into()),
-        );
-        let option = param
-            .options
-            .iter()
-            .find(|option| option_unit(option) == Some(unit));
-        value_found(param, 0..0, option.cloned().or(name)?, 0.4)
+        let is_coded = param.description.contains("ISO") || param.description.contains("code");
+        let code = unit_names(unit).find(|name| is_coded && name.len() == 3);
+        let name = code
+            .map(str::to_uppercase)
+            .or(unit_names(unit).next().map(str::to_owned))?;
+        let option = options()
+            .find(|(_, other)| *other == unit)
+            .map(|(option, _)| option.clone());
+        value_found(param, 0..0, option.unwrap_or_else(|| name.into()), 0.4)
     }
 
     /// Returns a unit that has no number and that no result is wanted in: "from celsius".
