@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolwright_core::schema::{Schema, Tape};
 use toolwright_search::{stems, unit_named, words};
 
-use crate::text::{head, is_in};
+use crate::text::{Form, head, is_in};
 
 // Limits, because schemas may come from foreign servers.
 const MAX_ITEMS: usize = 64;
@@ -16,9 +16,6 @@ const MAX_SUBSCHEMAS: usize = 512;
 const MAX_DEPTH: usize = 3;
 const MAX_DESCRIPTION: usize = 400;
 
-type Form = LazyLock<Option<Regex>>;
-
-static QUOTED: Form = LazyLock::new(|| Regex::new("`([^`]+)`").ok());
 static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
 /// Values to choose from: "`C` or `F`", but not "the unit of `value`".
 static LIST: Form = LazyLock::new(|| {
@@ -86,11 +83,9 @@ pub(crate) enum Meaning {
 use Meaning::{Date, Email, Free, Id, Language, Path, Person, Place, Time, Unit, Url};
 
 /// Values of the schema's `format`, and words of parameter names, that show a meaning.
-const NAMES: [(Meaning, &str); 15] = [
-    (
-        Id,
-        "id isbn sku code identifier reference uuid zip postcode",
-    ),
+const NAMES: [(Meaning, &str); 20] = [
+    (Id, "id isbn sku code identifier uuid"),
+    (Id, "reference zip postcode"),
     (Url, "url uri uri-reference link website webpage"),
     (Email, "email mail"),
     (Path, "path filename directory folder file dir"),
@@ -98,31 +93,17 @@ const NAMES: [(Meaning, &str); 15] = [
     (Time, "time hour"),
     (Unit, "unit currency"),
     (Language, "language lang locale"),
-    (
-        Place,
-        "city town country place location region state capital",
-    ),
-    (
-        Place,
-        "destination origin airport station departure arrival",
-    ),
-    (
-        Person,
-        "author person customer member recipient guest assignee owner",
-    ),
-    (
-        Person,
-        "employee contact patient user username who attendee sender reader",
-    ),
-    (
-        Free,
-        "topic query text message content title subject question prompt",
-    ),
-    (
-        Free,
-        "reason note description body comment summary keyword term search",
-    ),
-    (Free, "task word phrase sentence item"),
+    (Place, "city town country place location region"),
+    (Place, "state capital destination origin"),
+    (Place, "airport station departure arrival"),
+    (Person, "author person customer member recipient"),
+    (Person, "guest assignee owner employee contact"),
+    (Person, "patient user username who attendee"),
+    (Person, "sender reader"),
+    (Free, "topic query text message content title"),
+    (Free, "subject question prompt reason note body"),
+    (Free, "description comment summary keyword term"),
+    (Free, "search task word phrase sentence item"),
 ];
 
 /// Words of parameter descriptions that show a meaning.
@@ -241,7 +222,7 @@ impl<'s> Reader<'s> {
         let description = outer.get("description").and_then(Value::as_str);
         let description = description.or(text("description")).unwrap_or_default();
         let description = head(description, MAX_DESCRIPTION);
-        let (listed, mut examples) = quoted_values(description);
+        let (listed, mut examples) = quoted_values(description).unwrap_or_default();
         let given = schema.get("examples").or_else(|| schema.get("example"));
         examples.extend(strings(given).map(str::to_owned));
         let default = schema.get("default").filter(|default| !default.is_null());
@@ -267,10 +248,7 @@ impl<'s> Reader<'s> {
             examples,
         };
         if type_name == "string" && param.options.is_empty() {
-            let by_pattern = || pattern_options(pattern);
-            param.options = Some(listed)
-                .filter(|listed| !listed.is_empty())
-                .unwrap_or_else(by_pattern);
+            param.options = listed;
         }
         if let Some(depth) = depth.checked_sub(1) {
             let items = schema.get("items").filter(|_| type_name == "array");
@@ -326,17 +304,6 @@ fn options(schema: &Value) -> Vec<Value> {
     listed.take(MAX_ITEMS).cloned().collect()
 }
 
-/// Returns the words that a pattern lists: `^(red|green)$`.
-fn pattern_options(pattern: &str) -> Vec<Value> {
-    let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
-    let words = pattern.trim_start_matches("(?:").trim_matches(['(', ')']);
-    let is_word = |mark: char| mark.is_alphanumeric() || mark == '_' || mark == '|';
-    match words.contains('|') && words.chars().all(is_word) {
-        true => words.split('|').take(MAX_ITEMS).map(Value::from).collect(),
-        false => Vec::new(),
-    }
-}
-
 fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
     let keywords = ["anyOf", "oneOf", "allOf"].into_iter();
     let branches = keywords.filter_map(|keyword| schema.get(keyword)?.as_array());
@@ -370,24 +337,21 @@ fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
 }
 
 /// Returns what a description has in backticks: the first list of options, and what follows "for example".
-fn quoted_values(description: &str) -> (Vec<Value>, Vec<String>) {
-    let (Some(quoted), Some(list), Some(example)) = (&*QUOTED, &*LIST, &*EXAMPLE) else {
-        return (Vec::new(), Vec::new());
+fn quoted_values(description: &str) -> Option<(Vec<Value>, Vec<String>)> {
+    let example = EXAMPLE.as_ref()?.find(description);
+    let start = example.map_or(description.len(), |example| example.start());
+    let (before, examples) = description.split_at_checked(start)?;
+    let list = LIST.as_ref()?.find(before).map_or("", |list| list.as_str());
+    let quoted = |text: &'_ str| {
+        text.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
     };
-    let start = example
-        .find(description)
-        .map_or(description.len(), |found| found.start());
-    let (before, examples) = description.split_at_checked(start).unwrap_or_default();
-    let values = |text: &str| -> Vec<String> {
-        let values = quoted.captures_iter(text).filter_map(|found| found.get(1));
-        values.map(|value| value.as_str().to_owned()).collect()
-    };
-    let options = list
-        .find(before)
-        .map(|list| values(list.as_str()))
-        .unwrap_or_default();
-    (
+    let options: Vec<String> = quoted(list);
+    Some((
         options.into_iter().map(Value::from).collect(),
-        values(examples),
-    )
+        quoted(examples),
+    ))
 }

@@ -1,7 +1,9 @@
 //! Text as tokens with their byte ranges, quotations and quantities.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use toolwright_search::{Term, is_stop_word, stem, unit_names};
 
 use crate::quantity::{Quantity, quantities};
@@ -12,6 +14,9 @@ const MAX_TOKENS: usize = 400;
 
 /// Words that add nothing to a request, besides the stop words.
 const FILLERS: &str = "good quick quickly currently exactly degrees degree first outside";
+
+/// A regular expression; all of ours compile, so none is only what the type requires.
+pub(crate) type Form = LazyLock<Option<Regex>>;
 
 /// The punctuation behind a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

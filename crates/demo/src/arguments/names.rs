@@ -28,10 +28,8 @@ fn prepositions(param: &Param) -> &'static str {
 impl Filler<'_, '_> {
     /// Finds the name of a place, person or language.
     pub(super) fn name(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        let is_name = matches!(
-            param.meaning,
-            Meaning::Place | Meaning::Person | Meaning::Language
-        );
+        use Meaning::{Language, Person, Place};
+        let is_name = matches!(param.meaning, Place | Person | Language);
         let tokens = self.find_name(param, params).filter(|_| is_name)?;
         let name = self.text.slice(tokens.clone());
         let name = name.trim_end_matches("'s").trim_end_matches("’s");

@@ -59,11 +59,11 @@ impl Filler<'_, '_> {
         quantities.filter(|it| self.all_free(&it.tokens))
     }
 
-    fn number_that(
+    fn number_that<F: Fn(&Quantity) -> bool>(
         &self,
         param: &Param,
         evidence: f32,
-        fits: impl Fn(&Quantity) -> bool,
+        fits: F,
     ) -> Option<Found> {
         let mut fitting = self.free_quantities().filter(|it| fits(it));
         let (quantity, value) = fitting.find_map(|it| Some((it, it.json(param.kind)?)))?;
@@ -78,18 +78,11 @@ impl Filler<'_, '_> {
             let mut words = param.words.iter().chain(&param.description_words);
             name.len() > 1 && words.any(|word| word == name)
         };
+        let mut tokens = quantity.tokens.clone();
+        let mut temperatures = "celsius fahrenheit temperature degree degrees".split(' ');
         match quantity.unit {
             Some(unit) => unit_names(unit).any(has),
-            None => {
-                let degrees = quantity
-                    .tokens
-                    .clone()
-                    .any(|at| self.is(at, "degrees degree"));
-                degrees
-                    && "celsius fahrenheit temperature degree degrees"
-                        .split(' ')
-                        .any(has)
-            }
+            None => tokens.any(|at| self.is(at, "degrees degree")) && temperatures.any(has),
         }
     }
 }

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{Filler, Found, value_found};
 use crate::params::{Meaning, Param};
-use crate::text::{Token, is_in};
+use crate::text::{Form, Token, is_in};
 
 const DAYS: &str =
     "today tomorrow tonight monday tuesday wednesday thursday friday saturday sunday";
@@ -15,8 +15,6 @@ const MONTHS: &str = "january february march april june july august september oc
 
 /// The first letters of the months, three of each.
 const MONTH_LETTERS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
-
-type Form = LazyLock<Option<Regex>>;
 
 static URL: Form = LazyLock::new(|| Regex::new(r"^(https?://|www\.)").ok());
 static EMAIL: Form = LazyLock::new(|| Regex::new(r"^[^@]+@[^@]+\.[^@]+$").ok());

@@ -7,24 +7,13 @@ use crate::params::{Meaning, Param};
 use crate::text::Punctuation;
 
 /// Words of parameter names, the words that introduce such a text, and whether these introduce nothing else.
-const INTRODUCTIONS: [(&str, &str, bool); 7] = [
-    (
-        "topic subject about theme",
-        "about on regarding concerning of",
-        false,
-    ),
-    (
-        "query search keyword term question",
-        "about for on regarding",
-        false,
-    ),
+const INTRODUCTIONS: [(&str, &str, bool); 8] = [
+    ("topic subject theme", "about on regarding of", false),
+    ("query search question", "about for on regarding", false),
+    ("keyword term", "about for on regarding", false),
     ("title name label", "called named titled entitled", true),
     ("reason cause why", "because since", true),
-    (
-        "message text body content note comment",
-        "saying says that",
-        false,
-    ),
+    ("message text body content", "saying says that", false),
     ("author writer", "by", true),
     ("task item description", "about to", false),
 ];
@@ -54,10 +43,8 @@ fn introduction(param: &Param, only_unique: bool) -> Option<&'static str> {
 }
 
 fn is_prose(param: &Param) -> bool {
-    matches!(
-        param.meaning,
-        Meaning::Free | Meaning::Person | Meaning::Time
-    ) && param.is_text()
+    use Meaning::{Free, Person, Time};
+    matches!(param.meaning, Free | Person | Time) && param.is_text()
 }
 
 impl Filler<'_, '_> {
@@ -159,10 +146,8 @@ impl Filler<'_, '_> {
         let mut end = start;
         while self.is_free(end) && (end == start || !is_end(end)) {
             end += 1;
-            if matches!(
-                self.punctuation(end - 1),
-                Punctuation::Stop | Punctuation::Comma
-            ) {
+            let punctuation = self.punctuation(end - 1);
+            if punctuation == Punctuation::Stop || punctuation == Punctuation::Comma {
                 break;
             }
         }

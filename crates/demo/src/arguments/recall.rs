@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Filler};
+use super::{Context, Filler, Found};
 use crate::memory::Memory;
 use crate::params::{Kind, Meaning, Param};
 use crate::text::Text;
@@ -17,6 +17,7 @@ impl Filler<'_, '_> {
         let Some(memory) = self.context.memory else {
             return;
         };
+        let results = || memory.texts.iter().take(MAX_RESULTS);
         let is_number = |param: &Param| {
             matches!(param.kind, Kind::Integer | Kind::Number) && param.meaning != Id
         };
@@ -30,7 +31,7 @@ impl Filler<'_, '_> {
         open.sort_by_key(|(param, _)| !is_number(param));
         for (param, value) in open {
             let found = match is_number(param) {
-                true => self.number_of_result(param, params, memory),
+                true => results().find_map(|result| self.number_in(result, param, params)),
                 false => self.unit(param, params),
             };
             let found = found.map(|found| {
@@ -41,41 +42,31 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// Finds a number of a result: with a unit of the tool's, by the parameter's name, or the only one.
-    fn number_of_result(
-        &self,
-        param: &Param,
-        params: &[Param],
-        memory: &Memory,
-    ) -> Option<super::Found> {
-        let has_units = params.iter().any(|param| param.meaning == Meaning::Unit);
-        memory.texts.iter().take(MAX_RESULTS).find_map(|text| {
-            let text = Text::new(text);
-            let mut filler = Filler::new(&text, Context::default());
-            filler.target = self.target;
-            if has_units {
-                return filler.number_with_unit(param, params);
-            }
-            let only = || {
-                filler
-                    .number(param, params)
-                    .filter(|_| text.quantities.len() == 1)
-            };
-            filler.named_number(param, params).or_else(only)
-        })
+    /// Finds a number in a result: with a unit of the tool's, by the parameter's name, or the only one.
+    fn number_in(&self, result: &str, param: &Param, params: &[Param]) -> Option<Found> {
+        let text = Text::new(result);
+        let mut filler = Filler::new(&text, Context::default());
+        filler.target = self.target;
+        if params.iter().any(|param| param.meaning == Meaning::Unit) {
+            return filler.number_with_unit(param, params);
+        }
+        let only = filler
+            .number(param, params)
+            .filter(|_| text.quantities.len() == 1);
+        filler.named_number(param, params).or(only)
     }
 }
 
 /// Returns an argument or result field of the same name or meaning, else a code or address in the newest result.
 fn value_of(param: &Param, memory: &Memory) -> Option<Value> {
     use Meaning::{Email, Id, Path, Url};
-    let named = [memory.argument(param), memory.field(param)]
+    let named = memory
+        .argument(param)
         .into_iter()
-        .flatten();
+        .chain(memory.field(param));
+    let is_code = param.is_text() && param.meaning == Id;
     let mut named = named.filter_map(|value| match value {
-        Value::Number(code) if param.is_text() && param.meaning == Id => {
-            Some(code.to_string().into())
-        }
+        Value::Number(code) if is_code => Some(code.to_string().into()),
         value => Some(value.clone()).filter(|value| param.accepts(value)),
     });
     named.next().or_else(|| {
