@@ -143,13 +143,11 @@ impl<'a, 't> Filler<'a, 't> {
     fn stated(&mut self, params: &[Param]) -> Vec<Option<Value>> {
         let mut values: Vec<Option<Value>> = vec![None; params.len()];
         for rule in Self::RULES {
-            let open = params
-                .iter()
+            let required = params.iter().map(|param| param.required && param.is_text());
+            let open = required
                 .zip(&values)
-                .filter(|(_, value)| value.is_none());
-            self.open_texts = open
-                .filter(|(param, _)| param.required && param.is_text())
-                .count();
+                .filter(|(text, value)| *text && value.is_none());
+            self.open_texts = open.count();
             for (param, value) in params.iter().zip(&mut values) {
                 if value.is_none() {
                     *value = rule(self, param, params).map(|found| self.take(found));
@@ -201,13 +199,12 @@ impl<'a, 't> Filler<'a, 't> {
     fn list(&self, param: &Param, params: &[Param]) -> Option<Found> {
         let element = param.element.as_ref()?;
         let mut inner = self.clone();
-        let mut options = Vec::new();
-        while let Some(option) = inner.choice(element, params) {
-            options.push(inner.take(option));
-        }
+        let option = || Some(inner.choice(element, params)?).map(|found| inner.take(found));
+        let options: Vec<Value> = std::iter::from_fn(option).collect();
         if !options.is_empty() {
             return Some(self.found_by(&inner, options.into()));
         }
+        let element = Some(element).filter(|element| element.is_text())?;
         let runs = (0..self.used.len())
             .rev()
             .filter(|_| param.required && element.is_text());

@@ -18,9 +18,9 @@ const MAX_DEPTH: usize = 3;
 /// The values of a conversation, the newest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
-    arguments: Vec<NamedValue>,
+    pub(crate) arguments: Vec<NamedValue>,
     /// The fields of structured results.
-    fields: Vec<NamedValue>,
+    pub(crate) fields: Vec<NamedValue>,
     /// The texts of successful results.
     pub(crate) texts: Vec<String>,
     /// The calls of the latest turn that made any, in order.
@@ -28,7 +28,7 @@ pub(crate) struct Memory {
 }
 
 /// The words of a name, and its value.
-type NamedValue = (Vec<String>, Value);
+pub(crate) type NamedValue = (Vec<String>, Value);
 
 impl Memory {
     /// Reads the latest messages of a conversation.
@@ -79,21 +79,10 @@ impl Memory {
             collect_fields(value, &mut self.fields, MAX_DEPTH);
         }
     }
-
-    /// Returns the argument of an earlier call that fits a parameter best.
-    pub(crate) fn argument(&self, param: &Param) -> Option<&Value> {
-        nearest(&self.arguments, param)
-    }
-
-    /// Returns the field of a result that fits a parameter best.
-    pub(crate) fn field(&self, param: &Param) -> Option<&Value> {
-        nearest(&self.fields, param)
-    }
 }
 
 fn parse(json: &str) -> Option<Value> {
-    let json = Some(json).filter(|json| json.len() <= MAX_JSON)?;
-    serde_json::from_str(json).ok()
+    serde_json::from_str(json.get(..json.len().min(MAX_JSON))?).ok()
 }
 
 /// Collects the fields of a value and of what it contains, the most prominent last.
@@ -120,7 +109,7 @@ fn collect_fields(value: Value, fields: &mut Vec<NamedValue>, depth: usize) {
 }
 
 /// Returns the value of the same name, else of a name that shares a specific word, else of the same meaning.
-fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
+pub(crate) fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
     let special = !matches!(param.meaning, Meaning::Free | Meaning::Id | Meaning::Unit);
     let criteria: [&dyn Fn(&[String]) -> bool; 4] = [
         &|words| words == param.words,
@@ -129,11 +118,10 @@ fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
         &|words| param.meaning == Meaning::Id && words == ["id"],
         &|words| special && meaning_of_name(words) == Some(param.meaning),
     ];
-    let scalars = values
+    let is_scalar = |value: &Value| !value.is_null() && !value.is_array() && !value.is_object();
+    let scalars = values.iter().filter(|(_, value)| is_scalar(value));
+    let (_, value) = criteria
         .iter()
-        .filter(|(_, value)| value.is_string() || value.is_number() || value.is_boolean());
-    let nearest =
-        |fits: &&dyn Fn(&[String]) -> bool| scalars.clone().find(|(words, _)| fits(words));
-    let (_, value) = criteria.iter().find_map(nearest)?;
+        .find_map(|fits| scalars.clone().find(|(words, _)| fits(words)))?;
     Some(value)
 }

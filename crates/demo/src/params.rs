@@ -192,12 +192,6 @@ pub(crate) fn params(schema: &Value) -> Vec<Param> {
     Reader { root, budget }.params(schema, MAX_DEPTH)
 }
 
-/// Returns a schema as one required parameter.
-pub(crate) fn param(name: &str, schema: &Value) -> Param {
-    let (root, budget) = (schema, MAX_SUBSCHEMAS);
-    Reader { root, budget }.param(name, schema, true, MAX_DEPTH)
-}
-
 struct Reader<'s> {
     root: &'s Value,
     budget: usize,

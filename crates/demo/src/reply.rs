@@ -40,11 +40,9 @@ pub(crate) fn help(tools: &Tools<'_>) -> String {
 }
 
 fn first_names(tools: &Tools<'_>, count: usize) -> String {
-    let first: Vec<&str> = (0..tools.entries.len())
-        .take(count)
-        .map(|tool| tools.title(tool))
-        .collect();
-    first.join(", ")
+    let count = count.min(tools.entries.len());
+    let names: Vec<&str> = (0..count).map(|tool| tools.title(tool)).collect();
+    names.join(", ")
 }
 
 /// Returns the answer to a message that no tool fits.
@@ -58,11 +56,10 @@ pub(crate) fn no_tool(tools: &Tools<'_>, question: &str) -> String {
     if is_short && text.is(0, GREETINGS) {
         return format!("Hello. {}", help(tools));
     }
-    if text.tokens.is_empty()
-        || HELP_REQUESTS
-            .split('|')
-            .any(|request| lower.contains(request))
-    {
+    let is_help = HELP_REQUESTS
+        .split('|')
+        .any(|request| lower.contains(request));
+    if is_help || text.tokens.is_empty() {
         return help(tools);
     }
     if let ToolChoice::Named(name) = tools.choice {
@@ -73,10 +70,8 @@ pub(crate) fn no_tool(tools: &Tools<'_>, question: &str) -> String {
         return format!("I cannot answer that. {}", help(tools));
     }
     let nearest = tools.index.rank(&text.terms(), MAX_NEAREST);
-    let nearest: Vec<&str> = nearest
-        .iter()
-        .map(|found| tools.title(found.tool))
-        .collect();
+    let nearest = nearest.iter().map(|found| tools.title(found.tool));
+    let nearest: Vec<&str> = nearest.collect();
     let nearest = match nearest.is_empty() {
         true => first_names(tools, MAX_NEAREST),
         false => nearest.join(", "),
@@ -109,7 +104,7 @@ fn question(param: &Param) -> String {
     }
     match param.kind {
         Kind::Choice => {
-            let options = param.options.iter().filter_map(option_text);
+            let options = param.options.iter().map(option_text);
             let options: Vec<String> = options.take(MAX_OPTIONS).collect();
             let options = match options.split_last() {
                 Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
@@ -125,10 +120,8 @@ fn question(param: &Param) -> String {
 
 /// Returns that a task was skipped because the call it depends on failed.
 pub(crate) fn skipped(tools: &Tools<'_>, tool: usize) -> String {
-    format!(
-        "{} was not tried, because it needs what failed.",
-        tools.title(tool)
-    )
+    let name = tools.title(tool);
+    format!("{name} was not tried, because it needs what failed.")
 }
 
 /// Returns a result as a sentence.
@@ -168,16 +161,14 @@ fn line(value: &Value, depth: usize) -> String {
         Value::Array(list) if list.is_empty() => return "none".to_owned(),
         _ if depth == 0 => return "…".to_owned(),
         Value::Array(list) => {
-            let parts = list
-                .iter()
-                .take(MAX_FIELDS)
-                .map(|value| line(value, depth - 1));
-            let separator = if list.iter().any(Value::is_object) {
-                "; "
-            } else {
-                ", "
-            };
-            (parts.collect::<Vec<_>>(), separator, list.len())
+            let parts = list.iter().map(|value| line(value, depth - 1));
+            let has_objects = list.iter().any(Value::is_object);
+            let separator = if has_objects { "; " } else { ", " };
+            (
+                parts.take(MAX_FIELDS).collect::<Vec<_>>(),
+                separator,
+                list.len(),
+            )
         }
         Value::Object(fields) => {
             let parts = fields.iter().take(MAX_FIELDS).map(|(name, value)| {
@@ -195,10 +186,8 @@ fn line(value: &Value, depth: usize) -> String {
 
 /// Returns why there is no structured answer.
 pub(crate) fn no_structured_answer(name: &str, missing: &[&str], memory: &Memory) -> String {
-    let known = memory
-        .texts
-        .first()
-        .map(|text| format!(" What I know: {}", head(text, 500)));
+    let known = memory.texts.first();
+    let known = known.map(|text| format!(" What I know: {}", head(text, 500)));
     let reason = match missing {
         [] => "the values I found do not satisfy it".to_owned(),
         missing => format!("I found no value for {}", missing.join(", ")),

@@ -5,8 +5,8 @@ use toolwright_chat::AnswerForm;
 use toolwright_core::schema::Tape;
 
 use crate::arguments::{Context, fill};
-use crate::memory::Memory;
-use crate::params::{Kind, Param, param};
+use crate::memory::{Memory, nearest};
+use crate::params::{Param, params};
 use crate::reply;
 use crate::text::Text;
 
@@ -15,21 +15,12 @@ const MAX_RESULTS: usize = 4;
 
 /// Returns the answer as JSON text, or a sentence if a value is missing: none is made up.
 pub(crate) fn answer(form: &AnswerForm, question: &str, memory: &Memory) -> String {
-    let root = param(&form.name, form.schema.as_value());
-    let fields = match root.kind {
-        Kind::Object => root.fields.as_slice(),
-        _ => std::slice::from_ref(&root),
-    };
+    let fields = params(form.schema.as_value());
     let mut found = Map::new();
-    if let (Kind::Text, Some(newest)) = (root.kind, memory.texts.first()) {
-        found.insert(root.name.clone(), newest.as_str().into());
-    }
-    for field in fields {
-        let value = memory.field(field).or_else(|| memory.argument(field));
+    for field in &fields {
+        let value = nearest(&memory.fields, field).or_else(|| nearest(&memory.arguments, field));
         if let Some(value) = value.filter(|value| field.accepts(value)) {
-            found
-                .entry(field.name.as_str())
-                .or_insert_with(|| value.clone());
+            found.insert(field.name.clone(), value.clone());
         }
     }
     let results = memory.texts.iter().take(MAX_RESULTS).map(String::as_str);
@@ -47,13 +38,10 @@ pub(crate) fn answer(form: &AnswerForm, question: &str, memory: &Memory) -> Stri
     if !missing.is_empty() {
         return reply::no_structured_answer(&form.name, &missing, memory);
     }
-    let mut ordered = fields
+    let ordered = fields
         .iter()
         .filter_map(|field| found.remove_entry(&field.name));
-    let value = match root.kind {
-        Kind::Object => ordered.collect(),
-        _ => ordered.next().map_or(Value::Null, |(_, value)| value),
-    };
+    let value: Value = ordered.collect();
     match form.schema.is_valid(Tape::of(&value).root()) {
         true => value.to_string(),
         false => reply::no_structured_answer(&form.name, &[], memory),

@@ -23,29 +23,23 @@ pub(super) fn target_unit(text: &Text<'_>) -> Option<Unit> {
 }
 
 /// Returns the text of an option.
-pub(crate) fn option_text(option: &Value) -> Option<String> {
-    match option {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
+pub(crate) fn option_text(option: &Value) -> String {
+    option
+        .as_str()
+        .map_or_else(|| option.to_string(), str::to_owned)
 }
 
 impl Filler<'_, '_> {
     /// Finds the longest option that the sentence names, then the first.
     pub(super) fn choice(&self, param: &Param, _: &[Param]) -> Option<Found> {
-        let options = param
-            .options
-            .iter()
-            .filter(|_| param.meaning != Meaning::Unit);
-        let named = options.filter_map(|option| {
-            let stems = stems(&option_text(option)?);
+        let named = param.options.iter().filter_map(|option| {
+            let stems = stems(&option_text(option));
             let is_named = |at: &usize| self.is_option(*at, &stems, param);
             let at = (0..self.used.len()).find(is_named)?;
             Some((at..at + stems.len(), option))
         });
         let named = named.min_by_key(|(tokens, _)| (usize::MAX - tokens.len(), tokens.start));
-        let (tokens, option) = named?;
+        let (tokens, option) = named.filter(|_| param.meaning != Meaning::Unit)?;
         value_found(param, tokens, option.clone(), 0.5)
     }
 
@@ -66,31 +60,24 @@ impl Filler<'_, '_> {
         if param.meaning != Meaning::Unit {
             return None;
         }
-        let options = || {
-            param
-                .options
-                .iter()
-                .filter_map(|it| Some((it, unit_named(it.as_str()?)?)))
-        };
+        let named = |option: &Value| option.as_str().and_then(unit_named);
+        let units = param.options.iter().filter_map(named);
         let target = self.target;
-        let mut others = options().filter(|(_, unit)| target.is_some_and(|target| target != *unit));
-        let other = others.next().map(|(_, unit)| unit);
-        let is_only = param.required && others.all(|(_, unit)| Some(unit) == other);
+        let mut others = units.filter(|unit| target.is_some_and(|target| target != *unit));
+        let other = others.next();
+        let is_only = param.required && others.all(|unit| Some(unit) == other);
         let source = self.unit.or_else(|| self.lone_unit());
         let unit = match (param.is_target(), param.is_source()) {
             (true, _) => target?,
             (_, true) => source.or(other.filter(|_| is_only))?,
             (false, false) => source.or(target)?,
         };
-        let is_coded = param.description.contains("ISO") || param.description.contains("code");
-        let code = unit_names(unit).find(|name| is_coded && name.len() == 3);
-        let name = code
-            .map(str::to_uppercase)
-            .or(unit_names(unit).next().map(str::to_owned))?;
-        let option = options()
-            .find(|(_, other)| *other == unit)
-            .map(|(option, _)| option.clone());
-        value_found(param, 0..0, option.unwrap_or_else(|| name.into()), 0.4)
+        let option = param
+            .options
+            .iter()
+            .find(|option| named(option) == Some(unit));
+        let name = || unit_names(unit).next().map(Value::from);
+        value_found(param, 0..0, option.cloned().or_else(name)?, 0.4)
     }
 
     /// Returns a unit that has no number and that no result is wanted in: "from celsius".

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Context, Filler, Found};
-use crate::memory::Memory;
+use crate::memory::{Memory, nearest};
 use crate::params::{Kind, Meaning, Param};
 use crate::text::Text;
 
@@ -60,10 +60,10 @@ impl Filler<'_, '_> {
 /// Returns an argument or result field of the same name or meaning, else a code or address in the newest result.
 fn value_of(param: &Param, memory: &Memory) -> Option<Value> {
     use Meaning::{Email, Id, Path, Url};
-    let named = memory
-        .argument(param)
+    let values = [&memory.arguments, &memory.fields];
+    let named = values
         .into_iter()
-        .chain(memory.field(param));
+        .filter_map(|values| nearest(values, param));
     let is_code = param.is_text() && param.meaning == Id;
     let mut named = named.filter_map(|value| match value {
         Value::Number(code) if is_code => Some(code.to_string().into()),
