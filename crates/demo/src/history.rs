@@ -1,6 +1,6 @@
 //! The turns of a conversation: each question, and what happened about it.
 
-use toolwright_chat::Message;
+use toolwright_chat::{Message, Step};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use crate::text::{MAX_BYTES, head};
@@ -55,33 +55,31 @@ impl<'m> History<'m> {
         self.before(turn + 1).get(start..).unwrap_or_default()
     }
 
+    fn steps(&self, turn: usize) -> impl DoubleEndedIterator<Item = &'m Step> {
+        let messages = self.after_question(turn).iter();
+        messages.filter_map(|message| match message {
+            Message::Step(step) => Some(&**step),
+            _ => None,
+        })
+    }
+
     /// Returns the calls of a turn with their results.
     pub(crate) fn calls(&self, turn: usize) -> Vec<(&'m ToolCall, Option<&'m ToolResult>)> {
-        let mut calls: Vec<(&ToolCall, Option<&ToolResult>)> = Vec::new();
-        for message in self.after_question(turn) {
-            match message {
-                Message::Step(step) => calls.extend(step.calls().map(|call| (call, None))),
-                Message::Results(results) => {
-                    for result in results {
-                        let mut open = calls.iter_mut().filter(|(_, known)| known.is_none());
-                        if let Some((_, known)) = open.find(|(call, _)| call.id == result.call) {
-                            *known = Some(result);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        calls
+        let results = self
+            .after_question(turn)
+            .iter()
+            .filter_map(|message| match message {
+                Message::Results(results) => Some(results),
+                _ => None,
+            });
+        let result = |call: &ToolCall| results.clone().flatten().find(|it| it.call == call.id);
+        let calls = self.steps(turn).flat_map(|step| step.calls());
+        calls.map(|call| (call, result(call))).collect()
     }
 
     /// Returns true if the demo model ended a turn with a question.
     pub(crate) fn ends_with_question(&self, turn: usize) -> bool {
-        let mut messages = self.after_question(turn).iter().rev();
-        let last = messages.find_map(|message| match message {
-            Message::Step(step) => Some(step),
-            _ => None,
-        });
+        let last = self.steps(turn).next_back();
         last.is_some_and(|step| step.model.vendor == crate::VENDOR && step.text().contains('?'))
     }
 }

@@ -184,9 +184,9 @@ impl<'a> Tools<'a> {
 
     /// Returns true for a tool that needs approval or is destructive.
     pub(crate) fn is_dangerous(&self, tool: usize) -> bool {
-        self.entries.get(tool).is_some_and(|entry| {
-            entry.needs_approval() || entry.spec().hints.destructive == Some(true)
-        })
+        let is_destructive = |entry: &Entry| entry.spec().hints.destructive == Some(true);
+        let entry = self.entries.get(tool);
+        entry.is_some_and(|entry| entry.needs_approval() || is_destructive(entry))
     }
 
     fn context<'c>(&'c self, found: &'c Match, text: &Text<'_>) -> Context<'c> {

@@ -236,15 +236,9 @@ fn is_word(mark: char) -> bool {
 
 /// Returns the mark that closes a quotation which this mark opens.
 fn closing(mark: char) -> Option<char> {
-    match mark {
-        '"' | '\'' | '`' => Some(mark),
-        '“' => Some('”'),
-        '„' => Some('“'),
-        '‘' => Some('’'),
-        '«' => Some('»'),
-        '»' => Some('«'),
-        _ => None,
-    }
+    let pairs = ["\"\"", "''", "``", "“”", "„“", "‘’", "«»", "»«"];
+    let pair = pairs.iter().find(|pair| pair.starts_with(mark))?;
+    pair.chars().next_back()
 }
 
 #[cfg(test)]

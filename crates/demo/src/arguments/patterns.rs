@@ -100,23 +100,14 @@ impl Filler<'_, '_> {
 
     fn written_date(&self, param: &Param) -> Option<Found> {
         let date = WRITTEN_DATE.as_ref()?.captures(self.text.source)?;
-        let part =
-            |at: usize, other: usize| date.get(at).or(date.get(other)).map(|part| part.as_str());
-        let letters = part(2, 3)?.to_lowercase();
-        let month = MONTH_LETTERS.find(&letters)? / 3 + 1;
-        let (day, year) = (part(1, 4)?, part(5, 5)?);
-        let range = date.get(0)?.range();
-        let mut tokens = (0..self.used.len()).filter(|at| {
-            self.token(*at)
-                .is_some_and(|token| range.contains(&token.range.start))
-        });
-        let (first, last) = (tokens.next()?, tokens.next_back()?);
-        value_found(
-            param,
-            first..last + 1,
-            format!("{year}-{month:02}-{day:0>2}").into(),
-            0.3,
-        )
+        let part = |at: usize, other: usize| Some(date.get(at).or(date.get(other))?.as_str());
+        let month = MONTH_LETTERS.find(&part(2, 3)?.to_lowercase())? / 3 + 1;
+        let (day, year, range) = (part(1, 4)?, part(5, 5)?, date.get(0)?.range());
+        let mut tokens = self.text.tokens.iter();
+        let first = tokens.position(|token| range.contains(&token.range.start))?;
+        let value = format!("{year}-{month:02}-{day:0>2}").into();
+        let count = self.text.source.get(range)?.split_whitespace().count();
+        value_found(param, first..first + count, value, 0.3)
     }
 
     /// Finds a code: by the parameter's name, by the form of its examples, else the first token with a digit.

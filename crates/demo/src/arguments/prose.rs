@@ -50,8 +50,8 @@ fn is_prose(param: &Param) -> bool {
 impl Filler<'_, '_> {
     /// Finds text behind the parameter's name, or behind a word that introduces nothing else.
     pub(super) fn labelled_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        let labelled = Some(param).filter(|param| is_prose(param))?;
-        match self.behind_label(labelled, params) {
+        match self.behind_label(param, params) {
+            _ if !is_prose(param) => None,
             Some(tokens) => self.found_text(param, tokens, 0.2),
             None => self.introduced(introduction(param, true)?, param, params),
         }
@@ -59,10 +59,10 @@ impl Filler<'_, '_> {
 
     /// Finds a required text in quotation marks, or behind a word that introduces it.
     pub(super) fn required_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
-        let required = Some(param).filter(|param| is_prose(param) && param.required)?;
         match self.quote() {
+            _ if !is_prose(param) || !param.required => None,
             Some(quote) => self.found_text(param, quote, 0.1),
-            None => self.introduced(introduction(required, false)?, param, params),
+            None => self.introduced(introduction(param, false)?, param, params),
         }
     }
 
