@@ -44,7 +44,7 @@ const UNITS: [&str; 33] = [
 pub fn unit_named(name: &str) -> Option<Unit> {
     let name = name.to_lowercase();
     let is_name = |names: &&str| names.split(' ').any(|other| other == name);
-    UNITS.iter().position(|names| is_name(&names))
+    UNITS.iter().position(is_name)
 }
 
 /// Returns the names of a unit, the full name first.
