@@ -107,30 +107,19 @@ impl<'a> Tools<'a> {
     /// Returns the tool that fits a sentence best, if one fits well enough.
     pub(crate) fn best(&self, text: &Text<'_>, memory: &Memory) -> Option<Candidate> {
         let terms = text.terms();
-        let named = text
-            .tokens
-            .iter()
-            .filter_map(|token| self.index.named(token.text));
-        let (ranked, named, min_evidence) = match self.choice {
+        let is_required = *self.choice == ToolChoice::Required;
+        let (matches, min_evidence) = match self.choice {
             ToolChoice::None => return None,
-            ToolChoice::Named(name) => (Vec::new(), vec![self.position(name)?], f32::MIN),
-            choice => {
-                let is_required = *choice == ToolChoice::Required;
-                let min_evidence = if is_required {
-                    f32::EPSILON
-                } else {
-                    MIN_EVIDENCE
-                };
-                (
-                    self.index.rank(&terms, MAX_CANDIDATES),
-                    named.collect(),
-                    min_evidence,
-                )
-            }
+            ToolChoice::Named(name) => (
+                vec![self.index.score(&terms, self.position(name)?)],
+                f32::MIN,
+            ),
+            _ if is_required => (self.index.rank(&terms, MAX_CANDIDATES), f32::EPSILON),
+            _ => (self.index.rank(&terms, MAX_CANDIDATES), MIN_EVIDENCE),
         };
-        let named = named.into_iter().map(|tool| self.index.score(&terms, tool));
-        let matches = ranked.into_iter().chain(named);
-        let candidates = matches.map(|found| self.candidate(&found, text, memory));
+        let candidates = matches
+            .iter()
+            .map(|found| self.candidate(found, text, memory));
         let candidates = candidates.filter(|candidate| candidate.evidence >= min_evidence);
         // The first of equals: matches have a stable order.
         candidates.reduce(|best, next| if next.score > best.score { next } else { best })
@@ -148,10 +137,6 @@ impl<'a> Tools<'a> {
             !is_explained && (!token.is_filler() || is_misplaced)
         });
         let unexplained = unexplained.count().min(3) as f32;
-        let name = self.name(found.tool);
-        let mut named = text.tokens.iter().filter(|_| name.contains(['_', '-']));
-        let is_named = named.any(|token| token.text.eq_ignore_ascii_case(name));
-        let by_name = if is_named { 5.0 } else { 0.0 };
         let (unasked, forbidden) = match self.missing_verb(found, text) {
             Some(verb) if is_in(&verb, DESTRUCTIVE) => (0.3, f32::INFINITY),
             Some(_) => (0.3, 0.0),
@@ -161,8 +146,8 @@ impl<'a> Tools<'a> {
         let score = found.score + 0.3 * filled.stated as f32 - 0.35 * unexplained - unasked;
         Candidate {
             tool: found.tool,
-            evidence: evidence + filled.evidence + by_name,
-            score: score + filled.evidence + by_name - 0.8 * filled.missing.len() as f32,
+            evidence: evidence + filled.evidence,
+            score: score + filled.evidence - 0.8 * filled.missing.len() as f32,
             filled,
         }
     }

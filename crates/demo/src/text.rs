@@ -189,21 +189,21 @@ impl<'t> Text<'t> {
 
     /// Returns the words to search the tools for, and the units of numbers.
     pub(crate) fn terms(&self) -> Vec<Term> {
-        let mut terms = Vec::new();
-        for (token, word) in self.tokens.iter().enumerate() {
-            let mut quantities = self.quantities.iter();
-            let unit = quantities.find_map(|it| it.unit.filter(|_| it.tokens.start == token));
-            let unit = unit.and_then(|unit| unit_names(unit).next());
-            let mut stems = Vec::from_iter(unit.map(stem));
-            if !word.quoted && !word.is_stop_word() {
-                stems.extend(toolwright_search::stems(word.text));
-            }
-            let is_number = |stem: &String| stem.bytes().all(|byte| byte.is_ascii_digit());
-            stems.retain(|stem| !is_number(stem) && !is_stop_word(stem));
-            let fuzzy = token == 0 || !word.is_capitalized();
-            terms.extend(stems.into_iter().map(|stem| Term { stem, token, fuzzy }));
-        }
-        terms
+        let words = self
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| !word.quoted);
+        let words = words.filter(|(_, word)| !word.is_stop_word());
+        let terms = words.flat_map(|(at, word)| {
+            let is_name = at > 0 && word.is_capitalized();
+            Term::of_word(word.text, at, !is_name)
+        });
+        let units = self.quantities.iter().filter_map(|quantity| {
+            let unit = unit_names(quantity.unit?).next()?;
+            Some(Term::of_word(unit, quantity.tokens.start, false))
+        });
+        terms.chain(units.flatten()).collect()
     }
 
     /// Returns true if the text refers to something earlier: "there", "convert that", "and in London".

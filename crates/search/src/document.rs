@@ -24,6 +24,8 @@ pub(crate) struct Weight {
     pub(crate) evidence: f32,
 }
 
+/// The whole name, as in "call get_weather".
+const WHOLE_NAME: Weight = Weight::new(20.0, 5.0);
 const NAME: Weight = Weight::new(3.0, 1.0);
 const DESCRIPTION: Weight = Weight::new(1.0, 0.6);
 pub(crate) const PARAM: Weight = Weight::new(1.0, 0.4);
@@ -63,7 +65,11 @@ impl Document {
             true => PARAM,
             false => NAME,
         };
-        document.add(spec.name.as_str(), name_weight);
+        let name = spec.name.as_str();
+        document.add(name, name_weight);
+        if words(name).len() > 1 {
+            document.terms.insert(name.to_lowercase(), WHOLE_NAME);
+        }
         document.add(spec.title.as_deref().unwrap_or_default(), name_weight);
         document.add(&spec.description, |_| DESCRIPTION);
         for word in &named {

@@ -33,7 +33,6 @@ const COMMON: f32 = 0.55;
 #[derive(Debug, Default)]
 pub struct Index {
     postings: HashMap<String, Vec<Posting>>,
-    names: HashMap<String, usize>,
     lengths: Vec<f32>,
     total_length: f32,
     bytes: usize,
@@ -50,10 +49,25 @@ struct Posting {
 pub struct Term {
     /// The stem to look up.
     pub stem: String,
-    /// The caller's number of the word, reported in [`Match::tokens`].
+    /// The number of the word in the question, reported in [`Match::tokens`].
     pub token: usize,
     /// Whether the word may be a misspelling of an indexed one; a proper name is not.
     pub fuzzy: bool,
+}
+
+impl Term {
+    /// Returns the terms of a word: its stems without stop words and numbers, and the whole, which may be a tool's name.
+    pub fn of_word(word: &str, token: usize, fuzzy: bool) -> Vec<Self> {
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts = words(word);
+        let is_name = parts.len() > 1;
+        parts.retain(|part| !is_stop_word(part) && !is_number(part));
+        let mut stems: Vec<String> = parts.iter().map(|part| stem(part)).collect();
+        let name = word.trim_matches(|mark: char| !mark.is_alphanumeric());
+        stems.extend(is_name.then(|| name.to_lowercase()));
+        let term = |stem| Self { stem, token, fuzzy };
+        stems.into_iter().map(term).collect()
+    }
 }
 
 /// A tool that shares words with a question.
@@ -77,7 +91,6 @@ impl Index {
     pub fn add(&mut self, spec: &ToolSpec) -> usize {
         let tool = self.lengths.len();
         let document = Document::new(spec);
-        self.names.insert(spec.name.as_str().to_lowercase(), tool);
         self.lengths.push(document.length);
         self.total_length += document.length;
         self.bytes += document.bytes;
@@ -93,11 +106,6 @@ impl Index {
         self.postings.contains_key(stem)
     }
 
-    /// Returns the position of the tool with this name, in any letter case.
-    pub fn named(&self, name: &str) -> Option<usize> {
-        self.names.get(&name.to_lowercase()).copied()
-    }
-
     /// Returns the size of the indexed text in bytes.
     pub fn text_len(&self) -> usize {
         self.bytes
@@ -106,15 +114,9 @@ impl Index {
     /// Returns the tools that match a question best, the best first; tools of equal score in the order they were added.
     pub fn search(&self, question: &str, limit: usize) -> Vec<Match> {
         let question = question.get(..question.floor_char_boundary(MAX_QUESTION));
-        let words = words(question.unwrap_or_default()).into_iter().enumerate();
-        let words = words.filter(|(_, word)| !is_stop_word(word));
-        let terms: Vec<Term> = words
-            .map(|(token, word)| Term {
-                stem: stem(&word),
-                token,
-                fuzzy: true,
-            })
-            .collect();
+        let words = question.unwrap_or_default().split_whitespace().enumerate();
+        let terms = words.flat_map(|(token, word)| Term::of_word(word, token, true));
+        let terms: Vec<Term> = terms.collect();
         self.rank(&terms, limit)
     }
 

@@ -76,5 +76,5 @@ fn a_tool_can_be_added_later() {
     assert!(index.search("pay it back", 5).is_empty());
     let added = index.add(tool("issue_refund", "Pays an order back.").spec());
     assert_eq!(index.search("pay it back", 5)[0].tool, added);
-    assert_eq!(index.named("Issue_Refund"), Some(added));
+    assert_eq!(index.search("Issue_Refund!", 5)[0].tool, added);
 }
