@@ -108,10 +108,13 @@ fn collect_fields(value: Value, fields: &mut Vec<NamedValue>, depth: usize) {
     }
 }
 
+/// A condition on the words of a name.
+type Criterion<'c> = &'c dyn Fn(&[String]) -> bool;
+
 /// Returns the value of the same name, else of a name that shares a specific word, else of the same meaning.
 pub(crate) fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v Value> {
     let special = !matches!(param.meaning, Meaning::Free | Meaning::Id | Meaning::Unit);
-    let criteria: [&dyn Fn(&[String]) -> bool; 4] = [
+    let criteria: [Criterion<'_>; 4] = [
         &|words| words == param.words,
         &|words| param.specific_words().any(|word| words.contains(word)),
         // A field `id` is the id of whatever the result is about.
