@@ -1,5 +1,7 @@
 //! Ranking of tools against questions.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use serde_json::json;
 use toolwright_core::Tool;
 use toolwright_search::{Index, Term, stem};
