@@ -26,7 +26,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
     ),
     ("toolwright-telemetry", &[]),
-    ("toolwright-demo", &["toolwright-chat", "toolwright-core"]),
+    ("toolwright-search", &["toolwright-core"]),
+    (
+        "toolwright-demo",
+        &["toolwright-chat", "toolwright-core", "toolwright-search"],
+    ),
     (
         "toolwright-server",
         &[

@@ -1,48 +1,47 @@
-//! The demo model: a question in, tool calls or plain words out, by rules alone.
+//! The demo model: rules that pick a tool and fill in its arguments, without a key and without a network.
 //!
-//! It needs no key and no network, and says the same to the same every time; so a first visit, a test and a recorded transcript
-//! have somebody to talk to. It is no language model, and says so. It knows no tool by name: whatever it is given, it ranks by
-//! words, fills in from the sentence and the conversation, and asks for what it cannot find.
-
-mod words;
+//! It gives the same answer to the same request every time, so that a first visit, a test and a recorded transcript have a
+//! model. It is no language model, and its answers state that. No tool is known by name: any tools are ranked by their
+//! specs, filled from the sentence and the conversation, and the user is asked for what is missing.
 
 mod quantity;
-mod units;
+mod text;
 
-mod meaning;
-mod shape;
+mod params;
 
-mod index;
-mod recall;
+mod history;
+mod memory;
 
-mod fill;
+mod arguments;
+mod rank;
 
-mod desk;
-mod plan;
-mod talk;
+mod intent;
 
-mod progress;
-mod wish;
+mod reply;
+mod structured;
 
-mod decide;
-mod form;
-mod say;
 mod stream;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::stream::{StreamExt as _, iter, once};
 use toolwright_chat::{Model, ModelId, ModelRequest, ModelStream};
-use toolwright_core::RegisteredTool;
+use toolwright_core::{RegisteredTool, ToolResult};
+use toolwright_search::Index;
 
-use crate::decide::decide;
-use crate::index::Index;
+use crate::history::History;
+use crate::intent::{MAX_QUESTIONS, Progress};
+use crate::memory::Memory;
+use crate::rank::Tools;
 
-/// The vendor it is known by.
+/// The vendor in the model's id.
 const VENDOR: &str = "demo";
 
-/// How many sets of tools are kept indexed: one for each endpoint of a usual server.
-const KEPT: usize = 8;
+/// How many indexes are cached: one for each endpoint of a usual server.
+const MAX_INDEXES: usize = 8;
+
+/// How many tools are indexed.
+const MAX_TOOLS: usize = 20_000;
 
 /// A stand-in for a language model: rules that pick a tool and fill in its arguments.
 ///
@@ -57,23 +56,17 @@ const KEPT: usize = 8;
 #[derive(Debug)]
 pub struct DemoModel {
     id: ModelId,
-    indexes: Arc<Mutex<Vec<Kept>>>,
+    indexes: Arc<Mutex<Vec<CachedIndex>>>,
 }
 
-/// An index, and the tools it was made of; they may be gone, but nothing else comes to their address meanwhile.
-#[derive(Debug)]
-struct Kept {
-    tools: Weak<[RegisteredTool]>,
-    index: Arc<Index>,
-}
+/// Tools and their index; the weak reference keeps the tools' address from being reused.
+type CachedIndex = (Weak<[RegisteredTool]>, Arc<Index>);
 
 impl DemoModel {
     /// Makes the model.
     pub fn new() -> Self {
-        Self {
-            id: ModelId::new(VENDOR, ""),
-            indexes: Arc::default(),
-        }
+        let (id, indexes) = (ModelId::new(VENDOR, ""), Arc::default());
+        Self { id, indexes }
     }
 }
 
@@ -93,28 +86,82 @@ impl Model for DemoModel {
         let answer = async move {
             let index = index_of(&indexes, &request.tools);
             let decision = decide(&request, &index);
-            iter(stream::events(&request, decision, index.bytes)).map(Ok)
+            iter(stream::events(&request, decision, index.text_len())).map(Ok)
         };
         once(answer).flatten().boxed()
     }
 }
 
-/// Returns the index of these tools, made when they are first seen.
-fn index_of(indexes: &Mutex<Vec<Kept>>, tools: &Arc<[RegisteredTool]>) -> Arc<Index> {
+/// Returns the index of these tools, from the cache or built now.
+fn index_of(indexes: &Mutex<Vec<CachedIndex>>, tools: &Arc<[RegisteredTool]>) -> Arc<Index> {
     let lock = || indexes.lock().unwrap_or_else(PoisonError::into_inner);
-    let same = |kept: &Kept| std::ptr::eq(kept.tools.as_ptr(), Arc::as_ptr(tools));
-    if let Some(kept) = lock().iter().find(|kept| same(kept)) {
-        return Arc::clone(&kept.index);
+    let is_same = |(known, _): &&CachedIndex| std::ptr::eq(known.as_ptr(), Arc::as_ptr(tools));
+    if let Some((_, index)) = lock().iter().find(is_same) {
+        return Arc::clone(index);
     }
-    let index = Arc::new(Index::new(tools));
-    let mut kept = lock();
-    kept.retain(|kept| kept.tools.strong_count() > 0);
-    if kept.len() >= KEPT {
-        kept.remove(0);
-    }
-    kept.push(Kept {
-        tools: Arc::downgrade(tools),
-        index: Arc::clone(&index),
-    });
+    let index: Arc<Index> = Arc::new(
+        tools
+            .iter()
+            .take(MAX_TOOLS)
+            .map(RegisteredTool::spec)
+            .collect(),
+    );
+    let mut cached = lock();
+    cached.retain(|(tools, _)| tools.strong_count() > 0);
+    let surplus = (cached.len() + 1).saturating_sub(MAX_INDEXES);
+    cached.drain(..surplus);
+    cached.push((Arc::downgrade(tools), Arc::clone(&index)));
     index
+}
+
+/// What the model does next.
+enum Decision {
+    /// Calls these tools with these arguments.
+    Call(Vec<(String, String)>),
+    /// Answers with this text.
+    Answer(String),
+}
+
+/// Decides what to do. Nothing is kept between requests: every request is decided from its messages alone.
+fn decide(request: &ModelRequest, index: &Index) -> Decision {
+    let tools = Tools::new(&request.tools, index, &request.tool_choice);
+    let history = History::new(&request.messages);
+    let Some(turn) = history.last_turn() else {
+        return Decision::Answer(reply::help(&tools));
+    };
+    let Some(tasks) = tools.tasks(&history, turn, MAX_QUESTIONS) else {
+        return Decision::Answer("All right, nothing was done.".to_owned());
+    };
+    let progress = Progress::new(&tools, &tasks, &history, turn);
+    if !progress.calls.is_empty() {
+        return Decision::Call(progress.calls);
+    }
+    let question = history.question(turn);
+    let calls = history.calls(turn);
+    let results: Vec<&ToolResult> = calls.iter().filter_map(|(_, result)| *result).collect();
+    let has_failed = results.iter().any(|result| result.is_error());
+    if let Some(form) = &request.response_format
+        && progress.open.is_empty()
+        && !has_failed
+    {
+        // Results of this turn take precedence over everything before.
+        let memory = Memory::new(match calls.is_empty() {
+            true => history.before(turn),
+            false => history.after_question(turn),
+        });
+        return Decision::Answer(structured::answer(form, &question, &memory));
+    }
+    let results = results.iter().map(|result| reply::result(&tools, result));
+    let questions = progress.open.iter();
+    let questions =
+        questions.map(|(task, missing)| reply::ask(&tools, task.tool, missing, tasks.len() == 1));
+    let skipped = progress
+        .skipped
+        .iter()
+        .map(|tool| reply::skipped(&tools, *tool));
+    let lines: Vec<String> = results.chain(questions).chain(skipped).collect();
+    Decision::Answer(match lines.is_empty() {
+        true => reply::no_tool(&tools, &question),
+        false => lines.join("\n"),
+    })
 }

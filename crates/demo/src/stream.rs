@@ -1,105 +1,84 @@
-//! A decision in, the events of an answer out.
+//! The events of an answer.
 
-use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
+use toolwright_chat::{HistoryWindow, Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
 use toolwright_core::ToolCall;
 
-use crate::decide::Decision;
+use crate::Decision;
 
-/// How many bytes a token has, about.
+/// The bytes of a token, about.
 const TOKEN: usize = 4;
 
-/// How many words a piece of text has, and how many bytes a piece of arguments.
+/// The words of a text delta, and the bytes of an arguments delta.
 const WORDS: usize = 3;
 const BYTES: usize = 24;
 
-const ID: &str = "demo_";
+const ID_PREFIX: &str = "demo_";
 
-/// Tells a decision as a model would.
-pub(crate) fn events(request: &ModelRequest, decision: Decision, tools: usize) -> Vec<ModelEvent> {
+/// Returns the events of a decision; `tool_bytes` is the size of the tools in the request.
+pub(crate) fn events(
+    request: &ModelRequest,
+    decision: Decision,
+    tool_bytes: usize,
+) -> Vec<ModelEvent> {
     let mut events = Vec::new();
-    let mut written = 0;
+    let mut output_bytes = 0;
     let stop = match decision {
-        Decision::Say(text) => {
-            written += text.len();
-            events.extend(pieces(&text).map(ModelEvent::Text));
+        Decision::Answer(text) => {
+            output_bytes += text.len();
+            let words: Vec<&str> = text.split_inclusive(' ').collect();
+            events.extend(
+                words
+                    .chunks(WORDS)
+                    .map(|words| ModelEvent::Text(words.concat())),
+            );
             events.push(ModelEvent::Item(Item::text(text)));
             StopReason::End
         }
         Decision::Call(calls) => {
             let step = next_step(&request.messages);
             for (index, (name, arguments)) in calls.into_iter().enumerate() {
-                written += name.len() + arguments.len();
-                let call = ToolCall::new(name, arguments).with_id(format!("{ID}{step}_{index}"));
+                output_bytes += name.len() + arguments.len();
+                let call = ToolCall::new(name, arguments.as_str());
+                let call = call.with_id(format!("{ID_PREFIX}{step}_{index}"));
                 let (id, name) = (call.id.clone(), call.name.clone());
                 events.push(ModelEvent::CallBegins { index, id, name });
-                let text = call.arguments.as_str();
-                let mut rest = text;
-                while let Some((delta, after)) =
-                    rest.split_at_checked(rest.floor_char_boundary(BYTES))
-                {
-                    if delta.is_empty() {
-                        break;
-                    }
-                    let delta = delta.to_owned();
+                let mut rest = arguments;
+                while !rest.is_empty() {
+                    let after = rest.split_off(rest.floor_char_boundary(BYTES));
+                    let delta = std::mem::replace(&mut rest, after);
                     events.push(ModelEvent::CallDelta { index, delta });
-                    rest = after;
                 }
                 events.push(ModelEvent::Item(Item::call(call)));
             }
             StopReason::Calls
         }
     };
-    let mut usage = Usage::new(tokens(read(request) + tools), tokens(written));
+    let tokens = |bytes: usize| bytes.div_ceil(TOKEN) as u64;
+    let system_bytes = request.system.as_ref().map_or(0, String::len);
+    let messages = HistoryWindow::estimate_tokens(&request.messages) as u64;
+    let mut usage = Usage::new(
+        messages + tokens(system_bytes + tool_bytes),
+        tokens(output_bytes),
+    );
     usage.estimated = true;
     events.push(ModelEvent::Finished { stop, usage });
     events
 }
 
-/// Cuts a text behind every few words.
-fn pieces(text: &str) -> impl Iterator<Item = String> {
-    let words: Vec<&str> = text.split_inclusive(' ').collect();
-    let pieces: Vec<String> = words.chunks(WORDS).map(<[&str]>::concat).collect();
-    pieces.into_iter()
-}
-
-/// Numbers a step so that its ids differ from all before, even from those of messages that are told no more.
+/// Returns a number for the ids of a step's calls that no earlier step has, even one outside the window of history.
 fn next_step(messages: &[Message]) -> usize {
-    let steps = messages.iter().filter_map(|message| match message {
-        Message::Step(step) => Some(step),
-        _ => None,
-    });
-    let numbers = steps
-        .clone()
-        .flat_map(|step| step.calls())
-        .filter_map(|call| {
-            let (number, _) = call.id.as_str().strip_prefix(ID)?.split_once('_')?;
-            number.parse::<usize>().ok()
-        });
-    let highest = numbers.max().unwrap_or_default();
-    highest.max(steps.count()).saturating_add(1)
-}
-
-fn tokens(bytes: usize) -> u64 {
-    bytes.div_ceil(TOKEN) as u64
-}
-
-/// How many bytes a request asks to be read, its tools aside.
-fn read(request: &ModelRequest) -> usize {
-    let said = request.messages.iter().map(|message| match message {
-        Message::User(contents) | Message::Assistant(contents) => {
-            contents.iter().map(|it| it.len()).sum()
+    let mut next = 1;
+    for message in messages {
+        if let Message::Step(step) = message {
+            let numbers = step.calls().filter_map(|call| {
+                let (number, _) = call.id.as_str().strip_prefix(ID_PREFIX)?.split_once('_')?;
+                number.parse::<usize>().ok()
+            });
+            next = numbers
+                .max()
+                .map_or(next, |number| next.max(number))
+                .saturating_add(1);
         }
-        Message::Step(step) => {
-            let calls = step
-                .calls()
-                .map(|call| call.name.as_str().len() + call.arguments.as_str().len());
-            step.text().len() + calls.sum::<usize>()
-        }
-        Message::Results(results) => {
-            let contents = results.iter().flat_map(|result| &result.content);
-            contents.map(|content| content.len()).sum()
-        }
-        _ => 0,
-    });
-    said.sum::<usize>() + request.system.as_ref().map_or(0, String::len)
+    }
+    next
 }

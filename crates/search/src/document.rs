@@ -1,0 +1,131 @@
+//! The weighted terms of one tool spec.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use toolwright_core::ToolSpec;
+
+use crate::words::{is_stop_word, stem, words};
+
+// Limits, because specs may come from foreign servers.
+const MAX_TERMS: usize = 300;
+const MAX_PARAMS: usize = 64;
+const MAX_OPTIONS: usize = 16;
+const MAX_SUBSCHEMAS: usize = 64;
+const MAX_TEXT: usize = 1_000;
+const MAX_NAME: usize = 64;
+
+/// How much a word counts by the part of the spec it stands in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weight {
+    /// What one occurrence adds to the term frequency.
+    pub(crate) frequency: f32,
+    /// How much a match is evidence for the tool.
+    pub(crate) evidence: f32,
+}
+
+/// The whole name, as in "call get_weather".
+const WHOLE_NAME: Weight = Weight::new(20.0, 5.0);
+const NAME: Weight = Weight::new(3.0, 1.0);
+const DESCRIPTION: Weight = Weight::new(1.0, 0.6);
+pub(crate) const PARAM: Weight = Weight::new(1.0, 0.4);
+const PARAM_DESCRIPTION: Weight = Weight::new(0.4, 0.3);
+
+impl Weight {
+    const fn new(frequency: f32, evidence: f32) -> Self {
+        Self {
+            frequency,
+            evidence,
+        }
+    }
+}
+
+/// The terms of one tool spec.
+#[derive(Default)]
+pub(crate) struct Document {
+    /// The sum of the frequencies and the greatest evidence of each stem.
+    pub(crate) terms: HashMap<String, Weight>,
+    /// The sum of all frequencies.
+    pub(crate) length: f32,
+    /// The size of the text that was read.
+    pub(crate) bytes: usize,
+}
+
+impl Document {
+    pub(crate) fn new(spec: &ToolSpec) -> Self {
+        let mut document = Self::default();
+        let root = spec.input.as_value();
+        let properties = root.get("properties").and_then(Value::as_object);
+        let properties = || properties.into_iter().flatten().take(MAX_PARAMS);
+        let named: Vec<String> = properties()
+            .flat_map(|(name, _)| words(head(name, MAX_NAME)))
+            .collect();
+        // `get_city_time` with a parameter `city` is about times: "city" only names what it requires.
+        let name_weight = |word: &str| match named.iter().any(|name| name == word) {
+            true => PARAM,
+            false => NAME,
+        };
+        let name = spec.name.as_str();
+        document.add(name, name_weight);
+        if words(name).len() > 1 {
+            document.terms.insert(name.to_lowercase(), WHOLE_NAME);
+        }
+        document.add(spec.title.as_deref().unwrap_or_default(), name_weight);
+        document.add(&spec.description, |_| DESCRIPTION);
+        for word in &named {
+            document.add_word(word, PARAM);
+        }
+        for (_, schema) in properties() {
+            let description = schema.get("description").and_then(Value::as_str);
+            document.add(description.unwrap_or_default(), |_| PARAM_DESCRIPTION);
+            for option in options(root, schema) {
+                document.add(head(option, MAX_NAME), |_| PARAM_DESCRIPTION);
+            }
+        }
+        document
+    }
+
+    fn add(&mut self, text: &str, weight: impl Fn(&str) -> Weight) {
+        let text = head(text, MAX_TEXT);
+        self.bytes += text.len();
+        // Text in backticks is an example or the name of something else.
+        for word in text.split('`').step_by(2).flat_map(words) {
+            self.add_word(&word, weight(&word));
+        }
+    }
+
+    fn add_word(&mut self, word: &str, weight: Weight) {
+        if self.terms.len() >= MAX_TERMS || word.len() > MAX_NAME || is_stop_word(word) {
+            return;
+        }
+        self.length += weight.frequency;
+        let term = self.terms.entry(stem(word)).or_default();
+        term.frequency += weight.frequency;
+        term.evidence = term.evidence.max(weight.evidence);
+    }
+}
+
+/// Returns the strings that a parameter's schema lists, itself or where it refers to.
+fn options<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s str> {
+    let mut options = Vec::new();
+    let mut open = vec![schema];
+    for _ in 0..MAX_SUBSCHEMAS {
+        let Some(schema) = open.pop() else { break };
+        let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+        let values = list("enum").into_iter().flatten();
+        let values = values.chain(schema.get("const")).take(MAX_OPTIONS);
+        options.extend(values.filter_map(Value::as_str));
+        let branches = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(list);
+        open.extend(branches.flatten().take(MAX_OPTIONS));
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let path = reference.and_then(|reference| reference.strip_prefix('#'));
+        open.extend(path.and_then(|path| root.pointer(path)));
+    }
+    options.truncate(MAX_OPTIONS);
+    options
+}
+
+fn head(text: &str, max: usize) -> &str {
+    text.get(..text.floor_char_boundary(max))
+        .unwrap_or_default()
+}
