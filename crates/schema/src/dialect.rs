@@ -7,7 +7,7 @@ use std::{fmt, ptr, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use crate::{nearest, pass::Pass};
+use crate::{lower::pass::Pass, nearest};
 
 mod anthropic;
 mod google;

@@ -26,19 +26,13 @@
 mod tape;
 
 mod schema;
-mod violation;
 
-mod coerce;
-mod repair;
+mod arguments;
 
 mod normalise;
 
-mod closed_objects;
-mod type_coverage;
-
 mod dialect;
 mod lower;
-mod pass;
 
 mod provider_rules;
 
@@ -48,18 +42,20 @@ mod redact;
 
 mod sample;
 
+pub use arguments::{
+    coerce::{Coercion, coerce},
+    repair::{RepairError, Repaired, repair},
+};
 pub use canonical_json::canonical_json;
-pub use closed_objects::close_objects;
-pub use coerce::{Coercion, coerce};
 pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
 pub use nearest::{fold_name, nearest};
 pub use normalise::{SchemaFix, normalise};
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
-pub use repair::{RepairError, Repaired, repair};
 pub use sample::Sampler;
-pub use schema::{Schema, SchemaError};
+pub use schema::{
+    Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,
+    violation::Violation,
+};
 pub use tape::{InputLimits, Node, ParseError, ReadError, Tape};
-pub use type_coverage::is_enforced_by_type;
-pub use violation::Violation;

@@ -8,6 +8,7 @@ mod keyword_lookup;
 mod keyword_set;
 mod lift;
 mod loss;
+pub(crate) mod pass;
 mod path;
 mod prescan;
 mod state;

@@ -3,23 +3,16 @@
 //! What cannot be understood is refused with its place: a definition that is quietly emptied would be called without the
 //! arguments it needs.
 
-mod bare_properties;
 mod keyword_table;
 mod keyword_values;
 mod legacy_keywords;
 mod literal_values;
-mod nullable;
-mod property_map;
-mod required_flag;
-mod required_list;
+mod properties;
 mod root;
 mod size_limit;
 mod subschemas;
 mod tuple_items;
-mod type_expression;
-mod type_keyword;
-mod type_names;
-mod type_parser;
+mod types;
 
 use std::fmt;
 
@@ -27,7 +20,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::SchemaError;
+use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
+use types::{nullable, type_expression, type_keyword, type_names, type_parser};
 
 /// One thing that was read otherwise than it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -165,7 +160,7 @@ impl Normaliser {
 
     /// A value as it is shown to people: short, and without secrets.
     fn excerpt(&self, value: &Value) -> String {
-        crate::violation::excerpt(value, &self.path)
+        crate::schema::violation::excerpt(value, &self.path)
     }
 }
 

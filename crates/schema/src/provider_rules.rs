@@ -10,31 +10,22 @@ use serde_json::Value;
 
 use crate::Dialect;
 
+mod checks;
+mod providers;
 mod report;
 mod size_limit;
 mod subschemas;
 
-mod definition_refs;
-mod keywords;
-mod local_refs;
-mod meta_schema;
-mod object_properties;
-mod pattern;
-mod root;
-mod value_types;
-
-mod anthropic;
-mod google;
-mod mcp;
-mod ollama;
-mod openai;
-mod other_providers;
-mod portable;
 mod tool_names;
 
 #[cfg(test)]
 mod tests;
 
+use checks::{
+    definition_refs, keywords, local_refs, meta_schema, object_properties, pattern, root,
+    value_types,
+};
+use providers::{anthropic, google, mcp, ollama, openai, other_providers, portable};
 pub use tool_names::validate_tools_for;
 
 /// One thing a provider would not accept.

@@ -3,23 +3,17 @@
 //! Keywords are read one by one and may contradict each other, so a value is drawn, shown to the validator, and drawn anew
 //! where the validator finds fault. What comes out as valid has therefore always passed the validator.
 
-mod array;
 mod constraints;
-mod format;
 mod generator;
 mod min_size;
 mod mutate;
-mod number;
-mod object;
-mod pattern;
 mod plan;
 mod refs;
 mod rng;
 mod schema_cache;
-mod schema_values;
-mod text;
 mod type_set;
 mod validation_cost;
+mod values;
 
 use serde_json::Value;
 
@@ -28,6 +22,7 @@ use generator::Generator;
 use plan::SamplePlan;
 use rng::{Rng, ValueLocation, combine_seeds};
 use schema_cache::SchemaCache;
+use values::{array, format, number, pattern};
 
 /// How often a value is drawn anew before giving up.
 const MAX_ATTEMPTS: u32 = 64;

@@ -1,5 +1,9 @@
 //! The canonical schema of a tool and its verdict on arguments.
 
+pub(crate) mod closed_objects;
+pub(crate) mod type_coverage;
+pub(crate) mod violation;
+
 use std::{
     fmt,
     sync::{Arc, OnceLock},
@@ -15,8 +19,8 @@ use serde_json::Value;
 use crate::{
     Dialect, InputLimits, LowerError, Lowered, Node, ParseError, Tape, Violation, dialect,
     tape::TapeJson,
-    violation::{self, invalid_schema_violation},
 };
+use violation::invalid_schema_violation;
 
 /// A JSON Schema, cheap to clone, compiled when it is first needed.
 ///

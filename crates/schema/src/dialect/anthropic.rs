@@ -4,7 +4,7 @@ use super::{
     ANY_JSON_SCHEMA, Dialect, DialectRules, EnumValues, NameRule, StrictBudget, StrictMode,
     is_word_or_dash,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
     one_of, refs, root, strict_budget, tuples, types, unions, unsupported_keywords,
 };

@@ -4,7 +4,7 @@ use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
     is_word_char,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, item_counts,
     nulls, objects, one_of, parameter_names, property_order, refs, root, tuples, types, unions,
     unsupported_keywords,

@@ -1,7 +1,7 @@
 //! Ollama, which drops in silence whatever its own structures have no field for.
 
 use super::{ANY_JSON_SCHEMA, DialectRules};
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, conditions, constants, enums, nulls, one_of, refs, root, tuples,
     types, unions, unsupported_keywords,
 };

@@ -1,7 +1,7 @@
 //! OpenAI: anything goes, unless strict mode holds the model to the schema.
 
 use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, SizeLimits, StrictMode};
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
     one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
 };

@@ -4,7 +4,7 @@ use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, StrictMode, WORD_OR_DASH_64,
     is_word_or_dash,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
     one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
 };

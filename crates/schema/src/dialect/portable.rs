@@ -4,7 +4,7 @@ use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
     is_word_char,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, conditions, constants, enums, nulls, objects, one_of,
     parameter_names, refs, root, tuples, types, unions, unsupported_keywords,
 };

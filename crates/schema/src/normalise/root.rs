@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
+use crate::normalise::{
     NormaliseResult, Normaliser, bare_properties,
     keyword_table::{KeywordValue, keyword_value},
     literal_values, size_limit,

@@ -5,20 +5,10 @@ use serde_json::{Value, json};
 use super::{Rejection, check_for_dialect, validate_for};
 use crate::Dialect;
 
-mod anthropic;
 mod any_input;
 mod common_strict_rules;
 mod cross_dialect_properties;
-mod deepseek;
-mod google;
-mod google_openapi;
-mod mcp;
-mod ollama;
-mod openai;
-mod openai_budget;
-mod openai_strict;
-mod other_providers;
-mod portable;
+mod providers;
 mod reported_issues;
 mod tool_names;
 

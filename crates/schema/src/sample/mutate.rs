@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{
+use crate::sample::{
     array::ArrayShape, constraints::ValueConstraints, number::NumberRange, rng::Rng,
     type_set::TypeSet,
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::violation::resolve_local_ref;
+use crate::schema::violation::resolve_local_ref;
 
 /// The subschemas that references of one schema can name.
 pub(super) struct RefResolver<'s> {

@@ -1,0 +1,47 @@
+//! Where list lengths are bounded in sum, the longest bounds go into words.
+
+use serde_json::Value;
+
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, Severity, cost};
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let Some(most) = draft.rules.max_items_total else {
+        return Ok(());
+    };
+    if !draft.contains_any_keyword(&["maxItems"]) {
+        return Ok(());
+    }
+    let mut bounds: Vec<u64> = Vec::new();
+    cost::for_each_max_items(&draft.schema, &mut |bound| bounds.push(bound));
+    bounds.sort_unstable();
+    let mut left = most;
+    let mut too_long = None;
+    for bound in bounds {
+        match left.checked_sub(bound) {
+            Some(rest) => left = rest,
+            None => {
+                too_long = Some(bound);
+                break;
+            }
+        }
+    }
+    let Some(too_long) = too_long else {
+        return Ok(());
+    };
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let bound = members.keyword("maxItems").and_then(Value::as_u64);
+        let Some(bound) = bound.filter(|bound| *bound >= too_long) else {
+            return;
+        };
+        members.remove_keyword("maxItems");
+        match describe_keyword("maxItems", &Value::from(bound)) {
+            Some(words) => spot.move_to_description(members, "maxItems", words),
+            None => spot.report_loss("maxItems", Severity::Wider, None),
+        }
+    });
+    Ok(())
+}

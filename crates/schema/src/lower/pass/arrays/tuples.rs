@@ -1,0 +1,223 @@
+//! Arrays whose elements differ by place become arrays of any of them, or take the form of Draft 7.
+
+use serde_json::{Map, Value, json};
+
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::pass::conditions::{
+    admits_anything, admits_nothing, as_count, describe_value, lower_maximum,
+};
+use crate::lower::pass::describe::truncated;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+    append_to_description,
+};
+
+/// More places are not described.
+const MAX_DESCRIBED_ITEMS: usize = 8;
+
+/// Longer descriptions of one place are cut.
+const MAX_SHOWN_CHARS: usize = 80;
+
+/// More alternatives are not offered.
+const MAX_BRANCHES: usize = 64;
+
+/// For dialects without `prefixItems`.
+pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(
+        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
+            "additionalItems",
+            "not",
+            "prefixItems",
+        ])),
+    ) {
+        return Ok(());
+    }
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let concerns = |(keyword, value): (&String, &Value)| match keyword.as_str() {
+            "additionalItems" | "prefixItems" => true,
+            "items" => value.is_array() || admits_nothing(value),
+            _ => false,
+        };
+        if members.iter().any(concerns) {
+            tuple_to_array(members, spot);
+        }
+    });
+    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf", "items", "maxItems"]));
+    Ok(())
+}
+
+/// For dialects with `prefixItems`, where nothing after it is said by the length.
+pub(crate) fn close_tuples(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"])))
+    {
+        return Ok(());
+    }
+    draft.visit_top_down(|schema, _| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if members.keyword("items").is_some_and(admits_nothing) {
+            members.remove_keyword("items");
+            let places = members
+                .keyword("prefixItems")
+                .and_then(Value::as_array)
+                .map_or(0, Vec::len);
+            lower_maximum(members, "maxItems", places as u64);
+        }
+    });
+    draft.note_added_keywords(KeywordSet::from_keywords(&["maxItems"]));
+    Ok(())
+}
+
+fn tuple_to_array(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let (mut places, rest) = take_item_schemas(members);
+    // Nothing follows an element that nothing can be.
+    let end = places.iter().position(admits_nothing);
+    places.truncate(end.unwrap_or(places.len()));
+    if end.is_some() || rest.as_ref().is_some_and(admits_nothing) {
+        lower_maximum(members, "maxItems", places.len() as u64);
+    }
+    let most = members
+        .keyword("maxItems")
+        .and_then(as_count)
+        .unwrap_or(u64::MAX);
+    let rest = match most > places.len() as u64 {
+        true => Some(rest.unwrap_or_else(|| json!({}))),
+        false => None,
+    };
+    places.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    if places.is_empty() {
+        if let Some(rest) = rest.filter(|rest| !admits_anything(rest)) {
+            members.set_keyword("items", rest);
+        }
+        return;
+    }
+    let words = describe_order(&places, rest.as_ref());
+    let all: Vec<Value> = places.into_iter().chain(rest).collect();
+    if let Some((first, others)) = all.split_first()
+        && others.iter().all(|other| other == first)
+    {
+        if !admits_anything(first) {
+            members.set_keyword("items", first.clone());
+        }
+        return;
+    }
+    let same = all
+        .first()
+        .map(without_annotations)
+        .is_some_and(|first| all.iter().all(|other| without_annotations(other) == first));
+    if let Some(items) = item_union(all, same) {
+        members.set_keyword("items", items);
+    }
+    append_to_description(members, &words);
+    let severity = if same {
+        Severity::Note
+    } else {
+        Severity::Wider
+    };
+    spot.report_loss("prefixItems", severity, Some(words));
+}
+
+/// Takes out the schemas by place, and the one of the elements after them.
+fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
+    let [first, items, additional] =
+        ["prefixItems", "items", "additionalItems"].map(|keyword| members.remove_keyword(keyword));
+    match (first, items) {
+        (_, Some(Value::Array(places))) => (places, additional),
+        (Some(Value::Array(places)), rest) => (places, rest),
+        (_, rest) => (Vec::new(), rest),
+    }
+}
+
+/// A schema without what only informs.
+fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
+    let members = schema.as_object().into_iter().flatten();
+    members
+        .filter(|(keyword, _)| is_assertion(keyword))
+        .collect()
+}
+
+/// The schema of an element at any place; `None` for anything.
+fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
+    if all.iter().any(admits_anything) {
+        return None;
+    }
+    let mut distinct: Vec<Value> = Vec::new();
+    for part in all {
+        if !distinct.contains(&part) {
+            distinct.push(part);
+        }
+        if distinct.len() > MAX_BRANCHES && !same {
+            return None;
+        }
+    }
+    if same || distinct.len() == 1 {
+        let mut one = distinct.into_iter().next()?;
+        // What it informs of is only true of its own place.
+        if let (true, Some(members)) = (same, one.as_object_mut()) {
+            members.retain(|keyword, _| is_assertion(keyword));
+        }
+        return Some(one);
+    }
+    Some(json!({"anyOf": distinct}))
+}
+
+/// `in this order: a string, then an integer`.
+fn describe_order(places: &[Value], rest: Option<&Value>) -> String {
+    let mut told: Vec<String> = places
+        .iter()
+        .take(MAX_DESCRIBED_ITEMS)
+        .map(describe_element)
+        .collect();
+    if places.len() > MAX_DESCRIBED_ITEMS {
+        told.push("…".to_owned());
+    }
+    match rest {
+        Some(rest) if admits_anything(rest) => told.push("anything after that".to_owned()),
+        Some(rest) => told.push(format!(
+            "each further item {}",
+            self::describe_element(rest)
+        )),
+        None => {}
+    }
+    format!("in this order: {}", told.join(", then "))
+}
+
+fn describe_element(element: &Value) -> String {
+    match element.keyword("description").and_then(Value::as_str) {
+        Some(description) => format!(
+            "{} ({})",
+            describe_value(element),
+            truncated(description.trim(), MAX_SHOWN_CHARS)
+        ),
+        None => describe_value(element),
+    }
+}
+
+/// For a dialect that reads schemas as Draft 7.
+pub(crate) fn tuples_to_draft_7(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["prefixItems"]) {
+        return Ok(());
+    }
+    draft.visit_top_down(|schema, _| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let Some(Value::Array(places)) = members.remove_keyword("prefixItems") else {
+            return;
+        };
+        // Draft 7 does not know `prefixItems` and wants no empty list; beside a list, it meant nothing before.
+        if places.is_empty() || members.keyword("items").is_some_and(Value::is_array) {
+            return;
+        }
+        members.remove_keyword("additionalItems");
+        if let Some(rest) = members.set_keyword("items", Value::Array(places)) {
+            members.set_keyword("additionalItems", rest);
+        }
+    });
+    draft.invalidate_keywords();
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! A schema that is larger than the dialect allows is made smaller, if that can be done.
+
+use std::{cmp::Reverse, collections::HashSet};
+
+use serde_json::{Map, Value};
+
+use crate::dialect::SizeLimits;
+use crate::lower::pass::describe::describe_schema;
+use crate::lower::pass::enums;
+use crate::lower::pass::json_text::{self, single_type};
+use crate::lower::{
+    KeywordLookup, LowerError, LoweringState, SchemaCursor, Severity, SubschemaShape,
+    for_each_subschema, subschema_shape,
+};
+
+/// An enum of more strings is a long one.
+const LONG_ENUM_THRESHOLD: usize = 250;
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let budget = draft.rules.size_limits;
+    let mut size = SchemaSize::default();
+    size.measure(&draft.schema, 0, &budget);
+    if exceeded_limit(budget.max_depth, size.depth).is_some() {
+        let most = budget.max_depth.unwrap_or(usize::MAX);
+        let (schema, mut spot) = draft.root();
+        flatten_below_depth(schema, &mut spot, 0, most);
+        size = SchemaSize::default();
+        size.measure(&draft.schema, 0, &budget);
+    }
+    if size.long_enum || exceeded_limit(budget.max_enum_values, size.enum_values).is_some() {
+        drop_enums(draft, &budget);
+        size = SchemaSize::default();
+        size.measure(&draft.schema, 0, &budget);
+    }
+    let refused = |has: usize, of: &str, most: usize| {
+        Err(LowerError::new(
+            "",
+            format!("it has {has} {of}, of which {most} are allowed"),
+        ))
+    };
+    if let Some(most) = exceeded_limit(budget.max_properties, size.properties) {
+        return refused(size.properties, "properties", most);
+    }
+    if let Some(most) = exceeded_limit(budget.max_characters, size.characters) {
+        return refused(
+            size.characters,
+            "characters in its names and enum values",
+            most,
+        );
+    }
+    Ok(())
+}
+
+/// The bound that is exceeded.
+fn exceeded_limit(most: Option<usize>, has: usize) -> Option<usize> {
+    most.filter(|most| has > *most)
+}
+
+/// How large a schema is, as its dialect counts.
+#[derive(Default)]
+struct SchemaSize {
+    depth: usize,
+    properties: usize,
+    characters: usize,
+    enum_values: usize,
+    long_enum: bool,
+}
+
+impl SchemaSize {
+    fn measure(&mut self, schema: &Value, level: usize, budget: &SizeLimits) {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let level = level + usize::from(is_container(members));
+        self.depth = self.depth.max(level);
+        for (keyword, value) in members {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(named)) => {
+                    self.properties += named.len();
+                    self.add_names(named);
+                }
+                ("$defs", Value::Object(named)) => self.add_names(named),
+                ("enum", Value::Array(values)) => {
+                    self.enum_values += values.len();
+                    self.characters += values.iter().map(value_length).sum::<usize>();
+                    self.long_enum |= is_too_long(values, budget.max_long_enum_characters);
+                }
+                _ => {}
+            }
+            // Each definition is counted for itself.
+            let level = if keyword == "$defs" { 0 } else { level };
+            match (subschema_shape(keyword), value) {
+                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
+                    self.measure(value, level, budget)
+                }
+                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
+                    parts
+                        .iter()
+                        .for_each(|part| self.measure(part, level, budget));
+                }
+                (SubschemaShape::Map, Value::Object(parts)) => {
+                    parts
+                        .values()
+                        .for_each(|part| self.measure(part, level, budget));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_names(&mut self, named: &Map<String, Value>) {
+        self.characters += named.keys().map(String::len).sum::<usize>();
+    }
+}
+
+fn is_container(schema: &Map<String, Value>) -> bool {
+    matches!(single_type(schema), Some("array" | "object"))
+}
+
+/// Writes what lies too deep as JSON text.
+fn flatten_below_depth(schema: &mut Value, spot: &mut SchemaCursor<'_>, level: usize, most: usize) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    let level = level + usize::from(is_container(members));
+    if level > most {
+        return replace_by_json_text(schema, spot);
+    }
+    for_each_subschema(schema, spot, &mut |part, spot| {
+        let level = if spot.path.is_definition() { 0 } else { level };
+        flatten_below_depth(part, spot, level, most);
+    });
+    if let Value::Object(members) = schema {
+        json_text::merge_string_branches(members);
+    }
+}
+
+pub(crate) fn replace_by_json_text(schema: &mut Value, spot: &mut SchemaCursor<'_>) {
+    let words = format!("{}, as JSON text", describe_schema(schema));
+    if let Value::Object(members) = schema {
+        json_text::replace_by_json_text(members, &words);
+        spot.report_loss("type", Severity::Wider, Some(words));
+    }
+}
+
+/// Gives up long enums, then those with the most values until the rest fits.
+fn drop_enums(draft: &mut LoweringState, budget: &SizeLimits) {
+    let mut enums: Vec<(usize, String)> = Vec::new();
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let Some(Value::Array(values)) = members.keyword("enum") else {
+            return;
+        };
+        if is_too_long(values, budget.max_long_enum_characters) {
+            enums::move_enum_to_description(members, spot);
+        } else {
+            enums.push((values.len(), spot.path.to_json_pointer()));
+        }
+    });
+    let mut left = enums.iter().map(|(values, _)| values).sum();
+    enums.sort_by_key(|(values, _)| Reverse(*values));
+    enums.retain(|(values, _)| {
+        let goes = exceeded_limit(budget.max_enum_values, left).is_some();
+        left -= if goes { *values } else { 0 };
+        goes
+    });
+    let gone: HashSet<String> = enums.into_iter().map(|(_, path)| path).collect();
+    draft.visit_top_down(|schema, spot| {
+        if let Value::Object(members) = schema
+            && members.has_keyword("enum")
+            && gone.contains(&spot.path.to_json_pointer())
+        {
+            enums::move_enum_to_description(members, spot);
+        }
+    });
+}
+
+fn is_too_long(values: &[Value], most: Option<usize>) -> bool {
+    values.len() > LONG_ENUM_THRESHOLD
+        && values.iter().all(Value::is_string)
+        && exceeded_limit(most, values.iter().map(value_length).sum()).is_some()
+}
+
+/// Counted in bytes, which are never fewer than characters.
+fn value_length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        other => other.to_string().len(),
+    }
+}

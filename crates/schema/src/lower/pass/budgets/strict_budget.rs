@@ -1,0 +1,119 @@
+//! A schema that alone would use more than all strict tools of a request may share says it with less.
+//!
+//! What may be left out becomes null, as long as there is room for unions: that loses nothing. Then the heaviest properties
+//! are written as JSON text.
+
+use serde_json::{Map, Value, json};
+
+use super::size_limits::replace_by_json_text;
+use crate::lower::pass::json_text;
+use crate::lower::pass::optional_as_null::allow_null_for_absent;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, PathSegment,
+    SchemaCursor, cost::schema_cost,
+};
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let budget = draft.rules.strict_mode.request_budget;
+    let weight = schema_cost(&draft.schema);
+    if let (Some(optional), Some(unions)) =
+        (budget.max_optional_parameters, budget.max_union_parameters)
+    {
+        let mut over = weight.optional.saturating_sub(optional);
+        let mut room = unions.saturating_sub(weight.unions);
+        // Those that are unions already cost none.
+        for cost in [0, 1] {
+            if over == 0 {
+                break;
+            }
+            draft.visit_top_down(|schema, spot| {
+                if let Value::Object(members) = schema {
+                    require_optional(members, spot, cost, &mut over, &mut room);
+                }
+            });
+        }
+        draft.note_added_keywords(
+            KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE),
+        );
+    }
+    loop {
+        let weight = schema_cost(&draft.schema);
+        let over = |has: usize, most: Option<usize>| most.is_some_and(|most| has > most);
+        let (optional, unions) = (
+            over(weight.optional, budget.max_optional_parameters),
+            over(weight.unions, budget.max_union_parameters),
+        );
+        if !optional && !unions {
+            return Ok(());
+        }
+        let mut heaviest = (0, String::new());
+        draft.visit_top_down(|schema, spot| {
+            let path = spot.path.to_json_pointer();
+            let is_property = path.rsplit('/').nth(1) == Some("properties");
+            let weight = schema_cost(schema);
+            let own = usize::from(
+                schema.keyword("anyOf").is_some()
+                    || schema.keyword("type").is_some_and(Value::is_array),
+            );
+            let relief = usize::from(optional) * weight.optional
+                + usize::from(unions) * (weight.unions + own);
+            if is_property && relief > heaviest.0 {
+                heaviest = (relief, path);
+            }
+        });
+        let (relief, path) = heaviest;
+        if relief == 0 {
+            return Err(LowerError::new(
+                "",
+                format!(
+                    "it has {} optional parameters and {} unions, and strict tools may have {} and {}",
+                    weight.optional,
+                    weight.unions,
+                    budget.max_optional_parameters.unwrap_or(usize::MAX),
+                    budget.max_union_parameters.unwrap_or(usize::MAX),
+                ),
+            ));
+        }
+        draft.visit_top_down(|schema, spot| {
+            if spot.path.to_json_pointer() == path {
+                replace_by_json_text(schema, spot);
+            }
+            if let Value::Object(members) = schema {
+                json_text::merge_string_branches(members);
+            }
+        });
+    }
+}
+
+/// Requires optional properties that cost so many unions, while that is needed and there is room.
+fn require_optional(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    cost: usize,
+    over: &mut usize,
+    room: &mut usize,
+) {
+    let mut required = match schema.keyword("required") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
+        return;
+    };
+    let before = required.len();
+    for (name, part) in properties {
+        let Value::Object(part) = part else { continue };
+        let costs = usize::from(!part.has_keyword("anyOf"));
+        if *over == 0 || costs != cost || cost > *room || required.iter().any(|other| other == name)
+        {
+            continue;
+        }
+        allow_null_for_absent(part, &mut spot.child("properties", PathSegment::Name(name)));
+        required.push(json!(name));
+        *over -= 1;
+        *room -= cost;
+    }
+    if required.len() > before {
+        schema.set_keyword("required", Value::Array(required));
+    }
+}

@@ -1,0 +1,191 @@
+//! `allOf` becomes one schema that says the same.
+
+mod merge;
+
+use serde_json::{Map, Value};
+
+use super::one_of::are_disjoint;
+use crate::lower::pass::applies_to::{has_no_assertions, is_assertion};
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
+};
+
+pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
+
+/// Keywords through which another schema speaks about the same value.
+const SAME_VALUE_KEYWORDS: [&str; 9] = [
+    "$dynamicRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "else",
+    "if",
+    "oneOf",
+    "then",
+];
+
+/// How often what opening a reference brought in is joined again.
+const MAX_ROUNDS: usize = 4;
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
+        return Ok(());
+    }
+    for _ in 0..MAX_ROUNDS {
+        let mut open = false;
+        let definitions = draft.schema.keyword("$defs").cloned().unwrap_or_default();
+        draft.visit_bottom_up(|schema, spot| {
+            if let Value::Object(members) = schema {
+                if members.has_keyword("allOf") {
+                    merge_all_of(members, spot, &definitions);
+                    open = true;
+                }
+                if members.has_keyword("unevaluatedProperties")
+                    || members.has_keyword("unevaluatedItems")
+                {
+                    resolve_unevaluated(members);
+                }
+            }
+        });
+        draft.invalidate_keywords();
+        if open {
+            draft.check_size()?;
+        }
+        if !open || definitions.is_null() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Merges the parts of an `allOf` into the schema it stands in.
+fn merge_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
+        return;
+    };
+    // What is not evaluated is settled when everything that evaluates has come together.
+    let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
+        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
+    let mut merge = SchemaMerger::new(definitions);
+    let mut whole = schema.clone();
+    for part in parts.iter().filter_map(Value::as_object) {
+        if has_no_assertions(&whole) {
+            let told = std::mem::replace(&mut whole, part.clone());
+            whole = with_annotations(whole, told);
+        } else {
+            whole = merge.merge(whole, part.clone());
+        }
+    }
+    let keeps = spot
+        .rules
+        .keywords
+        .is_none_or(|kept| kept.contains(&"allOf"));
+    if !merge.conflicts.is_empty() && keeps {
+        schema.set_keyword("allOf", Value::Array(parts));
+    } else {
+        for Conflict { keyword, value } in merge.conflicts {
+            match describe_keyword(&keyword, &value) {
+                Some(words) => spot.move_to_description(&mut whole, &keyword, words),
+                None => spot.report_loss(&keyword, Severity::Wider, None),
+            }
+        }
+        *schema = whole;
+    }
+    for (keyword, value) in unevaluated {
+        if let Some(value) = value {
+            schema.set_keyword(keyword, value);
+        }
+    }
+}
+
+/// One schema with what is told about it from outside; a reference takes nothing beside it.
+pub(crate) fn with_annotations(
+    mut schema: Map<String, Value>,
+    told: Map<String, Value>,
+) -> Map<String, Value> {
+    if schema.has_keyword("$ref") && !told.is_empty() {
+        let mut wrapped = told;
+        wrapped.set_keyword("anyOf", Value::Array(vec![Value::Object(schema)]));
+        return wrapped;
+    }
+    schema.extend(told);
+    schema
+}
+
+/// Where nothing else speaks about the same value, what is not evaluated is what is additional.
+pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
+    if let Some(Value::Bool(false)) = schema.keyword("unevaluatedProperties")
+        && !schema.has_keyword("additionalProperties")
+    {
+        distribute_closing(schema);
+    }
+    if SAME_VALUE_KEYWORDS
+        .iter()
+        .any(|keyword| schema.has_keyword(keyword))
+    {
+        return;
+    }
+    if let Some(value) = schema.remove_keyword("unevaluatedProperties")
+        && !schema.has_keyword("additionalProperties")
+    {
+        schema.set_keyword("additionalProperties", value);
+    }
+    if !schema.has_keyword("contains")
+        && let Some(value) = schema.remove_keyword("unevaluatedItems")
+        && !schema.has_keyword("items")
+    {
+        schema.set_keyword("items", value);
+    }
+}
+
+/// A closed object that is one of several: each alternative says all of it, and is closed itself.
+///
+/// Where only one of them can be meant, only one evaluates properties, and this is exact.
+fn distribute_closing(schema: &mut Map<String, Value>) {
+    let in_place: Vec<&str> = SAME_VALUE_KEYWORDS
+        .into_iter()
+        .filter(|keyword| schema.has_keyword(keyword))
+        .collect();
+    if in_place != ["oneOf"] {
+        return;
+    }
+    let Some(Value::Array(branches)) = schema.keyword("oneOf") else {
+        return;
+    };
+    let plain = |branch: &Value| {
+        branch.as_object().is_some_and(|branch| {
+            !SAME_VALUE_KEYWORDS
+                .iter()
+                .any(|keyword| branch.has_keyword(keyword))
+                && !branch.has_keyword("unevaluatedProperties")
+                && branch
+                    .keyword("additionalProperties")
+                    .is_none_or(|value| value == &Value::Bool(false))
+        })
+    };
+    // Closing alternatives could tell apart what was refused for fitting two of them.
+    if !branches.iter().all(plain) || !are_disjoint(branches, schema) {
+        return;
+    }
+    let mut base = schema.clone();
+    base.retain(|keyword, _| {
+        is_assertion(keyword) && keyword != "oneOf" && keyword != "unevaluatedProperties"
+    });
+    let mut merge = SchemaMerger::new(&Value::Null);
+    let closed: Vec<Value> = branches
+        .iter()
+        .filter_map(Value::as_object)
+        .map(|branch| {
+            let mut both = merge.merge(branch.clone(), base.clone());
+            both.entry("additionalProperties")
+                .or_insert(Value::Bool(false));
+            Value::Object(both)
+        })
+        .collect();
+    if merge.conflicts.is_empty() {
+        schema.retain(|keyword, _| !is_assertion(keyword));
+        schema.set_keyword("oneOf", Value::Array(closed));
+    }
+}

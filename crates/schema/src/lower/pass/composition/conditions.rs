@@ -1,0 +1,227 @@
+//! Conditions between values, for which dialects have no keyword, are said in other keywords or in the description.
+//!
+//! Everything here stands for a refusal, so that leaving it out admits more; what it meant is told instead. Schemas in `not`
+//! and `if` turn that around, which is why they are judged as a whole and never walked into.
+
+mod arrays;
+mod negations;
+mod objects;
+mod sentences;
+
+use serde_json::{Map, Value};
+
+use crate::lower::pass::applies_to::has_no_assertions;
+use crate::lower::pass::booleans::never_valid_error;
+use crate::lower::pass::constants::make_unsatisfiable;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+};
+
+pub(crate) use sentences::describe_value;
+
+/// More things of one kind are not told.
+const MAX_DESCRIBED: usize = 12;
+
+/// Keywords about which there is something to do wherever they stand; with others it depends on what no value fits, which
+/// is said by `not` or a boolean.
+const CONDITION_KEYWORDS: [&str; 18] = [
+    "contains",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "maxProperties",
+    "minContains",
+    "minProperties",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
+/// What may be said instead.
+const WRITTEN_KEYWORDS: [&str; 6] = [
+    "additionalProperties",
+    "anyOf",
+    "enum",
+    "items",
+    "maxItems",
+    "minItems",
+];
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if admits_nothing(&draft.schema) {
+        return Err(never_valid_error());
+    }
+    if !draft.contains_any(
+        KeywordSet::from_keywords(&CONDITION_KEYWORDS).union(KeywordSet::BOOLEAN_SCHEMA),
+    ) {
+        return Ok(());
+    }
+    let mut copied = false;
+    draft.visit_top_down(|schema, spot| {
+        if let Value::Object(members) = schema
+            && members
+                .iter()
+                .any(|(keyword, value)| is_condition(keyword, value))
+        {
+            copied |= rewrite_conditions(members, spot);
+        }
+    });
+    draft.note_added_keywords(
+        KeywordSet::NON_SCHEMA_ITEMS
+            .union(KeywordSet::NULL_TYPE)
+            .union(KeywordSet::from_keywords(&WRITTEN_KEYWORDS)),
+    );
+    if copied { draft.check_size() } else { Ok(()) }
+}
+
+/// Whether a schema that no value fits is all that is meant.
+pub(crate) fn admits_nothing(schema: &Value) -> bool {
+    match schema {
+        Value::Bool(flag) => !flag,
+        // Schemas are small: looking through them is faster than looking up.
+        Value::Object(members) => members
+            .iter()
+            .any(|(keyword, part)| keyword == "not" && admits_anything(part)),
+        _ => false,
+    }
+}
+
+/// Whether every value fits.
+pub(crate) fn admits_anything(schema: &Value) -> bool {
+    match schema {
+        Value::Bool(flag) => *flag,
+        Value::Object(members) => has_no_assertions(members),
+        _ => false,
+    }
+}
+
+/// Whether there is something to do about a keyword.
+fn is_condition(keyword: &str, value: &Value) -> bool {
+    match keyword {
+        // By far the most frequent.
+        "type" | "description" => false,
+        "additionalItems" | "additionalProperties" | "items" => {
+            value.is_object() && admits_nothing(value)
+        }
+        "anyOf" | "prefixItems" => value
+            .as_array()
+            .is_some_and(|parts| parts.iter().any(admits_nothing)),
+        "properties" => value
+            .as_object()
+            .is_some_and(|parts| parts.values().any(admits_nothing)),
+        keyword => CONDITION_KEYWORDS.contains(&keyword),
+    }
+}
+
+/// Returns whether schemas were copied.
+fn rewrite_conditions(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> bool {
+    // First what counts the others' work, and what no value fits: a branch must not lose its `not` before its parent saw it.
+    objects::resolve_unevaluated_properties(members, spot);
+    arrays::resolve_unevaluated_items(members, spot);
+    prune_unsatisfiable(members);
+    negations::remove_unsatisfiable_properties(members, spot);
+    negations::rewrite_not(members, spot);
+    negations::describe_if_then_else(members, spot);
+    negations::describe_second_union(members, spot);
+    objects::rewrite_dependencies(members, spot);
+    let copied = objects::rewrite_property_names(members, spot);
+    objects::rewrite_pattern_properties(members, spot);
+    objects::describe_property_counts(members, spot);
+    arrays::describe_contains(members, spot);
+    arrays::describe_unique_items(members, spot);
+    copied
+}
+
+/// Says of alternatives and elements that no value fits what it means for the whole.
+fn prune_unsatisfiable(members: &mut Map<String, Value>) {
+    for keyword in ["additionalItems", "additionalProperties", "items"] {
+        if let Some(part @ Value::Object(_)) = members.keyword_mut(keyword)
+            && admits_nothing(part)
+        {
+            *part = Value::Bool(false);
+        }
+    }
+    if let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
+        branches.retain(|branch| !admits_nothing(branch));
+        if branches.is_empty() {
+            make_unsatisfiable(members);
+            return;
+        }
+    }
+    arrays::end_before_unsatisfiable(members);
+}
+
+/// Takes a keyword out, unless the dialect has it.
+fn take_unsupported(
+    members: &mut Map<String, Value>,
+    spot: &SchemaCursor<'_>,
+    keyword: &str,
+) -> Option<Value> {
+    if spot.rules.allows_keyword(keyword) {
+        None
+    } else {
+        members.remove_keyword(keyword)
+    }
+}
+
+/// Gives up what a keyword meant, of which the first few things are told.
+fn describe_loss(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    keyword: &str,
+    all: Vec<String>,
+) {
+    let more = all.len() > MAX_DESCRIBED;
+    for words in all.into_iter().take(MAX_DESCRIBED) {
+        spot.move_to_description(members, keyword, words);
+    }
+    if more {
+        spot.report_loss(keyword, Severity::Wider, None);
+    }
+}
+
+/// The names that `required` lists.
+fn required_names(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = members.keyword("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// A number of things; `2.0` is one too.
+pub(crate) fn as_count(value: &Value) -> Option<u64> {
+    let float = || {
+        value
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && *float >= 0.0)
+    };
+    value.as_u64().or_else(|| float().map(|float| float as u64))
+}
+
+/// Raises a lower bound.
+fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, least: u64) {
+    if members
+        .keyword(keyword)
+        .and_then(as_count)
+        .is_none_or(|given| given < least)
+    {
+        members.set_keyword(keyword, Value::from(least));
+    }
+}
+
+/// Lowers an upper bound.
+pub(crate) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, most: u64) {
+    if members
+        .keyword(keyword)
+        .and_then(as_count)
+        .is_none_or(|given| given > most)
+    {
+        members.set_keyword(keyword, Value::from(most));
+    }
+}

@@ -1,0 +1,222 @@
+//! What must not be: `not`, `if` … `then` … `else`, and properties that no value fits.
+
+use std::collections::HashSet;
+
+use jsonschema::json::cmp;
+use serde_json::{Map, Value, json};
+
+use super::sentences::{
+    describe_condition, describe_requirement, describe_value, describe_values, join_names,
+};
+use super::{admits_anything, admits_nothing, describe_loss, required_names, take_unsupported};
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::pass::constants::simplify_enum;
+use crate::lower::pass::constants::type_set::TypeSet;
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
+
+/// Longer lists are not compared value by value.
+const MAX_COMPARISONS: usize = 1 << 20;
+
+/// Takes out properties that no value fits: they need not be offered.
+pub(super) fn remove_unsatisfiable_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    let parts = members.keyword("properties").and_then(Value::as_object);
+    if !parts.is_some_and(|parts| parts.values().any(admits_nothing)) {
+        return;
+    }
+    let needed: HashSet<String> = required_names(members).map(str::to_owned).collect();
+    let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
+        && !members.has_keyword("patternProperties");
+    let mut forbidden = Vec::new();
+    if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
+        properties.retain(|name, part| {
+            let stays = !admits_nothing(part) || needed.contains(name);
+            if !stays {
+                forbidden.push(format!("`{name}` must not be given"));
+            }
+            stays
+        });
+    }
+    if !closed {
+        describe_loss(members, spot, "not", forbidden);
+    }
+}
+
+/// Narrows the type or the list of values where that says all of a `not`.
+pub(super) fn rewrite_not(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let Some(not) = take_unsupported(members, spot, "not") else {
+        return;
+    };
+    let single = std::slice::from_ref(&not);
+    let each = match asserted_keywords(&not).as_slice() {
+        ["anyOf"] => not
+            .keyword("anyOf")
+            .and_then(Value::as_array)
+            .map_or(single, Vec::as_slice),
+        _ => single,
+    };
+    for refused in each {
+        let possible = match asserted_keywords(refused).as_slice() {
+            [] if admits_nothing(refused) => true,
+            [] => false,
+            ["type"] => exclude_type(members, spot, refused),
+            ["enum" | "const"] | ["type", "enum" | "const"] | ["enum" | "const", "type"] => {
+                exclude_values(members, spot, refused)
+            }
+            ["not"] if admits_nothing(refused) => true,
+            _ => {
+                let words = describe_negation(refused);
+                spot.move_to_description(members, "not", words);
+                true
+            }
+        };
+        if !possible {
+            members.retain(|keyword, _| !is_assertion(keyword));
+            spot.move_to_description(members, "not", "must not be given".to_owned());
+            return;
+        }
+    }
+}
+
+/// The keywords of a schema that take part in its verdict.
+fn asserted_keywords(schema: &Value) -> Vec<&str> {
+    let keywords = schema.as_object().into_iter().flat_map(Map::keys);
+    keywords
+        .map(String::as_str)
+        .filter(|keyword| is_assertion(keyword))
+        .collect()
+}
+
+/// Refuses a type; returns whether any value is left.
+fn exclude_type(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    refused: &Value,
+) -> bool {
+    let kinds = refused
+        .keyword("type")
+        .map_or(TypeSet::NONE, TypeSet::from_type_keyword);
+    if let Some(Value::Array(values)) = members.keyword_mut("enum") {
+        values.retain(|value| !kinds.intersects(TypeSet::type_of(value)));
+        return simplify_enum(members);
+    }
+    let left = members.keyword("type").map(|kind| {
+        (
+            TypeSet::from_type_keyword(kind),
+            TypeSet::from_type_keyword(kind).difference(kinds),
+        )
+    });
+    match left {
+        Some((before, left)) if before == left => {}
+        Some((_, left)) if left.is_empty() => return false,
+        Some((_, left)) if let Some(kind) = left.to_type_keyword() => {
+            members.set_keyword("type", kind);
+        }
+        _ => spot.move_to_description(members, "not", describe_negation(refused)),
+    }
+    true
+}
+
+/// Refuses values; returns whether any other is left.
+fn exclude_values(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    refused: &Value,
+) -> bool {
+    let mut refused = refused.as_object().cloned().unwrap_or_default();
+    let Some(Value::Array(mut others)) = simplify_enum(&mut refused)
+        .then(|| refused.remove_keyword("enum"))
+        .flatten()
+    else {
+        return true;
+    };
+    if let Some(Value::Array(values)) = members.keyword_mut("enum")
+        && values.len().saturating_mul(others.len()) <= MAX_COMPARISONS
+    {
+        values.retain(|value| !others.iter().any(|other| cmp::equal(value, other)));
+        return simplify_enum(members);
+    }
+    if let Some(kind) = members.keyword("type") {
+        let mut kinds = TypeSet::from_type_keyword(kind);
+        let has = |value: Value| others.contains(&value);
+        let mut whole = TypeSet::NONE;
+        if has(Value::Null) {
+            whole = whole.union(TypeSet::NULL);
+        }
+        if has(Value::Bool(true)) && has(Value::Bool(false)) {
+            whole = whole.union(TypeSet::BOOLEAN);
+        }
+        if kinds.intersects(whole) {
+            kinds = kinds.difference(whole);
+            match kinds.to_type_keyword() {
+                Some(kind) => members.set_keyword("type", kind),
+                None => return false,
+            };
+        }
+        others.retain(|value| kinds.intersects(TypeSet::type_of(value)));
+    }
+    if !others.is_empty() {
+        spot.move_to_description(members, "not", format!("not {}", describe_values(&others)));
+    }
+    true
+}
+
+fn describe_negation(refused: &Value) -> String {
+    let list = refused.keyword("required").and_then(Value::as_array);
+    match (
+        asserted_keywords(refused).as_slice(),
+        list.map(Vec::as_slice),
+    ) {
+        (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
+        (["required"], Some(several)) => {
+            let several = several.iter().filter_map(Value::as_str);
+            format!("not {} together", join_names(several))
+        }
+        (keywords, _) if keywords.contains(&"properties") || keywords.contains(&"required") => {
+            format!("never so that {}", describe_condition(refused))
+        }
+        _ => format!("not {}", describe_value(refused)),
+    }
+}
+
+/// `if` … `then` … `else`.
+pub(super) fn describe_if_then_else(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let [test, then, other] =
+        ["if", "then", "else"].map(|keyword| take_unsupported(members, spot, keyword));
+    let Some(test) = test else {
+        return;
+    };
+    let then = then.filter(|part| !admits_anything(part) && !admits_nothing(&test));
+    let other = other.filter(|part| !admits_anything(part) && !admits_anything(&test));
+    let case = describe_condition(&test);
+    let words = match (then, other) {
+        (None, None) => return,
+        (Some(always), None) if admits_anything(&test) => describe_requirement(&always),
+        (None, Some(always)) if admits_nothing(&test) => describe_requirement(&always),
+        (Some(then), None) if admits_nothing(&then) => format!("never so that {case}"),
+        (Some(then), None) => format!("if {case}, then {}", describe_requirement(&then)),
+        (None, Some(other)) if admits_nothing(&other) => format!("always so that {case}"),
+        (None, Some(other)) => format!("unless {case}, {}", describe_requirement(&other)),
+        (Some(then), Some(other)) => {
+            format!(
+                "if {case}, then {}; otherwise {}",
+                describe_requirement(&then),
+                describe_requirement(&other)
+            )
+        }
+    };
+    spot.move_to_description(members, "if", words);
+}
+
+/// A `oneOf` that could not be joined with the `anyOf` beside it.
+pub(super) fn describe_second_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    if let Some(branches) = take_unsupported(members, spot, "oneOf") {
+        let words = format!(
+            "exactly one of: {}",
+            describe_value(&json!({"anyOf": branches}))
+        );
+        spot.move_to_description(members, "oneOf", words);
+    }
+}

@@ -1,0 +1,352 @@
+//! Conditions on the properties of objects.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::sentences::{self, describe_value};
+use super::{
+    admits_anything, admits_nothing, as_count, describe_loss, required_names, take_unsupported,
+};
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor, Severity};
+
+/// More names are not written out as properties, more alternatives not as a union.
+const MAX_NAMES: usize = 64;
+
+/// Keywords through which another schema speaks about the same value.
+const SAME_VALUE_KEYWORDS: [&str; 10] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "else",
+    "if",
+    "oneOf",
+    "then",
+];
+
+/// `unevaluatedProperties` speaks of the same properties as `additionalProperties` where nothing else evaluates any.
+pub(super) fn resolve_unevaluated_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    let Some(rest) = take_unsupported(members, spot, "unevaluatedProperties") else {
+        return;
+    };
+    if admits_anything(&rest) || members.has_keyword("additionalProperties") {
+        return;
+    }
+    let elsewhere = SAME_VALUE_KEYWORDS.iter().any(|keyword| {
+        let part = members.keyword(keyword);
+        part.is_some_and(|part| subschema_names_properties(keyword, part))
+    });
+    if !elsewhere {
+        members.set_keyword("additionalProperties", rest);
+    } else if admits_nothing(&rest) {
+        spot.move_to_description(
+            members,
+            "unevaluatedProperties",
+            "no other properties".to_owned(),
+        );
+    } else {
+        let words = format!("each other property is {}", describe_value(&rest));
+        spot.move_to_description(members, "unevaluatedProperties", words);
+    }
+}
+
+fn subschema_names_properties(keyword: &str, part: &Value) -> bool {
+    match (keyword, part) {
+        ("dependentSchemas", Value::Object(parts)) => parts.values().any(names_properties),
+        (_, Value::Array(parts)) => parts.iter().any(names_properties),
+        (_, part) => names_properties(part),
+    }
+}
+
+/// Whether a schema names properties, itself or through others.
+fn names_properties(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .any(|(keyword, part)| match keyword.as_str() {
+                "additionalProperties"
+                | "patternProperties"
+                | "properties"
+                | "unevaluatedProperties" => true,
+                keyword => {
+                    SAME_VALUE_KEYWORDS.contains(&keyword)
+                        && subschema_names_properties(keyword, part)
+                }
+            }),
+        // A boolean evaluates nothing; what a reference leads to is not known here.
+        other => !other.is_boolean(),
+    }
+}
+
+/// What a property asks for when it is given.
+enum Dependency {
+    Names(Vec<String>),
+    Schema(Value),
+}
+
+impl Dependency {
+    fn from_value(value: Value) -> Self {
+        let only_names = |schema: &Map<String, Value>| {
+            schema
+                .keys()
+                .all(|keyword| keyword == "required" || !is_assertion(keyword))
+        };
+        let list = match &value {
+            Value::Object(schema) if only_names(schema) => schema.keyword("required"),
+            other => Some(other),
+        };
+        match list.and_then(Value::as_array) {
+            Some(list) => {
+                let names = list.iter().filter_map(Value::as_str);
+                Self::Names(names.map(str::to_owned).collect())
+            }
+            None => Self::Schema(value),
+        }
+    }
+
+    /// What is asked for, unless the properties that are given anyway see to it.
+    fn describe(&self, name: &str, sure: &HashSet<String>) -> Option<String> {
+        match self {
+            Self::Names(names) => {
+                let missing = names.iter().map(String::as_str);
+                let missing: Vec<&str> = missing
+                    .filter(|other| *other != name && !sure.contains(*other))
+                    .collect();
+                let missing = (!missing.is_empty()).then(|| sentences::join_names(missing))?;
+                Some(format!("if `{name}` is given, {missing} must be given too"))
+            }
+            Self::Schema(schema) if admits_anything(schema) => None,
+            Self::Schema(schema) if admits_nothing(schema) => {
+                Some(format!("`{name}` must not be given"))
+            }
+            Self::Schema(schema) => Some(format!(
+                "if `{name}` is given, then {}",
+                sentences::describe_requirement(schema)
+            )),
+        }
+    }
+}
+
+/// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both.
+pub(super) fn rewrite_dependencies(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let mut demands: Vec<(&str, String, Dependency)> = Vec::new();
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        if let Some(Value::Object(given)) = take_unsupported(members, spot, keyword) {
+            let given = given.into_iter();
+            demands
+                .extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
+        }
+    }
+    if demands.is_empty() {
+        return;
+    }
+    let sure = require_dependencies(members, &demands);
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        let told = demands.iter().filter(|(from, ..)| *from == keyword);
+        let told = told.filter_map(|(_, name, demand)| demand.describe(name, &sure));
+        describe_loss(members, spot, keyword, told.collect());
+    }
+}
+
+/// Requires what a required property asks for, and what that asks for in turn; returns all that is required then.
+fn require_dependencies(
+    members: &mut Map<String, Value>,
+    demands: &[(&str, String, Dependency)],
+) -> HashSet<String> {
+    let mut asked: HashMap<&str, Vec<&String>> = HashMap::new();
+    for (_, name, demand) in demands {
+        if let Dependency::Names(names) = demand {
+            asked.entry(name).or_default().extend(names);
+        }
+    }
+    let mut sure: HashSet<String> = required_names(members).map(str::to_owned).collect();
+    let mut next: Vec<String> = required_names(members).map(str::to_owned).collect();
+    let mut added = Vec::new();
+    while let Some(name) = next.pop() {
+        for other in asked.remove(name.as_str()).into_iter().flatten() {
+            if sure.insert(other.clone()) {
+                next.push(other.clone());
+                added.push(Value::String(other.clone()));
+            }
+        }
+    }
+    if let (Some(Value::Array(list)), false) = (members.keyword_mut("required"), added.is_empty()) {
+        list.append(&mut added);
+    }
+    sure
+}
+
+/// `propertyNames`; returns whether a schema was copied to several names.
+pub(super) fn rewrite_property_names(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) -> bool {
+    let Some(rule) = take_unsupported(members, spot, "propertyNames") else {
+        return false;
+    };
+    let says_more = |(keyword, value): &(&String, &Value)| {
+        // Every name is a string anyway.
+        is_assertion(keyword) && !(*keyword == "type" && *value == "string")
+    };
+    let said = rule.as_object().into_iter().flatten().filter(says_more);
+    let keywords: Vec<&str> = said.map(|(keyword, _)| keyword.as_str()).collect();
+    let allowed: Option<Vec<&str>> = match (
+        keywords.as_slice(),
+        rule.keyword("enum"),
+        rule.keyword("const"),
+    ) {
+        _ if admits_nothing(&rule) => Some(Vec::new()),
+        ([], ..) => return false,
+        (["enum"], Some(Value::Array(list)), _) => {
+            Some(list.iter().filter_map(Value::as_str).collect())
+        }
+        (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
+        _ => None,
+    };
+    if let Some(allowed) = allowed
+        && allowed.len() <= MAX_NAMES
+        && !members.has_keyword("patternProperties")
+    {
+        close_to_names(members, &allowed);
+        return true;
+    }
+    let words = match (keywords.as_slice(), rule.keyword("pattern")) {
+        (["pattern"], Some(Value::String(pattern))) => format!("property names match `{pattern}`"),
+        _ => format!("the name of each property is {}", describe_value(&rule)),
+    };
+    spot.move_to_description(members, "propertyNames", words);
+    false
+}
+
+/// Closes an object to the names it may have, each with the schema that it had.
+fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
+    let rest = members.set_keyword("additionalProperties", Value::Bool(false));
+    let mut old = match members.remove_keyword("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    let mut properties = Map::new();
+    // Names that were described keep their order.
+    old.retain(|name, _| allowed.contains(&name.as_str()));
+    properties.append(&mut old);
+    if rest != Some(Value::Bool(false)) {
+        let rest = rest.unwrap_or_else(|| json!({}));
+        for name in allowed {
+            properties.entry(*name).or_insert_with(|| rest.clone());
+        }
+    }
+    members.set_keyword("properties", Value::Object(properties));
+}
+
+/// `patternProperties`: where other properties are limited, what the patterns admitted must stay admitted.
+pub(super) fn rewrite_pattern_properties(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    let Some(Value::Object(patterns)) = take_unsupported(members, spot, "patternProperties") else {
+        return;
+    };
+    let every = |pattern: &str| matches!(pattern, "" | "^" | ".*" | "^.*");
+    if patterns.len() == 1
+        && !members.has_keyword("properties")
+        && patterns.keys().all(|pattern| every(pattern))
+    {
+        // No name is left that would be additional.
+        members.remove_keyword("additionalProperties");
+        members.extend(
+            patterns
+                .into_iter()
+                .map(|(_, part)| ("additionalProperties".to_owned(), part)),
+        );
+        return;
+    }
+    let rest = members
+        .keyword("additionalProperties")
+        .filter(|rest| !admits_anything(rest))
+        .cloned();
+    let closed = rest.as_ref().is_some_and(admits_nothing);
+    if rest.is_none() && patterns.values().all(admits_anything)
+        || closed && patterns.values().all(admits_nothing)
+    {
+        return;
+    }
+    let mut told: Vec<String> = patterns
+        .iter()
+        .map(|(pattern, part)| match admits_nothing(part) {
+            true => format!("no property name matches `{pattern}`"),
+            false if closed && patterns.len() == 1 || admits_anything(part) => {
+                format!("property names match `{pattern}`")
+            }
+            false => format!(
+                "each property whose name matches `{pattern}` is {}",
+                describe_value(part)
+            ),
+        })
+        .collect();
+    if let Some(rest) = rest {
+        if !closed {
+            told.push(format!("each other property is {}", describe_value(&rest)));
+        }
+        match any_of(std::iter::once(rest).chain(patterns.into_iter().map(|(_, part)| part))) {
+            Some(rest) => members.set_keyword("additionalProperties", rest),
+            None => members.remove_keyword("additionalProperties"),
+        };
+    }
+    describe_loss(members, spot, "patternProperties", told);
+}
+
+/// The schema of what fits one of several; `None` for anything.
+fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
+    let mut distinct: Vec<Value> = Vec::new();
+    for part in parts.filter(|part| !admits_nothing(part)) {
+        if admits_anything(&part) {
+            return None;
+        }
+        if !distinct.contains(&part) {
+            distinct.push(part);
+        }
+        if distinct.len() > MAX_NAMES {
+            return None;
+        }
+    }
+    match distinct.len() {
+        0 => Some(Value::Bool(false)),
+        1 => distinct.pop(),
+        _ => Some(json!({"anyOf": distinct})),
+    }
+}
+
+/// `minProperties` and `maxProperties`, unless other keywords see to it.
+pub(super) fn describe_property_counts(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
+        && !members.has_keyword("patternProperties");
+    let properties = members.keyword("properties").and_then(Value::as_object);
+    let most = properties.map_or(0, Map::len) as u64;
+    let least = required_names(members).count() as u64;
+    for keyword in ["minProperties", "maxProperties"] {
+        let Some(value) = take_unsupported(members, spot, keyword) else {
+            continue;
+        };
+        let sure = match (keyword, as_count(&value)) {
+            (_, None) => true,
+            ("minProperties", Some(bound)) => bound <= least,
+            (_, Some(bound)) => closed && most <= bound,
+        };
+        match describe_keyword(keyword, &value) {
+            _ if sure => {}
+            Some(words) => spot.move_to_description(members, keyword, words),
+            None => spot.report_loss(keyword, Severity::Wider, None),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Two schemas in, whether no value can fit both out.
+//!
+//! The answer is a proof or "not known": every rule here finds a reason why a value that fits one is refused by the other.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use jsonschema::json::cmp;
+use serde_json::{Map, Number, Value};
+
+use crate::lower::KeywordLookup;
+use crate::lower::pass::conditions::{admits_nothing, as_count};
+use crate::lower::pass::constants::type_set::TypeSet;
+
+/// How many comparisons are made for one schema to be lowered.
+const MAX_STEPS: usize = 100_000;
+
+/// How many of them for one pair of alternatives.
+const MAX_STEPS_PER_PAIR: usize = 1_000;
+
+/// How many elements of two arrays are compared.
+const MAX_ELEMENTS: u64 = 8;
+
+/// How many required properties of two objects are compared.
+const MAX_NAMES: usize = 32;
+
+type Members = Map<String, Value>;
+
+/// Looks for reasons within an allowance.
+pub(super) struct DisjointnessProver<'s> {
+    /// What references that were kept lead to.
+    pub(super) definitions: &'s Value,
+    remaining_steps: usize,
+}
+
+impl<'s> DisjointnessProver<'s> {
+    pub(super) fn new(definitions: &'s Value) -> Self {
+        Self {
+            definitions,
+            remaining_steps: MAX_STEPS,
+        }
+    }
+
+    /// Whether no value fits two of these, which stand in the schema `around` that speaks about the same value.
+    pub(super) fn all_disjoint(&mut self, branches: &[Value], around: &Members) -> bool {
+        if are_distinct_string_constants(branches) {
+            return true;
+        }
+        let mut rest = branches;
+        while let Some((first, others)) = rest.split_first() {
+            for other in others {
+                let left = self.remaining_steps.min(MAX_STEPS_PER_PAIR);
+                let mut pair = PairProver {
+                    definitions: self.definitions,
+                    parent: around,
+                    remaining_steps: left,
+                };
+                let apart = pair.are_disjoint(first, other, true);
+                self.remaining_steps -= left - pair.remaining_steps;
+                if !apart {
+                    return false;
+                }
+            }
+            rest = others;
+        }
+        true
+    }
+}
+
+/// The quick way for long lists of described constants.
+fn are_distinct_string_constants(branches: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    branches.iter().all(|branch| {
+        let values = branch.as_object().and_then(enum_values).unwrap_or_default();
+        let mut texts = values.iter().map(|value| value.as_str());
+        let own: Option<HashSet<&str>> = texts.by_ref().collect();
+        own.is_some_and(|own| !own.is_empty() && own.into_iter().all(|text| seen.insert(text)))
+    })
+}
+
+struct PairProver<'s> {
+    definitions: &'s Value,
+    parent: &'s Members,
+    remaining_steps: usize,
+}
+
+impl PairProver<'_> {
+    /// Takes from the allowance.
+    fn use_steps(&mut self, steps: usize) -> bool {
+        match self.remaining_steps.checked_sub(steps) {
+            Some(left) => {
+                self.remaining_steps = left;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `here` tells that both speak about the value the alternatives speak about, not about something in it.
+    fn are_disjoint(&mut self, one: &Value, other: &Value, here: bool) -> bool {
+        if admits_nothing(one) || admits_nothing(other) {
+            return true;
+        }
+        let (Value::Object(a), Value::Object(b), true) = (one, other, self.use_steps(1)) else {
+            return false;
+        };
+        self.disjoint_by_keywords(a, b, here)
+            || self.disjoint_by_subschemas(a, other, here)
+            || self.disjoint_by_subschemas(b, one, here)
+    }
+
+    /// Through the schemas that one of the two is made of.
+    fn disjoint_by_subschemas(&mut self, members: &Members, other: &Value, here: bool) -> bool {
+        let definitions = self.definitions;
+        let target = members
+            .keyword("$ref")
+            .and_then(Value::as_str)
+            .and_then(|name| definitions.get(name.strip_prefix("#/$defs/")?));
+        if target.is_some_and(|target| self.are_disjoint(target, other, here)) {
+            return true;
+        }
+        let list = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
+        ["anyOf", "oneOf"]
+            .into_iter()
+            .filter_map(list)
+            .any(|branches| {
+                !branches.is_empty()
+                    && branches
+                        .iter()
+                        .all(|branch| self.are_disjoint(branch, other, here))
+            })
+            || list("allOf").is_some_and(|parts| {
+                parts
+                    .iter()
+                    .any(|part| self.are_disjoint(part, other, here))
+            })
+    }
+
+    fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, here: bool) -> bool {
+        let mut shared = possible_types(a).intersection(possible_types(b));
+        if here {
+            shared = shared.intersection(possible_types(self.parent));
+        }
+        if let (Some(these), Some(those)) = (enum_values(a), enum_values(b))
+            && self.use_steps(these.len().saturating_mul(those.len()) / 8)
+            && !these
+                .iter()
+                .any(|this| those.iter().any(|that| cmp::equal(this, that)))
+        {
+            return true;
+        }
+        // Every kind that both admit needs its own reason.
+        !shared.intersects(TypeSet::NULL.union(TypeSet::BOOLEAN))
+            && (!shared.intersects(TypeSet::STRING)
+                || size_ranges_disjoint(a, b, "minLength", "maxLength"))
+            && (!shared.intersects(TypeSet::NUMBER) || number_ranges_disjoint(a, b))
+            && (!shared.intersects(TypeSet::ARRAY)
+                || size_ranges_disjoint(a, b, "minItems", "maxItems")
+                || self.disjoint_by_elements(a, b))
+            && (!shared.intersects(TypeSet::OBJECT)
+                || size_ranges_disjoint(a, b, "minProperties", "maxProperties")
+                || self.disjoint_by_properties(a, b, here))
+    }
+
+    /// A property that one requires, and on which the two do not agree.
+    fn disjoint_by_properties(&mut self, a: &Members, b: &Members, here: bool) -> bool {
+        let around = if here {
+            required_names(self.parent)
+        } else {
+            &[]
+        };
+        let names = required_names(a)
+            .iter()
+            .chain(required_names(b))
+            .chain(around);
+        let names = names.filter_map(Value::as_str).take(MAX_NAMES);
+        names.into_iter().any(|name| {
+            let (one, other) = (property_schema(a, name), property_schema(b, name));
+            one.is_some_and(admits_nothing)
+                || other.is_some_and(admits_nothing)
+                || matches!((one, other), (Some(one), Some(other)) if self.are_disjoint(one, other, false))
+        })
+    }
+
+    /// An element that arrays of one must have, and on which the two do not agree.
+    fn disjoint_by_elements(&mut self, a: &Members, b: &Members) -> bool {
+        let least = |members: &Members| members.keyword("minItems").and_then(as_count).unwrap_or(0);
+        let sure = least(a).max(least(b)).min(MAX_ELEMENTS) as usize;
+        (0..sure).any(|at| {
+            let (one, other) = (element_schema(a, at), element_schema(b, at));
+            one.is_some_and(admits_nothing)
+                || other.is_some_and(admits_nothing)
+                || matches!((one, other), (Some(one), Some(other)) if self.are_disjoint(one, other, false))
+        })
+    }
+}
+
+/// The kinds of values that a schema may admit.
+fn possible_types(members: &Members) -> TypeSet {
+    let by_type = members
+        .keyword("type")
+        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    match enum_values(members) {
+        Some(values) => values
+            .iter()
+            .map(TypeSet::type_of)
+            .fold(TypeSet::NONE, TypeSet::union)
+            .intersection(by_type),
+        None => by_type,
+    }
+}
+
+/// The only values that a schema may admit.
+fn enum_values(members: &Members) -> Option<&[Value]> {
+    match members.keyword("const") {
+        Some(only) => Some(std::slice::from_ref(only)),
+        None => Some(members.keyword("enum")?.as_array()?),
+    }
+}
+
+fn required_names(members: &Members) -> &[Value] {
+    let names = members.keyword("required").and_then(Value::as_array);
+    names.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// What a schema says about a property.
+fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
+    let own = members
+        .keyword("properties")
+        .and_then(|properties| properties.get(name));
+    let others = || match members.keyword("patternProperties") {
+        Some(_) => None,
+        None => members.keyword("additionalProperties"),
+    };
+    own.or_else(others)
+}
+
+/// What a schema says about an element.
+fn element_schema(members: &Members, at: usize) -> Option<&Value> {
+    let places = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
+    match (places("prefixItems"), places("items")) {
+        (_, Some(places)) => places
+            .get(at)
+            .or_else(|| members.keyword("additionalItems")),
+        (Some(places), None) => places.get(at).or_else(|| members.keyword("items")),
+        (None, None) => members.keyword("items"),
+    }
+}
+
+fn size_ranges_disjoint(a: &Members, b: &Members, min: &str, max: &str) -> bool {
+    let size = |members: &Members, keyword: &str| members.keyword(keyword).and_then(as_count);
+    let below = |a: &Members, b: &Members| {
+        let ends = (size(a, max), size(b, min));
+        matches!(ends, (Some(most), Some(least)) if most < least)
+    };
+    below(a, b) || below(b, a)
+}
+
+fn number_ranges_disjoint(a: &Members, b: &Members) -> bool {
+    range_ends_before(a, b) || range_ends_before(b, a)
+}
+
+/// Whether the numbers of one end before those of the other begin.
+fn range_ends_before(a: &Members, b: &Members) -> bool {
+    let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.keyword(keyword)));
+    let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.keyword(keyword)));
+    ends.iter().any(|(at_end, end)| {
+        starts.iter().any(|(at_start, start)| {
+            let excluded = *at_end == "exclusiveMaximum" || *at_start == "exclusiveMinimum";
+            match (end, start) {
+                (Some(Value::Number(end)), Some(Value::Number(start))) => {
+                    match compare_numbers(end, start) {
+                        Some(Ordering::Less) => true,
+                        Some(Ordering::Equal) => excluded,
+                        _ => false,
+                    }
+                }
+                _ => false,
+            }
+        })
+    })
+}
+
+/// How two numbers compare; `None` where floating point cannot tell.
+fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
+    if cmp::equal_numbers(a, b) {
+        return Some(Ordering::Equal);
+    }
+    // Rounding keeps the order, except that it may make equal.
+    a.as_f64()?
+        .partial_cmp(&b.as_f64()?)
+        .filter(|order| order.is_ne())
+}

@@ -1,0 +1,143 @@
+//! An object that declares no property: a map becomes pairs, anything else text.
+
+use serde_json::{Map, Value, json};
+
+use super::AdditionalProperties;
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::pass::describe::{describe_keyword, describe_schema};
+use crate::lower::pass::json_text;
+use crate::lower::pass::unsupported_keywords::constrains;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, SchemaCursor, Severity, add_lift_mark,
+};
+
+/// What else a value may be at the same place.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SiblingTypes {
+    has_string: bool,
+    has_array: bool,
+}
+
+/// The branches of a union, counted by what they may be.
+#[derive(Default)]
+pub(super) struct BranchTypeCounts {
+    strings: usize,
+    arrays: usize,
+}
+
+impl BranchTypeCounts {
+    pub(super) fn add(&mut self, branch: &Value) {
+        self.strings += usize::from(may_have_type(branch, "string"));
+        self.arrays += usize::from(may_have_type(branch, "array"));
+    }
+
+    /// Takes one out, and returns what the others are.
+    pub(super) fn siblings_of(&mut self, branch: &Value) -> SiblingTypes {
+        self.strings -= usize::from(may_have_type(branch, "string"));
+        self.arrays -= usize::from(may_have_type(branch, "array"));
+        SiblingTypes {
+            has_string: self.strings > 0,
+            has_array: self.arrays > 0,
+        }
+    }
+}
+
+/// Where a reference leads to is not looked up.
+fn may_have_type(branch: &Value, wanted: &str) -> bool {
+    match branch.keyword("type") {
+        Some(kind) => kind == wanted,
+        None => branch.keyword("$ref").is_some(),
+    }
+}
+
+pub(super) fn rewrite_undeclared(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    rest: &AdditionalProperties,
+    siblings: SiblingTypes,
+) {
+    match rest {
+        AdditionalProperties::Forbidden => rewrite_empty_object(members, spot, siblings),
+        AdditionalProperties::Constrained if !siblings.has_array => map_to_pairs(members, spot),
+        _ => object_to_json_text(members, spot),
+    }
+}
+
+fn object_to_json_text(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let told = Value::Object(std::mem::take(members));
+    let words = format!("{}, as JSON text", describe_schema(&told));
+    if let Value::Object(told) = told {
+        *members = told;
+    }
+    json_text::replace_by_json_text(members, &words);
+    spot.report_loss("type", Severity::Wider, Some(words));
+}
+
+/// The one object without properties.
+fn rewrite_empty_object(
+    members: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    siblings: SiblingTypes,
+) {
+    if spot.rules.allows_empty_objects {
+        return;
+    }
+    describe_other_keywords(members, spot);
+    if siblings.has_string {
+        return object_to_json_text(members, spot);
+    }
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    members.set_keyword("type", json!("string"));
+    members.set_keyword("enum", json!(["{}"]));
+    add_lift_mark(members, LiftMark::EnumAsText(vec![json!({})]));
+}
+
+/// A map as `[{"key": …, "value": …}]`.
+fn map_to_pairs(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let value = members.remove_keyword("additionalProperties");
+    let least = members.remove_keyword("minProperties");
+    let most = members.remove_keyword("maxProperties");
+    describe_other_keywords(members, spot);
+    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    members.set_keyword("type", json!("array"));
+    let mut items = json!({
+        "type": "object",
+        "properties": {},
+        "required": ["key", "value"],
+        "additionalProperties": false,
+    });
+    if let Some(Value::Object(properties)) = items.keyword_mut("properties") {
+        properties.set_keyword("key", json!({"type": "string"}));
+        properties.set_keyword("value", value.unwrap_or_default());
+    }
+    members.set_keyword("items", items);
+    if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
+        members.set_keyword("minItems", least);
+    }
+    if let Some(most) = most {
+        members.set_keyword("maxItems", most);
+    }
+    // An array cannot say that a key comes once; one that comes twice is refused when it comes back.
+    let words = "each entry is a key, given once, and its value";
+    spot.move_to_description(members, "additionalProperties", words.to_owned());
+    add_lift_mark(members, LiftMark::KeyValuePairs);
+}
+
+/// Tells whatever else the schema asks of its value.
+fn describe_other_keywords(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let said = ["type", "properties", "additionalProperties"];
+    let others: Vec<(String, Value)> = members
+        .iter()
+        .filter(|(keyword, value)| {
+            !said.contains(&keyword.as_str()) && is_assertion(keyword) && constrains(keyword, value)
+        })
+        .map(|(keyword, value)| (keyword.clone(), value.clone()))
+        .collect();
+    for (keyword, value) in others {
+        members.remove_keyword(&keyword);
+        match describe_keyword(&keyword, &value) {
+            Some(words) => spot.move_to_description(members, &keyword, words),
+            None => spot.report_loss(&keyword, Severity::Wider, None),
+        }
+    }
+}

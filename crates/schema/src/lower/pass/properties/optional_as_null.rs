@@ -1,0 +1,84 @@
+//! Every property becomes required; what may be left out may be null instead.
+
+use serde_json::{Map, Value, json};
+
+use crate::lower::pass::applies_to::has_no_assertions;
+use crate::lower::pass::json_text::single_type;
+use crate::lower::pass::unions::is_null_schema;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
+    PathSegment, SchemaCursor, Severity, add_lift_mark,
+};
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if single_type(members) == Some("object") {
+            require_all(members, spot);
+        }
+    });
+    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE));
+    Ok(())
+}
+
+fn require_all(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let mut required = match members.keyword_mut("required") {
+        Some(Value::Array(names)) => std::mem::take(names),
+        _ => Vec::new(),
+    };
+    let Some(Value::Object(properties)) = members.keyword_mut("properties") else {
+        return;
+    };
+    for (name, part) in properties.iter_mut() {
+        if required.iter().any(|other| other == name) {
+            continue;
+        }
+        if let Value::Object(part) = part {
+            allow_null_for_absent(part, &mut spot.child("properties", PathSegment::Name(name)));
+        }
+    }
+    let names = properties.keys().map(|name| {
+        let known = required.iter_mut().find(|other| *other == name);
+        known.map_or_else(|| Value::from(name.as_str()), Value::take)
+    });
+    let names = names.collect();
+    members.set_keyword("required", names);
+}
+
+/// Lets a property that is to be required be null, for leaving it out.
+pub(crate) fn allow_null_for_absent(part: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    if admits_null(part) {
+        // Its own null and the one for leaving it out are the same from now on.
+        spot.report_loss("null", Severity::Note, None);
+    } else if let Some(Value::Array(branches)) = part.keyword_mut("anyOf") {
+        branches.push(null_schema());
+    } else {
+        // The description, the branches and a mark.
+        let mut inner = std::mem::replace(part, Map::with_capacity(3));
+        if let Some((keyword, told)) = inner.shift_remove_entry("description") {
+            part.insert(keyword, told);
+        }
+        if let Some(Value::Object(marks)) = inner.keyword_mut(LIFT_KEYWORD)
+            && let Some(name) = marks.remove_keyword("name")
+        {
+            let own = Map::from_iter([("name".to_owned(), name)]);
+            part.set_keyword(LIFT_KEYWORD, Value::Object(own));
+        }
+        let branches = vec![Value::Object(inner), null_schema()];
+        part.set_keyword("anyOf", Value::Array(branches));
+    }
+    add_lift_mark(part, LiftMark::NullMeansAbsent);
+}
+
+fn null_schema() -> Value {
+    json!({"type": "null"})
+}
+
+fn admits_null(schema: &Map<String, Value>) -> bool {
+    match schema.keyword("anyOf") {
+        Some(Value::Array(branches)) => branches.iter().any(is_null_schema),
+        _ => single_type(schema) == Some("null") || has_no_assertions(schema),
+    }
+}

@@ -1,0 +1,405 @@
+//! References are written out; a schema that contains itself is cut, or kept under `$defs` where the dialect follows it.
+
+mod index;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use self::index::{RefIndex, ResolvedSchema};
+use super::root;
+use crate::lower::pass::all_of::{never_schema, with_annotations};
+use crate::lower::pass::applies_to::{has_no_assertions, is_assertion};
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, MAX_NODES, PathSegment, SchemaPath,
+    Severity, SubschemaShape, subschema_shape, too_large_error,
+};
+
+/// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
+/// deep schemas that contain themselves.
+const EXPANSION_LIMITS: [(usize, usize); 6] = [
+    (2, MAX_DEPTH),
+    (1, MAX_DEPTH),
+    (0, MAX_DEPTH),
+    (0, 4),
+    (0, 2),
+    (0, 1),
+];
+
+/// How many schemas are small enough; the last attempt may be larger.
+const TARGET_SCHEMA_COUNT: usize = 2_000;
+
+/// References within references, and schemas within schemas, that are followed.
+const MAX_DEPTH: usize = 128;
+
+/// For dialects that cannot follow references: a recursion ends after a few rounds in anything of its type.
+pub(crate) fn inline(draft: &mut LoweringState) -> Result<(), LowerError> {
+    expand(draft, false)
+}
+
+/// For dialects that follow `#/$defs/NAME`: only schemas that contain themselves stay there.
+pub(crate) fn keep_recursive(draft: &mut LoweringState) -> Result<(), LowerError> {
+    expand(draft, true)
+}
+
+/// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
+pub(crate) fn keep_local(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["$ref", "$dynamicRef", "$id"])
+        || is_local(&draft.schema, true, root::is_plain_object(&draft.schema))
+    {
+        return Ok(());
+    }
+    keep_recursive(draft)
+}
+
+/// Whether every reference is a path, and no part of the schema is a document of its own.
+///
+/// A root that is not plain will be changed: only names of its definitions lead to the same then.
+fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
+    let leads = |to: &str| match plain {
+        true => to == "#" || to.starts_with("#/"),
+        false => to
+            .strip_prefix("#/$defs/")
+            .is_some_and(|name| !name.contains(['/', '~', '%'])),
+    };
+    // Where the root changes, what stands beside a reference would have to be joined with its target.
+    let beside = |members: &Map<String, Value>| {
+        !plain
+            && !is_root
+            && members.has_keyword("$ref")
+            && members
+                .keys()
+                .any(|keyword| keyword != "$ref" && is_assertion(keyword))
+    };
+    match value {
+        Value::Array(elements) => elements
+            .iter()
+            .all(|element| is_local(element, false, plain)),
+        Value::Object(members) => {
+            !beside(members)
+                && members
+                    .iter()
+                    .all(|(keyword, value)| match (keyword.as_str(), value) {
+                        ("$ref", Value::String(to)) => leads(to),
+                        ("$dynamicRef", Value::String(_)) => false,
+                        ("$id", Value::String(_)) => is_root,
+                        _ => is_local(value, false, plain),
+                    })
+        }
+        _ => true,
+    }
+}
+
+/// Takes out the definitions that nothing refers to any more.
+pub(crate) fn remove_unused_definitions(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["$defs"]) {
+        return Ok(());
+    }
+    let Value::Object(members) = &mut draft.schema else {
+        return Ok(());
+    };
+    let Some(Value::Object(mut definitions)) = members.remove_keyword("$defs") else {
+        return Ok(());
+    };
+    let mut used = HashSet::new();
+    collect_definition_names(&draft.schema, &mut used);
+    let mut next: Vec<String> = used.iter().cloned().collect();
+    while let Some(name) = next.pop() {
+        let mut more = HashSet::new();
+        if let Some(definition) = definitions.get(&name) {
+            collect_definition_names(definition, &mut more);
+        }
+        next.extend(more.difference(&used).cloned());
+        used.extend(more);
+    }
+    definitions.retain(|name, _| used.contains(name));
+    if let (Value::Object(members), false) = (&mut draft.schema, definitions.is_empty()) {
+        members.set_keyword("$defs", Value::Object(definitions));
+    }
+    Ok(())
+}
+
+/// Collects the names of the definitions that a schema refers to.
+fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
+    match value {
+        Value::Array(elements) => elements
+            .iter()
+            .for_each(|element| collect_definition_names(element, names)),
+        Value::Object(members) => {
+            let name = members.keyword("$ref").and_then(Value::as_str);
+            names.extend(
+                name.and_then(|name| name.strip_prefix("#/$defs/"))
+                    .map(str::to_owned),
+            );
+            members
+                .values()
+                .for_each(|member| collect_definition_names(member, names));
+        }
+        _ => {}
+    }
+}
+
+fn expand(draft: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&REFERENCE_KEYWORDS) {
+        return Ok(());
+    }
+    let index = RefIndex::new(&draft.schema);
+    for (attempt, shown) in EXPANSION_LIMITS.into_iter().enumerate() {
+        let last = attempt + 1 == EXPANSION_LIMITS.len();
+        let most = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
+        let mut writer = RefExpander::new(&index, keep, shown, most);
+        let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
+            continue;
+        };
+        let RefExpander {
+            definitions: hoisted,
+            truncated_refs: cuts,
+            ..
+        } = writer;
+        if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
+            members.set_keyword("$defs", Value::Object(hoisted));
+        }
+        draft.schema = schema;
+        if !cuts.is_empty() && uses_unevaluated(&draft.schema) {
+            // What a reference evaluated is not known where it was cut, and may now count as the rest.
+            draft.report_loss_at("", "$ref", Severity::Narrower, None);
+        }
+        for (path, words) in cuts {
+            draft.report_loss_at(&path, "$ref", Severity::Wider, words);
+        }
+        return draft.check_size();
+    }
+    Err(too_large_error())
+}
+
+/// Whether something depends on what other schemas evaluate.
+fn uses_unevaluated(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(uses_unevaluated),
+        Value::Object(members) => members
+            .iter()
+            .any(|(keyword, value)| keyword.starts_with("unevaluated") || uses_unevaluated(value)),
+        _ => false,
+    }
+}
+
+/// Keywords that only serve references.
+const REFERENCE_KEYWORDS: [&str; 7] = [
+    "$ref",
+    "$dynamicRef",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$dynamicAnchor",
+    "$id",
+];
+
+struct RefExpander<'s> {
+    index: &'s RefIndex<'s>,
+    keep_recursive: bool,
+    /// How often a schema within itself, and how many references deep.
+    limits: (usize, usize),
+    remaining_schemas: usize,
+    depth: usize,
+    /// The targets being written, outermost first.
+    open_targets: Vec<*const Value>,
+    names: HashMap<*const Value, String>,
+    definitions: Map<String, Value>,
+    /// Where a reference could not be written out, and what is said instead.
+    truncated_refs: Vec<(String, Option<String>)>,
+}
+
+impl<'s> RefExpander<'s> {
+    fn new(index: &'s RefIndex<'s>, keep: bool, shown: (usize, usize), left: usize) -> Self {
+        Self {
+            index,
+            keep_recursive: keep,
+            limits: shown,
+            remaining_schemas: left,
+            depth: 0,
+            open_targets: Vec::new(),
+            names: HashMap::new(),
+            definitions: Map::new(),
+            truncated_refs: Vec::new(),
+        }
+    }
+
+    /// Copies a schema without references; `None` when that takes too much.
+    fn expand_schema(&mut self, place: ResolvedSchema<'s>, path: &SchemaPath<'_>) -> Option<Value> {
+        self.remaining_schemas = self.remaining_schemas.checked_sub(1)?;
+        let Value::Object(members) = place.schema else {
+            return Some(place.schema.clone());
+        };
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let place = place.enter_resource();
+        let mut out = Map::with_capacity(members.len());
+        for (keyword, value) in members {
+            if REFERENCE_KEYWORDS.contains(&keyword.as_str()) {
+                continue;
+            }
+            let written = match (subschema_shape(keyword), value) {
+                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => self
+                    .expand_schema(
+                    place.with_schema(value),
+                    &path.child(keyword, PathSegment::Single),
+                )?,
+                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(elements)) => {
+                    let mut list = Vec::with_capacity(elements.len());
+                    for (at, element) in elements.iter().enumerate() {
+                        let path = path.child(keyword, PathSegment::Index(at));
+                        list.push(self.expand_schema(place.with_schema(element), &path)?);
+                    }
+                    Value::Array(list)
+                }
+                (SubschemaShape::Map, Value::Object(named)) => {
+                    let mut map = Map::with_capacity(named.len());
+                    for (name, part) in named {
+                        let path = path.child(keyword, PathSegment::Name(name));
+                        map.insert(
+                            name.clone(),
+                            self.expand_schema(place.with_schema(part), &path)?,
+                        );
+                    }
+                    Value::Object(map)
+                }
+                _ => value.clone(),
+            };
+            out.insert(keyword.clone(), written);
+        }
+        for keyword in ["$ref", "$dynamicRef"] {
+            let Some(reference) = members.keyword(keyword).and_then(Value::as_str) else {
+                continue;
+            };
+            match self.index.resolve(place, reference, keyword) {
+                Some(target) => {
+                    let target = self.expand_reference(target, reference, path)?;
+                    out = merge_siblings(target, out);
+                }
+                None => self.truncated_refs.push((path.to_json_pointer(), None)),
+            }
+        }
+        self.depth -= 1;
+        Some(Value::Object(out))
+    }
+
+    /// What stands in for a reference.
+    fn expand_reference(
+        &mut self,
+        target: ResolvedSchema<'s>,
+        reference: &str,
+        path: &SchemaPath<'_>,
+    ) -> Option<Value> {
+        let address = std::ptr::from_ref(target.schema);
+        if self.keep_recursive && self.index.is_recursive(target)? {
+            let name = self.define_recursive(target, reference)?;
+            return Some(json!({"$ref": format!("#/$defs/{name}")}));
+        }
+        let times = self
+            .open_targets
+            .iter()
+            .filter(|inside| **inside == address)
+            .count();
+        let (rounds, deep) = self.limits;
+        if times > rounds || self.open_targets.len() >= deep && self.index.is_recursive(target)? {
+            return Some(self.truncate_recursion(target, reference, path));
+        }
+        if self.open_targets.len() >= MAX_DEPTH {
+            return None;
+        }
+        self.open_targets.push(address);
+        let written = self.expand_schema(target, path);
+        self.open_targets.pop();
+        written
+    }
+
+    /// Ends a recursion: anything of the same type.
+    fn truncate_recursion(
+        &mut self,
+        target: ResolvedSchema<'s>,
+        reference: &str,
+        path: &SchemaPath<'_>,
+    ) -> Value {
+        let words = format!("again as in `{}`", last_segment(reference));
+        let mut open = Map::new();
+        if let Some(kind) = target.schema.keyword("type") {
+            open.set_keyword("type", kind.clone());
+        }
+        crate::lower::append_to_description(&mut open, &words);
+        self.truncated_refs
+            .push((path.to_json_pointer(), Some(words)));
+        Value::Object(open)
+    }
+
+    /// Writes a schema that contains itself once, under `$defs`.
+    fn define_recursive(&mut self, target: ResolvedSchema<'s>, reference: &str) -> Option<String> {
+        let address = std::ptr::from_ref(target.schema);
+        if let Some(name) = self.names.get(&address) {
+            return Some(name.clone());
+        }
+        let name = self.unique_definition_name(reference);
+        self.names.insert(address, name.clone());
+        let (inside, depth) = (
+            std::mem::take(&mut self.open_targets),
+            std::mem::take(&mut self.depth),
+        );
+        // How deep definitions lead to each other is how deep this function calls itself.
+        if self.names.len() > MAX_DEPTH {
+            return None;
+        }
+        let path = SchemaPath::ROOT;
+        let written = self.expand_schema(target, &path.child("$defs", PathSegment::Name(&name)))?;
+        (self.open_targets, self.depth) = (inside, depth);
+        self.definitions.insert(name.clone(), written);
+        Some(name)
+    }
+
+    fn unique_definition_name(&self, reference: &str) -> String {
+        let plain: String = last_segment(reference)
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() || letter == '_' {
+                    letter
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        let taken = |name: &String| self.names.values().any(|other| other == name);
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        std::iter::once(plain.clone())
+            .chain(numbered)
+            .find(|name| !taken(name))
+            .unwrap_or(plain)
+    }
+}
+
+/// The last word of a reference.
+fn last_segment(reference: &str) -> &str {
+    reference
+        .rsplit(['/', '#'])
+        .find(|word| !word.is_empty())
+        .unwrap_or("root")
+}
+
+/// A reference's target together with what stood beside the reference.
+fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
+    let target = match target {
+        Value::Object(target) => target,
+        Value::Bool(false) => never_schema(),
+        _ => Map::new(),
+    };
+    if has_no_assertions(&beside) {
+        return with_annotations(target, beside);
+    }
+    // Beside, not together: what is not evaluated there depends on the target.
+    match beside.keyword_mut("allOf") {
+        Some(Value::Array(parts)) => parts.insert(0, Value::Object(target)),
+        _ => {
+            beside.set_keyword("allOf", json!([target]));
+        }
+    }
+    beside
+}

@@ -1,0 +1,423 @@
+//! The root is an object with properties, because arguments are.
+
+use serde_json::{Map, Value, json};
+
+use crate::lower::pass::all_of::{Conflict, SchemaMerger, resolve_unevaluated};
+use crate::lower::pass::applies_to::has_no_assertions;
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+};
+
+/// What only [`single`] understands.
+const COMPOSITION_KEYWORDS: [&str; 8] = [
+    "$ref",
+    "$dynamicRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "enum",
+    "const",
+];
+
+/// Whether the root already is one object.
+pub(crate) fn is_plain_object(schema: &Value) -> bool {
+    let speaks = |keyword: &&str| schema.keyword(keyword).is_some();
+    schema.keyword("type").is_some_and(|kind| kind == "object")
+        && !COMPOSITION_KEYWORDS.iter().any(speaks)
+}
+
+/// The root names the type object; anything may stand beside it.
+pub(crate) fn require_object_type(draft: &mut LoweringState) -> Result<(), LowerError> {
+    match &mut draft.schema {
+        Value::Bool(true) => draft.schema = json!({"type": "object"}),
+        Value::Bool(false) => return Err(not_an_object_error()),
+        Value::Object(schema) => set_object_type(schema)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The root is one object: no reference, no alternatives, nothing that is negated.
+pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), LowerError> {
+    require_object_type(draft)?;
+    let definitions = match is_plain_object(&draft.schema) {
+        true => Value::Null,
+        false => {
+            draft.invalidate_keywords();
+            collect_definitions(&draft.schema)
+        }
+    };
+    draft.note_added_keywords(
+        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
+            "additionalProperties",
+            "items",
+        ])),
+    );
+    let (Value::Object(schema), mut spot) = draft.root() else {
+        return Ok(());
+    };
+    let spot = &mut spot;
+    // What is not evaluated is settled when everything that evaluates has come together.
+    let rest = ["unevaluatedProperties", "unevaluatedItems"]
+        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
+    let mut alternatives = false;
+    // What a reference leads to may itself be alternatives; no honest schema goes on for long.
+    for _ in 0..8 {
+        let before = schema.len();
+        inline_root_ref(schema, spot, &definitions);
+        merge_root_all_of(schema, spot, &definitions);
+        for keyword in ["oneOf", "anyOf"] {
+            if let Some(Value::Array(branches)) = schema.remove_keyword(keyword) {
+                flatten_union(schema, &branches, keyword, spot, &definitions)?;
+                alternatives = true;
+            }
+        }
+        if schema.len() == before {
+            break;
+        }
+    }
+    for keyword in COMPOSITION_KEYWORDS {
+        if let Some(value) = schema.remove_keyword(keyword) {
+            drop_keyword(schema, spot, keyword, &value);
+        }
+    }
+    for (keyword, value) in rest {
+        match value {
+            Some(value) if alternatives => drop_keyword(schema, spot, keyword, &value),
+            Some(value) => {
+                schema.set_keyword(keyword, value);
+            }
+            None => {}
+        }
+    }
+    resolve_unevaluated(schema);
+    set_object_type(schema)?;
+    if !schema.has_keyword("properties") {
+        let at = schema
+            .keys()
+            .position(|keyword| keyword == "type")
+            .map_or(0, |at| at + 1);
+        schema.shift_insert(at, "properties".to_owned(), json!({}));
+    }
+    Ok(())
+}
+
+/// The root says nothing but its properties; what it tells goes into the tool's description.
+pub(crate) fn move_annotations_out(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if let Value::Object(schema) = &mut draft.schema
+        && let Some(Value::String(text)) = schema.remove_keyword("description")
+    {
+        draft.description_suffix = Some(text);
+    }
+    Ok(())
+}
+
+fn set_object_type(schema: &mut Map<String, Value>) -> Result<(), LowerError> {
+    match schema.keyword("type") {
+        Some(Value::String(kind)) if kind == "object" => return Ok(()),
+        Some(Value::String(_)) => return Err(not_an_object_error()),
+        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "object") => {
+            return Err(not_an_object_error());
+        }
+        Some(_) => {
+            schema.set_keyword("type", json!("object"));
+        }
+        None => {
+            schema.shift_insert(0, "type".to_owned(), json!("object"));
+        }
+    }
+    Ok(())
+}
+
+fn not_an_object_error() -> LowerError {
+    LowerError::new("", "arguments are an object, and this schema admits none")
+}
+
+/// Definitions by the name after `#/$defs/`; those of older drafts count too.
+fn collect_definitions(schema: &Value) -> Value {
+    let mut all = Map::new();
+    for keyword in ["definitions", "$defs"] {
+        if let Some(Value::Object(some)) = schema.keyword(keyword) {
+            all.extend(some.clone());
+        }
+    }
+    if all.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(all)
+    }
+}
+
+fn drop_keyword(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    keyword: &str,
+    value: &Value,
+) {
+    match describe_keyword(keyword, value) {
+        Some(words) => spot.move_to_description(schema, keyword, words),
+        None => spot.report_loss(keyword, Severity::Wider, None),
+    }
+}
+
+/// Puts what the root refers to in the reference's place.
+fn inline_root_ref(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
+    let target = schema
+        .keyword("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| find_definition(reference, definitions));
+    if let Some(target) = target.cloned() {
+        schema.remove_keyword("$ref");
+        merge_schema(schema, target, spot, definitions);
+    }
+}
+
+fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
+    let name = reference
+        .strip_prefix("#/$defs/")
+        .or(reference.strip_prefix("#/definitions/"))?;
+    definitions.get(name)?.as_object()
+}
+
+fn merge_root_all_of(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
+    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
+        return;
+    };
+    for part in parts {
+        match part {
+            Value::Object(part) => {
+                let part = match part.keyword("$ref").and_then(Value::as_str) {
+                    Some(reference) if part.len() == 1 => find_definition(reference, definitions)
+                        .cloned()
+                        .unwrap_or(part),
+                    _ => part,
+                };
+                merge_schema(schema, part, spot, definitions);
+            }
+            Value::Bool(true) => {}
+            other => drop_keyword(schema, spot, "allOf", &other),
+        }
+    }
+}
+
+/// Says what another schema says, too.
+fn merge_schema(
+    schema: &mut Map<String, Value>,
+    other: Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
+    let mut merge = SchemaMerger::new(definitions);
+    let mut whole = merge.merge(std::mem::take(schema), other);
+    for Conflict { keyword, value } in merge.conflicts {
+        drop_keyword(&mut whole, spot, &keyword, &value);
+    }
+    *schema = whole;
+}
+
+/// Alternatives become one object: every property of each, required where all require it.
+fn flatten_union(
+    schema: &mut Map<String, Value>,
+    branches: &[Value],
+    keyword: &str,
+    spot: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) -> Result<(), LowerError> {
+    let opened: Vec<Map<String, Value>> = branches
+        .iter()
+        .filter(|branch| **branch != Value::Bool(false))
+        .map(
+            |branch| match branch.keyword("$ref").and_then(Value::as_str) {
+                Some(reference) => find_definition(reference, definitions)
+                    .cloned()
+                    .unwrap_or_default(),
+                None => branch.as_object().cloned().unwrap_or_default(),
+            },
+        )
+        .filter(admits_objects)
+        .collect();
+    if opened.is_empty() {
+        return Err(not_an_object_error());
+    }
+    if keyword == "anyOf" && opened.iter().any(has_no_assertions) {
+        // One alternative admits everything, and so does the whole.
+        return Ok(());
+    }
+    if let [only] = opened.as_slice() {
+        merge_schema(schema, only.clone(), spot, definitions);
+        return Ok(());
+    }
+    let mut properties: Map<String, Value> = Map::new();
+    for (name, part) in opened
+        .iter()
+        .filter_map(|branch| branch.keyword("properties")?.as_object())
+        .flatten()
+    {
+        let known = properties
+            .entry(name.as_str())
+            .or_insert_with(|| json!({"anyOf": []}));
+        if let Some(Value::Array(forms)) = known.keyword_mut("anyOf")
+            && !forms.contains(part)
+        {
+            forms.push(part.clone());
+        }
+    }
+    for part in properties.values_mut() {
+        merge_alternatives(part);
+    }
+    let mut whole = Map::new();
+    if !properties.is_empty() {
+        whole.set_keyword("properties", Value::Object(properties));
+    }
+    let required = |branch: &Map<String, Value>| -> Vec<Value> {
+        branch
+            .keyword("required")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
+    let mut all = opened.iter().map(required);
+    let mut always = all.next().unwrap_or_default();
+    for names in all {
+        always.retain(|name| names.contains(name));
+    }
+    if !always.is_empty() {
+        whole.set_keyword("required", Value::Array(always));
+    }
+    let closed = |branch: &Map<String, Value>| {
+        branch.keyword("additionalProperties") == Some(&Value::Bool(false))
+            && !branch.has_keyword("patternProperties")
+    };
+    if opened.iter().all(closed) {
+        whole.set_keyword("additionalProperties", Value::Bool(false));
+    }
+    let silent = |branch: &Map<String, Value>| {
+        let known = branch.keyword("properties").and_then(Value::as_object);
+        let all = whole.keyword("properties").and_then(Value::as_object);
+        !closed(branch)
+            && all.is_some_and(|all| {
+                all.keys()
+                    .any(|name| known.is_none_or(|known| !known.contains_key(name)))
+            })
+    };
+    if opened.iter().any(silent) {
+        // An open alternative took any value for the properties that only others describe.
+        spot.report_loss(keyword, Severity::Narrower, None);
+    }
+    let groups: Vec<String> = opened
+        .iter()
+        .map(describe_branch)
+        .filter(|group| !group.is_empty())
+        .collect();
+    merge_schema(schema, whole, spot, definitions);
+    if groups.is_empty() {
+        drop_keyword(schema, spot, keyword, &Value::Array(branches.to_vec()));
+    } else {
+        let words = format!("give one of these groups: {}", groups.join("; or "));
+        spot.move_to_description(schema, keyword, words);
+    }
+    Ok(())
+}
+
+fn admits_objects(branch: &Map<String, Value>) -> bool {
+    match branch.keyword("type") {
+        Some(Value::String(kind)) => kind == "object",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        _ => true,
+    }
+}
+
+/// The names that one alternative asks for, with the constants that tell it apart.
+fn describe_branch(branch: &Map<String, Value>) -> String {
+    let names = branch.keyword("required").and_then(Value::as_array);
+    let shown: Vec<String> = names
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(|name| {
+            let part = branch
+                .keyword("properties")
+                .and_then(|properties| properties.get(name));
+            let only = part.and_then(
+                |part| match part.keyword("enum").and_then(Value::as_array) {
+                    Some(values) if values.len() == 1 => values.first(),
+                    _ => part.keyword("const"),
+                },
+            );
+            match only {
+                Some(value) => format!("{name} = {value}"),
+                None => name.to_owned(),
+            }
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// A list of forms as one schema.
+fn merge_alternatives(part: &mut Value) {
+    let Some(Value::Array(forms)) = part.keyword_mut("anyOf") else {
+        return;
+    };
+    let values = |form: &Value| match form.keyword("enum") {
+        Some(Value::Array(values))
+            if form.as_object().is_some_and(|form| {
+                form.keys()
+                    .all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))
+            }) =>
+        {
+            Some(values.clone())
+        }
+        _ => form.keyword("const").map(|value| vec![value.clone()]),
+    };
+    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.keyword("type")).collect();
+    let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
+    let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
+    match (forms.len(), tags) {
+        (1, _) => *part = forms.pop().unwrap_or_default(),
+        (_, Some(tags)) if alike => {
+            let kind = kinds.first().copied().flatten().cloned();
+            let mut whole = Map::new();
+            if let Some(kind) = kind {
+                whole.set_keyword("type", kind);
+            }
+            let mut all: Vec<Value> = Vec::new();
+            for value in tags.into_iter().flatten() {
+                if !all.contains(&value) {
+                    all.push(value);
+                }
+            }
+            whole.set_keyword("enum", Value::Array(all));
+            *part = Value::Object(whole);
+        }
+        _ => {
+            let flat: Vec<Value> = forms
+                .drain(..)
+                .flat_map(|form| match form.keyword("anyOf") {
+                    Some(Value::Array(inner)) => inner.clone(),
+                    _ => vec![form],
+                })
+                .collect();
+            let any = flat
+                .iter()
+                .any(|form| form.as_object().is_none_or(has_no_assertions));
+            *part = if any {
+                json!({})
+            } else {
+                json!({ "anyOf": flat })
+            };
+        }
+    }
+}
+
+/// What a property that only tells alternatives apart consists of.
+const DISCRIMINATOR_KEYWORDS: [&str; 4] = ["const", "description", "enum", "type"];

@@ -1,0 +1,108 @@
+//! `const` becomes `enum`, and every `enum` lists only values that can occur, beside their type.
+
+pub(crate) mod type_set;
+
+use std::collections::HashSet;
+
+use jsonschema::json::cmp;
+use serde_json::{Map, Value, json};
+
+use self::type_set::TypeSet;
+use super::booleans::never_valid_error;
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
+
+/// Fewer values are compared each with each.
+const MAX_PAIRWISE_VALUES: usize = 16;
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["const", "enum"]) {
+        return Ok(());
+    }
+    let mut possible = true;
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        let mut keywords = members.keys();
+        if keywords.any(|keyword| keyword == "const" || keyword == "enum")
+            && !simplify_enum(members)
+        {
+            possible &= !spot.path.is_root();
+        }
+    });
+    draft.note_added_keywords(
+        KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])),
+    );
+    if possible {
+        Ok(())
+    } else {
+        Err(never_valid_error())
+    }
+}
+
+/// Tidies `const` and `enum` of one schema; returns whether any value is left.
+pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
+    let only = members.remove_keyword("const");
+    let listed = match members.keyword_mut("enum") {
+        Some(Value::Array(values)) => Some(std::mem::take(values)),
+        _ => None,
+    };
+    let mut values = match (only, listed) {
+        (Some(only), Some(listed)) if listed.iter().any(|value| cmp::equal(value, &only)) => {
+            vec![only]
+        }
+        (Some(_), Some(_)) => Vec::new(),
+        (Some(only), None) => vec![only],
+        (None, Some(listed)) => listed,
+        (None, None) => return true,
+    };
+    let admitted = members
+        .keyword("type")
+        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    values.retain(|value| admitted.intersects(TypeSet::type_of(value)));
+    deduplicate(&mut values);
+    if values.is_empty() {
+        make_unsatisfiable(members);
+        return false;
+    }
+    if !members.keyword("type").is_some_and(Value::is_string) {
+        let kinds = values.iter().fold(TypeSet::NONE, |all, value| {
+            all.union(TypeSet::type_of(value))
+        });
+        // Numbers that are not whole have no type of their own; the list of values decides anyway.
+        let kinds = if kinds.intersects(TypeSet::FRACTION) {
+            kinds.union(TypeSet::INTEGER)
+        } else {
+            kinds
+        };
+        if let Some(kind) = kinds.to_type_keyword() {
+            members.set_keyword("type", kind);
+        }
+    }
+    members.set_keyword("enum", Value::Array(values));
+    true
+}
+
+/// Leaves only what informs, and that nothing is admitted.
+pub(crate) fn make_unsatisfiable(members: &mut Map<String, Value>) {
+    members.retain(|keyword, _| !is_assertion(keyword));
+    members.set_keyword("not", json!({}));
+}
+
+fn deduplicate(values: &mut Vec<Value>) {
+    if values.len() > MAX_PAIRWISE_VALUES {
+        // `1` and `1.0` both stay, which does no harm.
+        let mut seen = HashSet::new();
+        values.retain(|value| seen.insert(value.to_string()));
+        return;
+    }
+    let mut at = 1;
+    while let Some(value) = values.get(at) {
+        if values.iter().take(at).any(|other| cmp::equal(other, value)) {
+            values.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Formats and patterns that a dialect does not read, told in words.
+
+use serde_json::{Map, Value};
+
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
+    append_to_description,
+};
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    if !draft.contains_any_keyword(&["format", "pattern"]) {
+        return Ok(());
+    }
+    let rules = draft.rules;
+    let reads_patterns = rules.keywords.is_some() && rules.allows_keyword("pattern");
+    draft.visit_top_down(|schema, spot| {
+        let Value::Object(members) = schema else {
+            return;
+        };
+        if let Some(known) = rules.formats
+            && members.has_keyword("format")
+            && !is_supported(members, known)
+            && let Some(format) = members.remove_keyword("format")
+        {
+            move_format_to_description(members, &format, spot);
+        }
+        if reads_patterns
+            && let Some(Value::String(pattern)) = members.keyword("pattern")
+            && needs_backtracking(pattern)
+            && let Some(pattern) = members.remove_keyword("pattern")
+            && let Some(words) = describe_keyword("pattern", &pattern)
+        {
+            spot.move_to_description(members, "pattern", words);
+        }
+    });
+    Ok(())
+}
+
+fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
+    let Some(Value::String(format)) = schema.keyword("format") else {
+        return false;
+    };
+    let fits = match schema.keyword("type").and_then(Value::as_str) {
+        Some("string") => !is_numeric_format(format),
+        Some("integer" | "number") => is_numeric_format(format),
+        _ => true,
+    };
+    fits && known.contains(&format.as_str())
+}
+
+/// Tells of a format that was taken out of a schema.
+///
+/// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
+/// beside the bounds that it stands for.
+pub(crate) fn move_format_to_description(
+    schema: &mut Map<String, Value>,
+    format: &Value,
+    spot: &mut SchemaCursor<'_>,
+) {
+    let Some(name) = format.as_str() else {
+        return;
+    };
+    let is_text = !matches!(schema.keyword("type"), Some(Value::String(kind)) if kind != "string");
+    if !is_text || is_numeric_format(name) {
+        return;
+    }
+    let Some(words) = describe_keyword("format", format) else {
+        return;
+    };
+    if is_validated_format(name) {
+        spot.move_to_description(schema, "format", words);
+    } else {
+        append_to_description(schema, &words);
+        spot.report_loss("format", Severity::Note, Some(words));
+    }
+}
+
+fn is_numeric_format(format: &str) -> bool {
+    matches!(
+        format,
+        "double"
+            | "float"
+            | "int"
+            | "int8"
+            | "int16"
+            | "int32"
+            | "int64"
+            | "int128"
+            | "uint"
+            | "uint8"
+            | "uint16"
+            | "uint32"
+            | "uint64"
+            | "uint128"
+    )
+}
+
+/// Whether the validator of canonical schemas refuses text that is not in this format.
+fn is_validated_format(format: &str) -> bool {
+    matches!(
+        format,
+        "date"
+            | "date-time"
+            | "duration"
+            | "email"
+            | "hostname"
+            | "idn-email"
+            | "idn-hostname"
+            | "ipv4"
+            | "ipv6"
+            | "iri"
+            | "iri-reference"
+            | "json-pointer"
+            | "regex"
+            | "relative-json-pointer"
+            | "time"
+            | "uri"
+            | "uri-reference"
+            | "uri-template"
+            | "uuid"
+    )
+}
+
+/// Whether a pattern needs more than an automaton: look-around, or a reference to what it matched before.
+pub(crate) fn needs_backtracking(pattern: &str) -> bool {
+    let mut rest = pattern;
+    let mut within_class = false;
+    while let Some(letter) = rest.chars().next() {
+        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+        match letter {
+            '\\' => {
+                let Some(escaped) = rest.chars().next() else {
+                    return false;
+                };
+                if !within_class && (('1'..='9').contains(&escaped) || rest.starts_with("k<")) {
+                    return true;
+                }
+                rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
+            }
+            '[' => within_class = true,
+            ']' => within_class = false,
+            '(' if !within_class => {
+                let ahead = ["?=", "?!", "?<=", "?<!"];
+                if ahead.iter().any(|start| rest.starts_with(start)) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,357 @@
+//! Every schema gets one type, or becomes a union of schemas that each have one.
+
+use serde_json::{Map, Value, json};
+
+use crate::lower::pass::all_of::{Conflict, SchemaMerger, with_annotations};
+use crate::lower::pass::applies_to::{
+    AppliesTo, applies_to, has_no_assertions, is_assertion, type_names,
+};
+use crate::lower::pass::describe::describe_keyword;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
+};
+
+/// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
+const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
+
+/// What references lead to, and how many are still followed.
+struct RefExpansionBudget<'d> {
+    definitions: &'d Value,
+    depth: usize,
+    remaining: usize,
+}
+
+pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
+    let definitions = match draft.schema.keyword("$defs") {
+        // A copy of how they are now, but only where one may be opened.
+        Some(definitions) if has_constrained_union(&draft.schema) => definitions.clone(),
+        Some(_) | None => Value::Null,
+    };
+    let mut opening = RefExpansionBudget {
+        definitions: &definitions,
+        depth: 0,
+        remaining: MAX_REF_EXPANSIONS.1,
+    };
+    draft.visit_bottom_up(|schema, spot| {
+        if let Value::Object(members) = schema {
+            normalise_schema(members, spot, &mut opening);
+        }
+    });
+    draft.check_size()
+}
+
+/// Brings one schema, whose parts are in normal form, into it.
+fn normalise_schema(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    if schema.has_keyword("anyOf") {
+        normalise_union(schema, spot, opening);
+    } else if !schema.has_keyword("$ref") {
+        split_types(schema, spot);
+    }
+}
+
+fn split_types(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let named = match schema.keyword("type") {
+        // The usual case.
+        Some(Value::String(kind)) => match known_type(kind) {
+            Some(kind) => return retain_type_keywords(schema, kind),
+            None => return retain_type_keywords(schema, &kind.clone()),
+        },
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        _ if has_no_assertions(schema) => return,
+        _ => infer_types(schema, spot),
+    };
+    let mut names: Vec<String> = named;
+    if names.is_empty() {
+        return;
+    }
+    if names.iter().any(|name| name == "number") {
+        names.retain(|name| name != "integer");
+    }
+    if let [only] = names.as_slice() {
+        let only = only.clone();
+        schema.set_keyword("type", json!(only));
+        return retain_type_keywords(schema, &only);
+    }
+    let mut said = take_assertions(schema);
+    if let Some(kinds) = said.keyword_mut("type") {
+        // Each branch gets its own.
+        *kinds = Value::Null;
+    }
+    let branches: Vec<Value> = names
+        .iter()
+        .filter_map(|name| {
+            let mut branch = said.clone();
+            branch.set_keyword("type", json!(name));
+            retain_type_keywords(&mut branch, name);
+            let empty = branch
+                .keyword("enum")
+                .and_then(Value::as_array)
+                .is_some_and(Vec::is_empty);
+            (!empty).then_some(Value::Object(branch))
+        })
+        .collect();
+    set_branches(schema, branches, spot);
+}
+
+fn known_type(kind: &str) -> Option<&'static str> {
+    const TYPES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "array", "object", "null",
+    ];
+    TYPES.into_iter().find(|known| *known == kind)
+}
+
+/// The types that keywords speak about, when none is named: those of other types are given up.
+fn infer_types(schema: &Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for keyword in schema.keys() {
+        for name in type_names(applies_to(keyword)) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    spot.report_loss("type", Severity::Narrower, None);
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Removes what does not speak about values of this type.
+fn retain_type_keywords(schema: &mut Map<String, Value>, kind: &str) {
+    let speaks = |keyword: &str| match applies_to(keyword) {
+        AppliesTo::AllTypes | AppliesTo::NoValue => true,
+        // Of numbers it only informs.
+        AppliesTo::Strings if keyword == "format" => {
+            matches!(kind, "string" | "integer" | "number")
+        }
+        subject => type_names(subject).contains(&kind),
+    };
+    if !schema.keys().all(|keyword| speaks(keyword)) {
+        schema.retain(|keyword, _| speaks(keyword));
+    }
+    if let Some(Value::Array(values)) = schema.keyword_mut("enum")
+        && !values.iter().all(|value| matches_type(value, kind))
+    {
+        values.retain(|value| matches_type(value, kind));
+    }
+    if kind == "array" && !schema.has_keyword("items") && !schema.has_keyword("prefixItems") {
+        schema.set_keyword("items", json!({}));
+    }
+}
+
+fn matches_type(value: &Value, kind: &str) -> bool {
+    match value {
+        Value::Null => kind == "null",
+        Value::Bool(_) => kind == "boolean",
+        Value::String(_) => kind == "string",
+        Value::Array(_) => kind == "array",
+        Value::Object(_) => kind == "object",
+        Value::Number(number) => {
+            let whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
+            kind == "number" || kind == "integer" && whole
+        }
+    }
+}
+
+fn normalise_union(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
+        return;
+    };
+    let said = take_assertions(schema);
+    let vacuous = |branch: &Value| branch.as_object().is_none_or(has_no_assertions);
+    if branches.iter().any(vacuous) || branches.is_empty() {
+        // One alternative admits everything, and so does the whole.
+        schema.extend(said);
+        return normalise_schema(schema, spot, opening);
+    }
+    let mut all = Vec::new();
+    for branch in branches {
+        let Value::Object(mut branch) = branch else {
+            continue;
+        };
+        if !said.is_empty() {
+            let mut merge = opening.merger();
+            branch = merge.merge(branch, said.clone());
+            if admits_nothing(&branch) {
+                continue;
+            }
+            opening.depth += 1;
+            normalise_deep(&mut branch, spot, opening);
+            opening.depth -= 1;
+            report_conflicts(merge.conflicts, &mut branch, spot);
+        }
+        flatten_branch(branch, &mut all);
+    }
+    set_branches(schema, all, spot);
+}
+
+impl<'d> RefExpansionBudget<'d> {
+    /// A schema that contains itself is not opened in itself for ever.
+    fn merger(&mut self) -> SchemaMerger<'d> {
+        if self.definitions.is_null() {
+            return SchemaMerger::new(self.definitions);
+        }
+        match self.remaining.checked_sub(1) {
+            Some(left) if self.depth < MAX_REF_EXPANSIONS.0 => {
+                self.remaining = left;
+                SchemaMerger::new(self.definitions)
+            }
+            _ => SchemaMerger::without_refs(self.definitions),
+        }
+    }
+}
+
+fn report_conflicts(
+    conflicts: Vec<Conflict>,
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    for Conflict { keyword, value } in conflicts {
+        match describe_keyword(&keyword, &value) {
+            Some(words) => spot.move_to_description(schema, &keyword, words),
+            None => spot.report_loss(&keyword, Severity::Wider, None),
+        }
+    }
+}
+
+/// Merging may have brought types together anywhere below.
+fn normalise_deep(
+    schema: &mut Map<String, Value>,
+    spot: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    let mut whole = Value::Object(std::mem::take(schema));
+    crate::lower::visit_bottom_up(&mut whole, spot, &mut |part, spot| {
+        if let Value::Object(members) = part {
+            remove_unsatisfiable_properties(members, spot);
+            normalise_schema(members, spot, opening);
+        }
+    });
+    if let Value::Object(members) = whole {
+        *schema = members;
+    }
+}
+
+fn admits_nothing(schema: &Map<String, Value>) -> bool {
+    schema.keyword("not").is_some_and(|not| *not == json!({}))
+}
+
+/// Takes out the properties that merging has made impossible to give.
+fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+    let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
+    let required = schema
+        .keyword("required")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
+        return;
+    };
+    properties.retain(|name, part| {
+        let nothing = part.as_object().is_some_and(admits_nothing);
+        if nothing && (!closed || required.iter().any(|other| other == name)) {
+            let mut spot = spot.child("properties", PathSegment::Name(name));
+            spot.report_loss("not", Severity::Wider, None);
+            *part = json!({});
+            return true;
+        }
+        !nothing
+    });
+}
+
+/// Adds a branch, or the branches it consists of.
+fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
+    match branch.remove_keyword("anyOf") {
+        Some(Value::Array(inner)) => {
+            for part in inner {
+                let Value::Object(part) = part else { continue };
+                let told = branch
+                    .clone()
+                    .into_iter()
+                    .filter(|(keyword, _)| !part.contains_key(keyword));
+                flatten_branch(
+                    without_annotations_on_ref(part.clone(), told.collect()),
+                    all,
+                );
+            }
+        }
+        _ => {
+            let branch = Value::Object(branch);
+            if !all.contains(&branch) {
+                all.push(branch);
+            }
+        }
+    }
+}
+
+/// A branch that is a reference says nothing beside it: what was told there is told nowhere.
+fn without_annotations_on_ref(
+    part: Map<String, Value>,
+    told: Map<String, Value>,
+) -> Map<String, Value> {
+    if part.has_keyword("$ref") {
+        return part;
+    }
+    with_annotations(part, told)
+}
+
+/// Whether a union stands beside other assertions, so that the two have to be joined.
+fn has_constrained_union(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(has_constrained_union),
+        Value::Object(members) => {
+            members.has_keyword("anyOf")
+                && members
+                    .keys()
+                    .any(|keyword| keyword != "anyOf" && is_assertion(keyword))
+                || members.values().any(has_constrained_union)
+        }
+        _ => false,
+    }
+}
+
+/// Takes the assertions out of a schema.
+fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
+    if has_no_assertions(schema) {
+        return Map::new();
+    }
+    let (said, told) = std::mem::take(schema)
+        .into_iter()
+        .partition(|(keyword, _)| is_assertion(keyword));
+    *schema = told;
+    said
+}
+
+/// Makes a schema that tells something the union of these; one alone is no union.
+fn set_branches(
+    schema: &mut Map<String, Value>,
+    mut branches: Vec<Value>,
+    spot: &mut SchemaCursor<'_>,
+) {
+    match branches.len() {
+        // There is no dialect in which a schema that admits nothing can be said.
+        0 => spot.report_loss("not", Severity::Wider, None),
+        1 => {
+            let told = std::mem::take(schema);
+            if let Some(Value::Object(only)) = branches.pop() {
+                *schema = with_annotations(only, told);
+            }
+        }
+        _ => {
+            schema.set_keyword("anyOf", Value::Array(branches));
+        }
+    }
+}

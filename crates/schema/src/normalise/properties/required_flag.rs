@@ -1,0 +1,135 @@
+//! What a property says about its own being required, for the list of its object.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::normalise::{
+    Members, NormaliseResult, Normaliser, keyword_values::parse_bool, required_list::is_property,
+};
+
+/// What a property says about its own being required.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequiredFlag {
+    required: bool,
+    /// How it says it, for notes.
+    source: String,
+}
+
+impl RequiredFlag {
+    fn new(required: bool, said: impl Into<String>) -> Self {
+        let said = said.into();
+        Self {
+            required,
+            source: said,
+        }
+    }
+
+    /// Parts `string (optional)` and `str, optional`.
+    pub(crate) fn split_type_text(text: &str) -> (&str, Option<Self>) {
+        let text = text.trim();
+        let parted = match text.strip_suffix(')') {
+            Some(open) => open.rsplit_once('('),
+            None => text.rsplit_once(','),
+        };
+        let Some((word, tail)) = parted else {
+            return (text, None);
+        };
+        let required = match tail.trim() {
+            tail if tail.eq_ignore_ascii_case("required") => true,
+            tail if tail.eq_ignore_ascii_case("optional") => false,
+            _ => return (text, None),
+        };
+        let wish = Self::new(required, format!("type {}", Value::from(text)));
+        (word.trim_end(), Some(wish))
+    }
+
+    /// Takes out of a schema what it says about itself: draft 3's `required: true`, or `optional: true`.
+    pub(crate) fn extract(
+        walker: &Normaliser,
+        members: &mut Members,
+        by_type: Option<Self>,
+    ) -> NormaliseResult<Option<Self>> {
+        let mut found = by_type;
+        for keyword in ["required", "optional"] {
+            let Some(given) = members.get(keyword) else {
+                continue;
+            };
+            let names_property = given
+                .as_str()
+                .is_some_and(|name| is_property(members, name));
+            let said = match given {
+                Value::Bool(said) => Some(*said),
+                text if !names_property => parse_bool(text).and_then(|flag| flag.as_bool()),
+                _ => None,
+            };
+            let Some(said) = said else {
+                continue;
+            };
+            let wish = Self::new(
+                said == (keyword == "required"),
+                format!("`{keyword}: {given}`"),
+            );
+            members.shift_remove(keyword);
+            match &found {
+                Some(other) if other.required != wish.required => {
+                    let message = format!("{} contradicts {}", wish.source, other.source);
+                    return Err(walker.error(message));
+                }
+                _ => found = Some(wish),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Says that a schema which is no property cannot be required.
+    pub(crate) fn note_dropped(self, walker: &mut Normaliser) {
+        walker.add_fix(format!("{} dropped: it is no property", self.source));
+    }
+
+    fn fix_message(&self, listed: bool) -> String {
+        let outcome = match (self.required, listed) {
+            (true, _) => "read as required by the object",
+            (false, true) => "read as not required, though the object requires it",
+            (false, false) => "read as not required",
+        };
+        format!("{} {outcome}", self.source)
+    }
+}
+
+/// Writes into the list of an object what its properties say about themselves.
+pub(crate) fn apply_required_flags(
+    walker: &mut Normaliser,
+    members: &mut Members,
+    wishes: Vec<(String, RequiredFlag)>,
+) {
+    if wishes.is_empty() {
+        return;
+    }
+    let mut names: Vec<String> = match members.get("required") {
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut known: HashSet<String> = names.iter().cloned().collect();
+    let before = known.len();
+    for (name, wish) in wishes {
+        let message = wish.fix_message(known.contains(&name));
+        walker.with_path_segment("properties", |walker| {
+            walker.with_path_segment(&name, |walker| walker.add_fix(message));
+        });
+        if !wish.required {
+            known.remove(&name);
+        } else if known.insert(name.clone()) {
+            names.push(name);
+        }
+    }
+    names.retain(|name| known.contains(name));
+    if !names.is_empty() {
+        members.insert("required".to_owned(), Value::from(names));
+    } else if before > 0 {
+        members.shift_remove("required");
+    }
+}

@@ -1,0 +1,180 @@
+//! The keyword `type`, in whatever words it is said.
+
+use serde_json::{Map, Value};
+
+use crate::normalise::{
+    Members, NormaliseResult, Normaliser,
+    required_flag::RequiredFlag,
+    type_expression::TypeExpression,
+    type_names::{self, is_json_schema_type},
+    type_parser,
+};
+use crate::{SchemaError, nearest};
+
+/// Says the type of a schema in JSON Schema's own words; returns what the word says of being required.
+pub(crate) fn normalise_type(
+    walker: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult<Option<RequiredFlag>> {
+    let given = match members.get("type") {
+        None => return Ok(None),
+        Some(Value::String(word)) if is_json_schema_type(word) => return Ok(None),
+        Some(Value::Array(words)) if are_json_schema_types(words) => return Ok(None),
+        Some(given) => given.clone(),
+    };
+    let (meant, wish) = match &given {
+        Value::Null => (Map::new(), None),
+        Value::String(word) if word.trim().is_empty() => (Map::new(), None),
+        // The options say which values are meant.
+        Value::String(word)
+            if word.eq_ignore_ascii_case("enum") && members.contains_key("enum") =>
+        {
+            (Map::new(), None)
+        }
+        Value::String(word) => {
+            let (meant, wish) = parse_type(walker, word, "type")?;
+            (meant.into_schema(), wish)
+        }
+        Value::Array(words) => (parse_type_list(walker, words)?, None),
+        other => {
+            let message = format!(
+                "a type is a word or a list of words, not {}",
+                walker.excerpt(other)
+            );
+            return Err(walker.error_at("type", message));
+        }
+    };
+    walker.add_fix(format!("type {given} read as {}", describe_type(&meant)));
+    apply_type(walker, members, meant)?;
+    Ok(wish)
+}
+
+/// A schema that is nothing but a type word, or a flag in quotes.
+pub(crate) fn schema_from_type_name(
+    walker: &mut Normaliser,
+    text: &str,
+) -> NormaliseResult<(Value, Option<RequiredFlag>)> {
+    let flag = match text {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    };
+    if let Some(flag) = flag {
+        walker.add_fix(format!("\"{flag}\" read as {flag}"));
+        return Ok((Value::Bool(flag), None));
+    }
+    let (word, wish) = RequiredFlag::split_type_text(text);
+    let meant = type_parser::parse_type(word)
+        .map_err(|piece| unknown_type_error(walker, &piece, walker.error("")))?;
+    let schema = Value::Object(meant.into_schema());
+    walker.add_fix(format!("{} read as {schema}", Value::from(text)));
+    Ok((schema, wish))
+}
+
+/// Whether a text names a type in any language.
+pub(crate) fn is_type_expression(text: &str) -> bool {
+    type_parser::parse_type(RequiredFlag::split_type_text(text).0).is_ok()
+}
+
+fn are_json_schema_types(given: &[Value]) -> bool {
+    let own = |(at, word): (usize, &Value)| {
+        word.as_str().is_some_and(is_json_schema_type)
+            && !given.iter().take(at).any(|before| before == word)
+    };
+    // Distinct words are seven at most: nothing longer is compared with itself.
+    (1..=7).contains(&given.len()) && given.iter().enumerate().all(own)
+}
+
+fn parse_type(
+    walker: &Normaliser,
+    text: &str,
+    keyword: &str,
+) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
+    let (word, wish) = RequiredFlag::split_type_text(text);
+    let meant = type_parser::parse_type(word)
+        .map_err(|piece| unknown_type_error(walker, &piece, walker.error_at(keyword, "")))?;
+    Ok((meant, wish))
+}
+
+fn parse_type_list(walker: &Normaliser, given: &[Value]) -> NormaliseResult<Map<String, Value>> {
+    let mut branches = Vec::new();
+    for word in given {
+        branches.push(match word {
+            Value::Null => TypeExpression::Plain(type_names::JsonType::Null),
+            Value::String(word) => parse_type(walker, word, "type")?.0,
+            other => {
+                let message = format!("a type is a word, not {}", walker.excerpt(other));
+                return Err(walker.error_at("type", message));
+            }
+        });
+    }
+    Ok(match branches.as_slice() {
+        [] => Map::new(),
+        _ => TypeExpression::Union(branches).into_schema(),
+    })
+}
+
+fn unknown_type_error(walker: &Normaliser, piece: &str, place: SchemaError) -> SchemaError {
+    // In prose a type word is found by chance only.
+    let known = match piece.trim().contains(' ') {
+        true => Vec::new(),
+        false => nearest(piece, type_names::all_names(), 1),
+    };
+    let hint = match known.first() {
+        Some(word) => format!("; did you mean `{word}`?"),
+        None => String::new(),
+    };
+    let shown = walker.excerpt(&Value::from(piece));
+    SchemaError::new(place.pointer(), format!("{shown} is no type{hint}"))
+}
+
+fn describe_type(meant: &Map<String, Value>) -> String {
+    match (meant.len(), meant.get("type")) {
+        (0, _) => "any value".to_owned(),
+        (1, Some(word)) => word.to_string(),
+        _ => Value::Object(meant.clone()).to_string(),
+    }
+}
+
+/// Puts what the type word said beside what the schema says itself.
+fn apply_type(
+    walker: &Normaliser,
+    members: &mut Members,
+    meant: Map<String, Value>,
+) -> NormaliseResult {
+    if !meant.contains_key("type") {
+        members.shift_remove("type");
+    }
+    for (keyword, value) in meant {
+        let own = members.get_mut(&keyword).filter(|_| keyword != "type");
+        let agrees = match (own, &value) {
+            (None, _) => {
+                members.insert(keyword, value);
+                continue;
+            }
+            (Some(own), value) if own == value => true,
+            (Some(Value::Object(own)), Value::Object(said)) => merge_element_type(own, said),
+            (Some(_), _) => keyword == "minItems",
+        };
+        if !agrees {
+            let message = format!("says otherwise than the type, which means {value}");
+            return Err(walker.error_at(&keyword, message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the schema of an element agrees with what the type word says of it; one without a type takes it over.
+fn merge_element_type(own: &mut Members, said: &Members) -> bool {
+    match own.get("type") {
+        None => {
+            for (keyword, value) in said {
+                own.entry(keyword.as_str()).or_insert_with(|| value.clone());
+            }
+            true
+        }
+        Some(Value::String(word)) => type_parser::parse_type(RequiredFlag::split_type_text(word).0)
+            .is_ok_and(|own| own.into_schema().get("type") == said.get("type")),
+        Some(own) => Some(own) == said.get("type"),
+    }
+}

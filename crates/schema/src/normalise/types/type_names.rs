@@ -1,0 +1,86 @@
+//! A type word of any language in, the JSON kind it means out.
+
+/// The kinds of JSON values, and the want of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonType {
+    Any,
+    Array,
+    Boolean,
+    Integer,
+    Null,
+    Number,
+    Object,
+    String,
+}
+
+impl JsonType {
+    /// The word of JSON Schema; `None` where no word is the way to say it.
+    pub(crate) fn json_schema_name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Any => return None,
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Null => "null",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        })
+    }
+}
+
+/// The words of each kind, in lower case.
+const TYPE_NAMES: [(JsonType, &str); 8] = [
+    (
+        JsonType::String,
+        "string str text char character varchar date datetime date-time uuid uri url email",
+    ),
+    (
+        JsonType::Integer,
+        "integer int long short byte bigint biginteger int8 int16 int32 int64 \
+         uint uint8 uint16 uint32 uint64 i32 i64 u32 u64",
+    ),
+    (
+        JsonType::Number,
+        "number float double decimal bigdecimal real num numeric float32 float64 f32 f64",
+    ),
+    (JsonType::Boolean, "boolean bool"),
+    (
+        JsonType::Object,
+        "object dict dictionary map mapping hashmap hashtable treemap linkedhashmap \
+         ordereddict defaultdict record struct json",
+    ),
+    (
+        JsonType::Array,
+        "array list tuple arraylist linkedlist vector vec set frozenset hashset treeset \
+         queue deque stack sequence iterable collection",
+    ),
+    (JsonType::Null, "null none nonetype nil undefined void"),
+    (JsonType::Any, "any unknown mixed dynamic type_unspecified"),
+];
+
+/// The kind that a word means, whatever its letter case.
+pub(crate) fn json_type(word: &str) -> Option<JsonType> {
+    let mut known = each_name();
+    known
+        .find(|(_, known)| known.eq_ignore_ascii_case(word))
+        .map(|(kind, _)| kind)
+}
+
+/// Whether JSON Schema knows this very word.
+pub(crate) fn is_json_schema_type(word: &str) -> bool {
+    TYPE_NAMES
+        .iter()
+        .any(|(kind, _)| kind.json_schema_name() == Some(word))
+}
+
+/// Every known word.
+pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
+    each_name().map(|(_, word)| word)
+}
+
+fn each_name() -> impl Iterator<Item = (JsonType, &'static str)> {
+    TYPE_NAMES
+        .iter()
+        .flat_map(|(kind, words)| words.split(' ').map(|word| (*kind, word)))
+}

@@ -1,0 +1,114 @@
+//! What strict modes ask of `$ref`: it names a definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::provider_rules::{
+    local_refs::percent_decode,
+    report::{RejectionReport, excerpt},
+    subschemas::{PathSegment, Subschema, SubschemaList},
+};
+
+/// A reference that strict modes follow.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum RefTarget {
+    Root,
+    Definition(String),
+}
+
+fn parse_ref(reference: &str) -> Option<RefTarget> {
+    if reference == "#" {
+        return Some(RefTarget::Root);
+    }
+    let name = reference
+        .strip_prefix("#/$defs/")
+        .filter(|name| !name.contains('/'))?;
+    Some(RefTarget::Definition(
+        percent_decode(name)?.replace("~1", "/").replace("~0", "~"),
+    ))
+}
+
+/// References are `#` or `#/$defs/x`, where `x` is defined.
+pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
+    let outline = report.subschemas();
+    let defined = outline.root().get("$defs");
+    for place in outline.entries() {
+        let Some(reference) = place.get("$ref").and_then(Value::as_str) else {
+            continue;
+        };
+        match parse_ref(reference) {
+            Some(RefTarget::Root) => {}
+            Some(RefTarget::Definition(name)) => {
+                if !defined
+                    .and_then(|defined| defined.get(&name))
+                    .is_some_and(Value::is_object)
+                {
+                    report.reject(
+                        place,
+                        format!("`$ref` finds no schema at `{}`", excerpt(reference)),
+                    );
+                }
+            }
+            None => report.reject(place, "`$ref` must be `#` or `#/$defs/` and a name"),
+        }
+    }
+}
+
+/// No schema that contains itself by way of its definitions.
+pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
+    let outline = report.subschemas();
+    let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
+    for place in outline.entries() {
+        if let Some(target) = place
+            .get("$ref")
+            .and_then(Value::as_str)
+            .and_then(parse_ref)
+        {
+            leaving
+                .entry(enclosing_definition(outline, place))
+                .or_default()
+                .push((target, place));
+        }
+    }
+    // Depth first, with a stack of its own: as many definitions may stand in a row as a schema has values.
+    let mut entered: BTreeSet<RefTarget> = BTreeSet::new();
+    for start in leaving.keys() {
+        if !entered.insert(start.clone()) {
+            continue;
+        }
+        let mut open = vec![(start.clone(), 0)];
+        let mut on_the_way = BTreeSet::from([start.clone()]);
+        while let Some((node, next)) = open.last_mut() {
+            let Some((target, place)) = leaving.get(node).and_then(|edges| edges.get(*next)) else {
+                on_the_way.remove(node);
+                open.pop();
+                continue;
+            };
+            *next += 1;
+            if on_the_way.contains(target) {
+                report.reject(place, "a recursive `$ref` is not accepted");
+            } else if entered.insert(target.clone()) {
+                on_the_way.insert(target.clone());
+                open.push((target.clone(), 0));
+            }
+        }
+    }
+}
+
+/// The definition a place stands in.
+fn enclosing_definition<'a>(outline: &SubschemaList<'a>, place: &Subschema<'a>) -> RefTarget {
+    let definition = outline
+        .self_and_ancestors(place)
+        .find_map(|place| match place.segment {
+            PathSegment::Name("$defs", name)
+                if outline.parent(place).is_some_and(Subschema::is_root) =>
+            {
+                Some(name)
+            }
+            _ => None,
+        });
+    definition.map_or(RefTarget::Root, |name| {
+        RefTarget::Definition(name.to_owned())
+    })
+}

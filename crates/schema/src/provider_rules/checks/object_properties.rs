@@ -1,0 +1,101 @@
+//! What an object schema must say about its properties.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::provider_rules::{
+    report::{RejectionReport, excerpt},
+    subschemas::Subschema,
+    value_types,
+};
+
+/// `additionalProperties: false`.
+pub(crate) fn require_closed<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    if value_types::has_type(place, "object")
+        && place.get("additionalProperties") != Some(&Value::Bool(false))
+    {
+        report.reject(place, "an object must have `additionalProperties: false`");
+    }
+}
+
+/// `properties`, though they be empty.
+pub(crate) fn require_properties<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    if value_types::has_type(place, "object") && place.get("properties").is_none() {
+        report.reject(place, "an object must have `properties`");
+    }
+}
+
+/// At least one property; the root may do without.
+pub(crate) fn require_nonempty<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    let empty = || {
+        place
+            .properties()
+            .is_none_or(|properties| properties.is_empty())
+    };
+    if !place.is_root() && value_types::has_type(place, "object") && empty() {
+        report.reject(place, "a nested object must have at least one property");
+    }
+}
+
+/// Every property in `required`.
+pub(crate) fn require_all_required<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let required: HashSet<&str> = place.required().collect();
+    let names = place
+        .properties()
+        .into_iter()
+        .flat_map(|properties| properties.keys());
+    for name in names.filter(|name| !required.contains(name.as_str())) {
+        report.reject(
+            place,
+            format!(
+                "`required` must list every property, and `{}` is missing",
+                excerpt(name)
+            ),
+        );
+    }
+}
+
+/// Nothing in `required` that is no property.
+pub(crate) fn require_declared_required<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let properties = place.properties();
+    for name in place.required() {
+        if !properties.is_some_and(|properties| properties.contains_key(name)) {
+            report.reject(
+                place,
+                format!("`required` names `{}`, which is no property", excerpt(name)),
+            );
+        }
+    }
+}
+
+/// Properties named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
+pub(crate) fn require_identifier_names<'a>(
+    place: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let is_word = |name: &str| {
+        name.len() <= 64
+            && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    let names = place
+        .properties()
+        .into_iter()
+        .flat_map(|properties| properties.keys());
+    for name in names.filter(|name| !is_word(name)) {
+        let name = excerpt(name);
+        report.reject(
+            place,
+            format!("the parameter name `{name}` does not match `^[A-Za-z_][A-Za-z0-9_]{{0,63}}$`"),
+        );
+    }
+}

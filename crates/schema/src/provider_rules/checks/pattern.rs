@@ -1,0 +1,44 @@
+//! What a regular expression may use.
+
+use std::iter::Peekable;
+
+use serde_json::{Value, json};
+
+use crate::provider_rules::{report::RejectionReport, subschemas::Subschema};
+
+/// A regular expression that looks neither ahead nor behind.
+pub(crate) fn forbid_lookaround<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    let Some(pattern) = place.get("pattern").and_then(Value::as_str) else {
+        return;
+    };
+    if uses_lookaround(pattern) {
+        report.reject(place, "look-around is not accepted in `pattern`");
+    } else if jsonschema::draft202012::new(&json!({"pattern": pattern})).is_err() {
+        report.reject(place, "`pattern` is not a regular expression");
+    }
+}
+
+/// Whether `(?=`, `(?!`, `(?<=` or `(?<!` stands outside of classes and escapes.
+fn uses_lookaround(pattern: &str) -> bool {
+    let mut letters = pattern.chars().peekable();
+    let mut in_class = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class && consume(&mut letters, '?') => {
+                consume(&mut letters, '<');
+                if matches!(letters.peek(), Some('=' | '!')) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn consume(letters: &mut Peekable<impl Iterator<Item = char>>, wanted: char) -> bool {
+    letters.next_if_eq(&wanted).is_some()
+}

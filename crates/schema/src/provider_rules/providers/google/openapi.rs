@@ -1,0 +1,148 @@
+//! Gemini's `parameters`: a part of OpenAPI's schema object, read by a parser that refuses every name it does not know.
+
+use serde_json::Value;
+
+use super::require_known_property_ordering;
+use crate::provider_rules::{
+    Rejection, keywords, object_properties,
+    report::{RejectionReport, excerpt},
+    root,
+    subschemas::{Subschema, SubschemaList},
+    value_types,
+};
+
+/// What a field holds.
+#[derive(Clone, Copy)]
+enum FieldType {
+    String,
+    StringList,
+    Boolean,
+    Number,
+    Integer,
+    Object,
+    SchemaMap,
+    Any,
+}
+
+/// Every field the parser knows.
+const FIELDS: [(&str, FieldType); 22] = [
+    ("type", FieldType::String),
+    ("title", FieldType::String),
+    ("description", FieldType::String),
+    ("format", FieldType::String),
+    ("pattern", FieldType::String),
+    ("enum", FieldType::StringList),
+    ("required", FieldType::StringList),
+    ("propertyOrdering", FieldType::StringList),
+    ("nullable", FieldType::Boolean),
+    ("minimum", FieldType::Number),
+    ("maximum", FieldType::Number),
+    ("minItems", FieldType::Integer),
+    ("maxItems", FieldType::Integer),
+    ("minLength", FieldType::Integer),
+    ("maxLength", FieldType::Integer),
+    ("minProperties", FieldType::Integer),
+    ("maxProperties", FieldType::Integer),
+    ("properties", FieldType::Object),
+    ("items", FieldType::Object),
+    ("anyOf", FieldType::SchemaMap),
+    ("default", FieldType::Any),
+    ("example", FieldType::Any),
+];
+
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+
+/// `parameters`.
+pub(crate) fn openapi(schema: &Value) -> Vec<Rejection> {
+    let accepted = FIELDS.map(|(field, _)| field);
+    let outline = SubschemaList::under_keywords(schema, &accepted);
+    let mut report = RejectionReport::new(&outline);
+    let upper = match schema.get("type").and_then(Value::as_str) {
+        Some("object") => false,
+        Some("OBJECT") => true,
+        _ => {
+            report.reject_root("the root must have `type: \"object\"`");
+            false
+        }
+    };
+    root::forbid_composed_root(&mut report);
+    for place in outline.entries() {
+        keywords::require_object_schema(place, &mut report);
+        keywords::allow_only(place, &accepted, &mut report);
+        require_field_types(place, &mut report);
+        value_types::require_type(place, &["anyOf"], &mut report);
+        value_types::require_known_type(place, &TYPES, &mut report);
+        require_consistent_type_case(place, upper, &mut report);
+        value_types::require_any_of_alone(place, &mut report);
+        value_types::require_string_enum(place, &mut report);
+        value_types::require_items(place, &mut report);
+        object_properties::require_nonempty(place, &mut report);
+        object_properties::require_declared_required(place, &mut report);
+        object_properties::require_identifier_names(place, &mut report);
+        require_known_property_ordering(place, &mut report);
+        require_supported_format(place, &mut report);
+    }
+    report.into_rejections()
+}
+
+fn require_field_types<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    for (field, holds) in FIELDS {
+        let Some(value) = place.get(field) else {
+            continue;
+        };
+        let all =
+            |test: fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));
+        let (fits, what) = match holds {
+            FieldType::String => (value.is_string(), "text"),
+            FieldType::StringList => (all(Value::is_string), "a list of strings"),
+            FieldType::Boolean => (value.is_boolean(), "`true` or `false`"),
+            FieldType::Number => (value.is_number(), "a number"),
+            FieldType::Integer => (value.is_u64(), "a whole number"),
+            FieldType::Object => (value.is_object(), "an object"),
+            FieldType::SchemaMap => (
+                value.as_array().is_some_and(|list| !list.is_empty()),
+                "a list that is not empty",
+            ),
+            FieldType::Any => continue,
+        };
+        if !fits {
+            report.reject(place, format!("`{field}` must be {what}"));
+        }
+    }
+}
+
+/// The type is in upper case where the root's is, and else in lower case.
+fn require_consistent_type_case<'a>(
+    place: &Subschema<'a>,
+    upper: bool,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let name = place
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if name
+        .chars()
+        .any(|letter| letter.is_ascii_uppercase() != upper)
+    {
+        report.reject(
+            place,
+            format!(
+                "the type `{}` is not in the same case as the root's",
+                excerpt(name)
+            ),
+        );
+    }
+}
+
+/// One of the few formats that are known not to be refused.
+fn require_supported_format<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    let of_numbers =
+        value_types::has_type(place, "integer") || value_types::has_type(place, "number");
+    let safe: &[&str] = match of_numbers {
+        true => &["int32", "int64"],
+        false if value_types::has_type(place, "string") => &["date-time", "enum"],
+        false => &[],
+    };
+    keywords::allow_formats(place, safe, report);
+}

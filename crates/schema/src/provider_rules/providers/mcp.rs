@@ -1,0 +1,55 @@
+//! What the Model Context Protocol accepts: any JSON Schema of an object that needs no network.
+
+use serde_json::Value;
+
+use crate::provider_rules::{
+    Rejection, local_refs, meta_schema,
+    report::RejectionReport,
+    root,
+    subschemas::{PathSegment, Subschema, SubschemaList},
+    value_types,
+};
+
+pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
+    let outline = SubschemaList::all(schema);
+    let mut report = RejectionReport::new(&outline);
+    root::require_object_root(&mut report);
+    meta_schema::require_declared_draft(&mut report);
+    local_refs::require_local_refs(&mut report);
+    for place in outline.entries() {
+        require_valid_header_parameter(place, &mut report);
+    }
+    report.into_rejections()
+}
+
+/// A parameter that is also sent as a header is a single word or number, reached by properties alone.
+fn require_valid_header_parameter<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    if place.get("x-mcp-header").is_none() {
+        return;
+    }
+    let kinds = value_types::type_names(place);
+    if !matches!(kinds.as_slice(), [kind] if ["string", "integer", "boolean"].contains(&kind.as_str()))
+    {
+        report.reject(
+            place,
+            "`x-mcp-header` is accepted only on strings, integers and booleans",
+        );
+    }
+    let is_property = |place: &Subschema<'_>| {
+        matches!(
+            place.segment,
+            PathSegment::Root | PathSegment::Name("properties", _)
+        )
+    };
+    if place.is_root()
+        || !report
+            .subschemas()
+            .self_and_ancestors(place)
+            .all(is_property)
+    {
+        report.reject(
+            place,
+            "`x-mcp-header` is accepted only on properties of properties of the root",
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! What Ollama keeps: it reads schemas into structs of few fields, and drops the rest without a word.
+
+use serde_json::Value;
+
+use crate::provider_rules::{
+    Rejection, keywords, meta_schema, report::RejectionReport, root, subschemas::SubschemaList,
+};
+
+const ROOT_KEYWORDS: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
+
+const NESTED_KEYWORDS: [&str; 7] = [
+    "anyOf",
+    "type",
+    "items",
+    "description",
+    "enum",
+    "properties",
+    "required",
+];
+
+pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
+    // Definitions are kept, but nothing can refer to them: what they say does not matter.
+    let outline = SubschemaList::under_keywords(schema, &NESTED_KEYWORDS);
+    let mut report = RejectionReport::new(&outline);
+    root::require_object_root(&mut report);
+    meta_schema::require_2020_12(&mut report);
+    for place in outline.entries() {
+        let kept: &[&str] = if place.is_root() {
+            &ROOT_KEYWORDS
+        } else {
+            &NESTED_KEYWORDS
+        };
+        keywords::require_object_schema(place, &mut report);
+        keywords::allow_only(place, kept, &mut report);
+    }
+    report.into_rejections()
+}

@@ -1,0 +1,162 @@
+//! Arrays of the right length, with the elements that must be in them.
+
+use serde_json::Value;
+
+use crate::sample::{
+    constraints::ValueConstraints,
+    generator::{Generator, MAX_CONTAINER_LENGTH},
+    rng::{Rng, ValueLocation},
+};
+
+/// How often an element that must be unlike the others is drawn anew.
+const MAX_UNIQUE_ATTEMPTS: usize = 24;
+
+impl<'s> Generator<'_, 's> {
+    pub(crate) fn array(
+        &mut self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<Value> {
+        let shape = ArrayShape::of(rules);
+        let count = self.array_length(&shape, spot, dice)?;
+        self.use_work(count)?;
+        let first_contained = dice.below(count.saturating_sub(shape.min_contains) + 1);
+        let mut elements: Vec<Value> = Vec::new();
+        for at in 0..count {
+            let mut schemas = element_schemas(rules, at);
+            if (first_contained..first_contained + shape.min_contains).contains(&at) {
+                schemas.extend(rules.keyword_values("contains"));
+            }
+            match self.array_element(&schemas, &elements, shape.unique, at, spot) {
+                Some(element) => elements.push(element),
+                None if at >= shape.min_length => break,
+                None => return None,
+            }
+        }
+        Some(Value::Array(elements))
+    }
+
+    fn array_length(
+        &self,
+        shape: &ArrayShape,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<usize> {
+        let ArrayShape {
+            min_length: least,
+            max_length: most,
+            ..
+        } = *shape;
+        if least > most.min(MAX_CONTAINER_LENGTH) {
+            return None;
+        }
+        if !self.allows_optional(spot) {
+            return Some(least);
+        }
+        if self.is_natural(spot) {
+            return Some(shape.prefix_length.max(1).clamp(least, most));
+        }
+        if self.wants_edge_case(dice) {
+            return Some(match dice.below(3) {
+                0 => least,
+                1 => most.min(least.saturating_add(8)),
+                _ => most.min(least.saturating_add(1)),
+            });
+        }
+        let usual = shape.prefix_length.max(least).saturating_add(dice.below(4));
+        let short = shape.prefix_length > 0 && dice.chance_one_in(4);
+        let usual = if short {
+            dice.below(shape.prefix_length)
+        } else {
+            usual
+        };
+        Some(usual.clamp(least, most))
+    }
+
+    fn array_element(
+        &mut self,
+        schemas: &[&'s Value],
+        others: &[Value],
+        unique: bool,
+        at: usize,
+        spot: ValueLocation,
+    ) -> Option<Value> {
+        let step = at.to_string();
+        for turn in 0..MAX_UNIQUE_ATTEMPTS {
+            let value = self.value(schemas, spot.child(&step, turn))?;
+            if !unique || !others.contains(&value) {
+                return Some(value);
+            }
+            self.use_work(others.len() / 16)?;
+        }
+        None
+    }
+}
+
+/// What the schemas say of the length.
+pub(crate) struct ArrayShape {
+    pub(crate) min_length: usize,
+    pub(crate) max_length: usize,
+    pub(crate) unique: bool,
+    /// How many elements have a schema of their own.
+    prefix_length: usize,
+    /// How many elements must be such as `contains` wants.
+    min_contains: usize,
+}
+
+impl ArrayShape {
+    pub(crate) fn of(rules: &ValueConstraints<'_>) -> Self {
+        let contained = match rules.keyword_values("contains").next() {
+            Some(_) => rules.max_limit("minContains").unwrap_or(1),
+            None => 0,
+        };
+        let mut most = rules.max_limit("maxItems").unwrap_or(usize::MAX);
+        let mut prefix = 0;
+        for part in &rules.schemas {
+            let own = match (part.get("prefixItems"), part.get("items")) {
+                (Some(Value::Array(own)), _) | (None, Some(Value::Array(own))) => own.as_slice(),
+                _ => &[],
+            };
+            prefix = prefix.max(own.len());
+            if let Some(refused) = own.iter().position(|own| own == &Value::Bool(false)) {
+                most = most.min(refused);
+            }
+            let closed = ["items", "additionalItems", "unevaluatedItems"]
+                .iter()
+                .any(|keyword| part.get(*keyword) == Some(&Value::Bool(false)));
+            if closed {
+                most = most.min(own.len());
+            }
+        }
+        Self {
+            min_length: rules.min_limit("minItems").max(contained),
+            max_length: most,
+            unique: rules
+                .keyword_values("uniqueItems")
+                .any(|it| it == &Value::Bool(true)),
+            prefix_length: prefix,
+            min_contains: contained,
+        }
+    }
+}
+
+/// The schemas for one element.
+fn element_schemas<'s>(rules: &ValueConstraints<'s>, at: usize) -> Vec<&'s Value> {
+    let mut schemas: Vec<&Value> = Vec::new();
+    for part in &rules.schemas {
+        // Before 2020-12 a list of `items` is what `prefixItems` is now, and `additionalItems` is what `items` is.
+        let (prefix, rest) = match (part.get("prefixItems"), part.get("items")) {
+            (None, Some(Value::Array(prefix))) => (prefix.as_slice(), part.get("additionalItems")),
+            (Some(Value::Array(prefix)), rest) => (prefix.as_slice(), rest),
+            (_, rest) => (&[][..], rest),
+        };
+        let schema = prefix.get(at).or(rest).or(part.get("unevaluatedItems"));
+        if let Some(schema) = schema
+            && !schemas.iter().any(|other| std::ptr::eq(*other, schema))
+        {
+            schemas.push(schema);
+        }
+    }
+    schemas
+}

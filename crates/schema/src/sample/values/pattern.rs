@@ -1,0 +1,140 @@
+//! A regular expression in, texts that match it out.
+//!
+//! Only what schemas commonly use is understood: literals, classes, groups, alternatives, repetition and anchors. What looks
+//! around is skipped, and then the text may not match.
+
+mod parse;
+
+use crate::sample::rng::Rng;
+
+/// How many pieces are written at most.
+const MAX_PIECES: usize = 20_000;
+
+/// What classes that exclude characters are filled from, letters first because they read best.
+const FILLER_CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;!?/@#$%&*()[]{}<>=+'\"~|\\^`\té€🦀";
+
+/// A regular expression that could be parsed.
+pub(crate) struct Pattern {
+    alternatives: Vec<Sequence>,
+    /// Whether something was skipped.
+    approximate: bool,
+    /// Whether anything may come before the match.
+    pub(crate) open_start: bool,
+    /// Whether anything may come after the match.
+    pub(crate) open_end: bool,
+}
+
+type Sequence = Vec<Repeated>;
+
+/// A piece and how often it comes.
+struct Repeated {
+    piece: Piece,
+    min: usize,
+    max: usize,
+}
+
+enum Piece {
+    Character(char),
+    Class(CharClass),
+    Group(Vec<Sequence>),
+    /// An anchor, or something that looks around.
+    Empty,
+}
+
+/// A set of characters.
+#[derive(Clone, Default)]
+struct CharClass {
+    ranges: Vec<(char, char)>,
+    negated: bool,
+}
+
+impl Pattern {
+    /// Reads an expression; `None` if it uses what is not understood.
+    pub(crate) fn parse(source: &str) -> Option<Self> {
+        parse::parse(source)
+    }
+
+    /// Whether every text that is written matches.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.approximate
+    }
+
+    /// Writes a text; `appetite` is how often a piece is repeated beyond need. `None` if it gets too long.
+    pub(crate) fn generate(&self, dice: &mut Rng, appetite: usize) -> Option<String> {
+        let mut writer = PatternWriter {
+            dice,
+            extra_repeats: appetite,
+            remaining_pieces: MAX_PIECES,
+            text: String::new(),
+        };
+        writer.write_alternative(&self.alternatives)?;
+        Some(writer.text)
+    }
+}
+
+struct PatternWriter<'w> {
+    dice: &'w mut Rng,
+    extra_repeats: usize,
+    /// Pieces that may still be written; some of them are empty.
+    remaining_pieces: usize,
+    text: String,
+}
+
+impl PatternWriter<'_> {
+    fn write_alternative(&mut self, alternatives: &[Sequence]) -> Option<()> {
+        for repeated in self.dice.pick(alternatives)? {
+            let Repeated {
+                piece,
+                min: least,
+                max: most,
+            } = repeated;
+            let most = least.saturating_add(self.extra_repeats).min(*most);
+            for _ in 0..self.dice.between(*least as i128, most as i128) {
+                self.remaining_pieces = self.remaining_pieces.checked_sub(1)?;
+                match piece {
+                    Piece::Character(character) => self.text.push(*character),
+                    Piece::Class(class) => self.text.push(class.pick(self.dice)?),
+                    Piece::Group(inner) => self.write_alternative(inner)?,
+                    Piece::Empty => {}
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl CharClass {
+    fn contains(&self, character: char) -> bool {
+        let within = |(low, high): &(char, char)| (*low..=*high).contains(&character);
+        self.ranges.iter().any(within) != self.negated
+    }
+
+    fn pick(&self, dice: &mut Rng) -> Option<char> {
+        if self.negated {
+            let free: Vec<char> = FILLER_CHARACTERS
+                .chars()
+                .filter(|it| self.contains(*it))
+                .collect();
+            // Mostly letters, as a person would write.
+            let end = if dice.chance_one_in(4) {
+                free.len()
+            } else {
+                free.len().min(26)
+            };
+            return free.get(dice.below(end)).copied();
+        }
+        // Wide ranges more often, but not so often that letters drown in all the rest of Unicode.
+        let weight =
+            |(low, high): &(char, char)| (u32::from(*high) - u32::from(*low)).min(25) as usize + 1;
+        let mut at = dice.below(self.ranges.iter().map(weight).sum());
+        let (low, high) = self.ranges.iter().find(|range| {
+            let found = at < weight(range);
+            at = at.saturating_sub(weight(range));
+            found
+        })?;
+        let drawn = dice.between(u32::from(*low).into(), u32::from(*high).into());
+        // Between the two ends may lie what is no character.
+        let drawn = u32::try_from(drawn).ok().and_then(char::from_u32);
+        drawn.or(Some(*low))
+    }
+}

@@ -1,0 +1,95 @@
+//! Values that the schema itself gives: enum members, examples and defaults.
+
+use serde_json::Value;
+
+use crate::sample::{
+    constraints::ValueConstraints,
+    generator::Generator,
+    rng::{Rng, ValueLocation},
+    type_set::TypeSet,
+};
+
+/// How often the validator may visit the innermost part of a given value.
+const MAX_VISITS: u64 = 1_000_000;
+
+impl<'s> Generator<'_, 's> {
+    /// A member of every enum.
+    pub(crate) fn enum_value(
+        &mut self,
+        options: &[&'s [Value]],
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<Value> {
+        let shortest = options.iter().min_by_key(|options| options.len())?;
+        let start = if self.is_natural(spot) {
+            0
+        } else {
+            dice.below(shortest.len())
+        };
+        for option in shortest.iter().cycle().skip(start).take(shortest.len()) {
+            self.use_work(options.iter().map(|options| 1 + options.len() / 16).sum())?;
+            if is_usable(rules, option, spot)
+                && options.iter().all(|options| options.contains(option))
+            {
+                return self.copy_value(option);
+            }
+        }
+        None
+    }
+
+    /// An example or the default, always when a natural value is wanted and now and then otherwise.
+    pub(crate) fn example_or_default(
+        &self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<&'s Value> {
+        let natural = self.is_natural(spot);
+        if !natural && !dice.chance_one_in(4) {
+            return None;
+        }
+        let examples = rules
+            .keyword_values("examples")
+            .filter_map(Value::as_array)
+            .flatten();
+        let hints: Vec<&Value> = examples
+            .chain(rules.keyword_values("default"))
+            .filter(|hint| is_usable(rules, hint, spot))
+            .collect();
+        if natural {
+            return hints.first().copied();
+        }
+        dice.pick(&hints).copied()
+    }
+
+    pub(crate) fn copy_value(&mut self, value: &Value) -> Option<Value> {
+        self.use_work(size(value))?;
+        Some(value.clone())
+    }
+}
+
+/// Whether a given value is of an allowed kind, and not so deep that the validator would get lost in it.
+fn is_usable(rules: &ValueConstraints<'_>, value: &Value, spot: ValueLocation) -> bool {
+    rules.types.intersects(TypeSet::type_of(value))
+        && !rules.excluded_values.contains(&value)
+        && spot.validator_visits.saturating_pow(depth(value)) <= MAX_VISITS
+}
+
+fn depth(value: &Value) -> u32 {
+    match value {
+        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Roughly how much there is to copy.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len() / 16,
+        Value::Array(elements) => 1 + elements.iter().map(size).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,211 @@
+//! Text of the right length, format and pattern.
+
+use serde_json::Value;
+
+use crate::sample::{
+    constraints::ValueConstraints,
+    format,
+    generator::{Generator, ValueStyle},
+    pattern::Pattern,
+    rng::{Rng, ValueLocation},
+};
+
+/// Longer texts are not drawn.
+const MAX_LENGTH: usize = 100_000;
+
+/// The work of writing a text that got too long.
+const OVERLONG_TEXT_WORK: usize = 1_000;
+
+/// How many texts are drawn for one set of patterns and lengths.
+const MAX_PATTERN_ATTEMPTS: usize = 32;
+
+/// Ordinary words.
+const ORDINARY_WORDS: [&str; 16] = [
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper",
+    "kite", "lantern", "meadow", "north", "orchid", "pebble",
+];
+
+/// Texts that programs get wrong.
+const EDGE_CASES: [&str; 18] = [
+    "",
+    " ",
+    "0",
+    "-1",
+    "5",
+    "true",
+    "null",
+    "é",
+    "e\u{301}",
+    "日本語",
+    "🦀",
+    "👩‍👩‍👧",
+    "\"quoted\" \\ 'text'",
+    "line\nbreak\ttab",
+    "{\"a\": [1]}",
+    "<b>&amp;</b>",
+    "\u{202e}right to left",
+    "\u{1}\u{7f}",
+];
+
+impl<'s> Generator<'_, 's> {
+    pub(crate) fn text(
+        &mut self,
+        rules: &ValueConstraints<'s>,
+        spot: ValueLocation,
+        dice: &mut Rng,
+    ) -> Option<String> {
+        let style = self.style(spot, dice);
+        let lengths = LengthRange::from_constraints(rules);
+        if lengths.min > lengths.max.min(MAX_LENGTH) {
+            return None;
+        }
+        self.use_work(lengths.min / 16)?;
+        let patterns: Vec<&'s str> = rules
+            .keyword_values("pattern")
+            .filter_map(Value::as_str)
+            .collect();
+        let formats = ["format", "contentEncoding"];
+        let formatted = formats
+            .into_iter()
+            .flat_map(|keyword| rules.keyword_values(keyword))
+            .find_map(|name| format::generate(name.as_str()?, dice));
+        match (formatted, patterns.as_slice()) {
+            (Some(text), []) => Some(text),
+            (Some(text), _) if dice.chance_one_in(2) => Some(text),
+            (None, []) => Some(lengths.random_text(style, dice)),
+            _ => self.text_matching(&patterns, &lengths, dice),
+        }
+    }
+
+    fn text_matching(
+        &mut self,
+        sources: &[&'s str],
+        lengths: &LengthRange,
+        dice: &mut Rng,
+    ) -> Option<String> {
+        let mut patterns: Vec<Pattern> =
+            sources.iter().filter_map(|it| Pattern::parse(it)).collect();
+        patterns.sort_by_key(|pattern| (pattern.open_start, !pattern.open_end));
+        // The validator is asked only where the text may fail to match, because compiling its pattern takes time.
+        let sure = sources.len() == 1 && patterns.iter().any(Pattern::is_exact);
+        for turn in 0..MAX_PATTERN_ATTEMPTS {
+            self.use_work(1)?;
+            let text = match patterns.as_slice() {
+                [] => lengths.random_text(ValueStyle::EdgeCase, dice),
+                // One after the other may satisfy them all.
+                several @ [_, _, ..] if turn % 2 == 1 => several
+                    .iter()
+                    .filter_map(|pattern| pattern.generate(dice, lengths.extra_repeats(turn)))
+                    .collect(),
+                some => {
+                    let pattern = dice.pick(some)?;
+                    let Some(text) = pattern.generate(dice, lengths.extra_repeats(turn)) else {
+                        self.use_work(OVERLONG_TEXT_WORK)?;
+                        continue;
+                    };
+                    lengths.pad_around_pattern(pattern, text, dice)
+                }
+            };
+            self.use_work(text.len() / 16)?;
+            if lengths.contains(&text)
+                && (sure || sources.iter().all(|it| self.cache.matches(it, &text)))
+            {
+                return Some(text);
+            }
+        }
+        None
+    }
+
+    /// A name for a property that no schema names.
+    pub(crate) fn property_name(&mut self, dice: &mut Rng) -> String {
+        let odd = self
+            .wants_edge_case(dice)
+            .then(|| dice.pick_str(&EDGE_CASES));
+        odd.unwrap_or_else(|| dice.pick_str(&ORDINARY_WORDS))
+            .to_owned()
+    }
+}
+
+/// So many characters without a space.
+fn random_word(count: usize, dice: &mut Rng) -> String {
+    dice.pick_str(&ORDINARY_WORDS)
+        .chars()
+        .cycle()
+        .take(count)
+        .collect()
+}
+
+/// How many characters a text may have.
+struct LengthRange {
+    min: usize,
+    max: usize,
+}
+
+impl LengthRange {
+    fn from_constraints(rules: &ValueConstraints<'_>) -> Self {
+        Self {
+            min: rules.min_limit("minLength"),
+            max: rules.max_limit("maxLength").unwrap_or(usize::MAX),
+        }
+    }
+
+    fn contains(&self, text: &str) -> bool {
+        (self.min..=self.max).contains(&text.chars().count())
+    }
+
+    /// Text of which only the length matters.
+    fn random_text(&self, style: ValueStyle, dice: &mut Rng) -> String {
+        match (style, dice.below(4)) {
+            (ValueStyle::EdgeCase, 0) => self.pad_or_truncate("", dice),
+            (ValueStyle::EdgeCase, 1) => {
+                random_word(self.max.min(self.min.saturating_add(100)), dice)
+            }
+            (ValueStyle::EdgeCase, _) => self.pad_or_truncate(dice.pick_str(&EDGE_CASES), dice),
+            (ValueStyle::Ordinary, 0) => {
+                let words = format!(
+                    "{} {}",
+                    dice.pick_str(&ORDINARY_WORDS),
+                    dice.pick_str(&ORDINARY_WORDS)
+                );
+                self.pad_or_truncate(&words, dice)
+            }
+            _ => self.pad_or_truncate(dice.pick_str(&ORDINARY_WORDS), dice),
+        }
+    }
+
+    /// Cuts or lengthens a text.
+    fn pad_or_truncate(&self, text: &str, dice: &mut Rng) -> String {
+        let mut fitted: String = text.chars().take(self.max).collect();
+        let mut count = fitted.chars().count();
+        let word = dice.pick_str(&ORDINARY_WORDS);
+        while count < self.min {
+            if count > 0 {
+                fitted.push(' ');
+                count += 1;
+            }
+            fitted.extend(word.chars().take(self.min.saturating_sub(count)));
+            count += word.len();
+        }
+        fitted
+    }
+
+    /// How often a pattern's repetitions are repeated beyond need: more and more if texts must be long.
+    fn extra_repeats(&self, turn: usize) -> usize {
+        let short = 3usize.saturating_sub(turn / 8);
+        if self.min > short {
+            self.min.saturating_mul(1 + turn % 8) / 4 + short
+        } else {
+            short.min(self.max)
+        }
+    }
+
+    /// Lengthens a text where its pattern says nothing of what comes before or after.
+    fn pad_around_pattern(&self, pattern: &Pattern, text: String, dice: &mut Rng) -> String {
+        let missing = self.min.saturating_sub(text.chars().count());
+        match (missing, pattern.open_end, pattern.open_start) {
+            (1.., true, _) => text + &random_word(missing, dice),
+            (1.., false, true) => random_word(missing, dice) + &text,
+            _ => text,
+        }
+    }
+}
