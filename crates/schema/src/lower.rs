@@ -46,15 +46,15 @@ pub struct Lowered {
 impl Lowered {
     /// Runs the passes of a dialect over a copy of the schema.
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
-        let mut draft = LoweringState::new(canonical, dialect)?;
+        let mut state = LoweringState::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
-            pass(&mut draft)?;
+            pass(&mut state)?;
             debug_assert!(
-                draft.keywords_are_complete(),
+                state.keywords_are_complete(),
                 "a pass wrote a keyword in silence"
             );
         }
-        let (mut schema, losses, remark) = draft.finish();
+        let (mut schema, losses, remark) = state.finish();
         let lift = LiftPlan::extract(&mut schema);
         Ok(Self {
             schema,

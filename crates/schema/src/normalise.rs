@@ -70,13 +70,13 @@ impl fmt::Display for SchemaFix {
 /// ```
 pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
     size_limit::check_size(schema)?;
-    let mut walker = Normaliser::default();
-    root::prepare_root(&mut walker, schema)?;
-    if let Some(wish) = walker.normalise_schema(schema)? {
-        wish.note_dropped(&mut walker);
+    let mut normaliser = Normaliser::default();
+    root::prepare_root(&mut normaliser, schema)?;
+    if let Some(wish) = normaliser.normalise_schema(schema)? {
+        wish.note_dropped(&mut normaliser);
     }
-    root::finish_root(&mut walker, schema)?;
-    Ok(walker.fixes)
+    root::finish_root(&mut normaliser, schema)?;
+    Ok(normaliser.fixes)
 }
 
 type Members = Map<String, Value>;

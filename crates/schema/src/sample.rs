@@ -100,7 +100,7 @@ impl<'s> Sampler<'s> {
     pub fn near_miss(&mut self) -> Option<Value> {
         let seed = self.next_seed();
         let settled = self.generate(SamplePlan::new(seed, false))?;
-        let mut dice = Rng::new(combine_seeds(seed, 1));
+        let mut rng = Rng::new(combine_seeds(seed, 1));
         let mut tolerated = None;
         for turn in 0..MAX_MUTATIONS {
             let mut draw = Generator::new(&mut self.cache, &settled.plan, MAX_WORK);
@@ -110,7 +110,7 @@ impl<'s> Sampler<'s> {
             } else {
                 1
             };
-            draw.mutate_at(dice.below(spots), dice.next_u64());
+            draw.mutate_at(rng.below(spots), rng.next_u64());
             let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed))
             else {
                 continue;

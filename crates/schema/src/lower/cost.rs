@@ -29,8 +29,9 @@ pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
             |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
         weight.properties += properties.len();
         weight.optional += properties.keys().filter(|name| !is_required(name)).count();
-        let is_union = |part: &&Value| {
-            part.keyword("anyOf").is_some() || part.keyword("type").is_some_and(Value::is_array)
+        let is_union = |subschema: &&Value| {
+            subschema.keyword("anyOf").is_some()
+                || subschema.keyword("type").is_some_and(Value::is_array)
         };
         weight.unions += properties.values().filter(is_union).count();
     });
@@ -60,12 +61,14 @@ pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
             (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => {
                 remove_keyword_everywhere(value, keyword)
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => parts
-                .iter_mut()
-                .for_each(|part| remove_keyword_everywhere(part, keyword)),
-            (SubschemaShape::Map, Value::Object(parts)) => parts
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                subschemas
+                    .iter_mut()
+                    .for_each(|subschema| remove_keyword_everywhere(subschema, keyword))
+            }
+            (SubschemaShape::Map, Value::Object(subschemas)) => subschemas
                 .values_mut()
-                .for_each(|part| remove_keyword_everywhere(part, keyword)),
+                .for_each(|subschema| remove_keyword_everywhere(subschema, keyword)),
             _ => {}
         }
     }
@@ -81,12 +84,14 @@ fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
             (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
                 for_each_schema(value, visit)
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                parts.iter().for_each(|part| for_each_schema(part, visit))
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                subschemas
+                    .iter()
+                    .for_each(|subschema| for_each_schema(subschema, visit))
             }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                parts.values().for_each(|part| for_each_schema(part, visit))
-            }
+            (SubschemaShape::Map, Value::Object(subschemas)) => subschemas
+                .values()
+                .for_each(|subschema| for_each_schema(subschema, visit)),
             _ => {}
         }
     }

@@ -145,7 +145,7 @@ impl LiftRun<'_> {
     /// Changes the form of one value, to which a step and a schema belong.
     fn transform(&self, step: &LiftStep, schema: &Value, value: &mut Value) {
         let schema = unwrap_single_any_of(schema);
-        let part = |keyword: &str| schema.keyword(keyword).unwrap_or(&Value::Null);
+        let subschema = |keyword: &str| schema.keyword(keyword).unwrap_or(&Value::Null);
         match (step, &mut *value) {
             (LiftStep::JsonText, Value::String(text)) if self.lifting => {
                 let held = Tape::parse(text, &InputLimits::default()).map(|tape| tape.to_value());
@@ -169,18 +169,18 @@ impl LiftRun<'_> {
             }
             (LiftStep::KeyValuePairs(inner), Value::Array(pairs)) if self.lifting => {
                 if let Some(mut members) = object_from_pairs(pairs) {
-                    let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
+                    let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                     members
                         .values_mut()
-                        .for_each(|member| self.transform(inner, part, member));
+                        .for_each(|member| self.transform(inner, subschema, member));
                     *value = Value::Object(members);
                 }
             }
             (LiftStep::KeyValuePairs(inner), Value::Object(members)) if !self.lifting => {
-                let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
+                let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                 members
                     .values_mut()
-                    .for_each(|member| self.transform(inner, part, member));
+                    .for_each(|member| self.transform(inner, subschema, member));
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
@@ -190,15 +190,15 @@ impl LiftRun<'_> {
                 self.transform_object(members, rest, schema, object);
             }
             (LiftStep::Array { first, rest }, Value::Array(elements)) => {
-                let places = part("prefixItems").as_array();
+                let places = subschema("prefixItems").as_array();
                 for (at, element) in elements.iter_mut().enumerate() {
                     let place = places.and_then(|places| places.get(at));
-                    let place = place.unwrap_or_else(|| part("items"));
+                    let place = place.unwrap_or_else(|| subschema("items"));
                     self.transform(first.get(at).unwrap_or(rest), place, element);
                 }
             }
             (LiftStep::AnyOf(branches), _) => {
-                let schemas = part("anyOf").as_array().into_iter().flatten();
+                let schemas = subschema("anyOf").as_array().into_iter().flatten();
                 self.transform_any_of(branches.iter().zip(schemas), value);
             }
             (LiftStep::Definition(name), _) => {
@@ -235,8 +235,9 @@ impl LiftRun<'_> {
                 Some(member) if self.lifting && member.null_means_absent && value.is_null() => {}
                 Some(member) if !self.lifting && member.omit_null && value.is_null() => {}
                 Some(member) => {
-                    let part = properties.and_then(|parts| parts.get(&member.wire_name));
-                    self.transform(&member.step, part.unwrap_or(&Value::Null), &mut value);
+                    let subschema =
+                        properties.and_then(|subschemas| subschemas.get(&member.wire_name));
+                    self.transform(&member.step, subschema.unwrap_or(&Value::Null), &mut value);
                     let other = match self.lifting {
                         true => member.canonical_name_or_wire(),
                         false => &member.wire_name,

@@ -11,7 +11,7 @@ pub(crate) enum SchemaPath<'p> {
     Below {
         up: &'p SchemaPath<'p>,
         keyword: &'p str,
-        part: PathSegment<'p>,
+        subschema: PathSegment<'p>,
     },
 }
 
@@ -27,11 +27,11 @@ impl<'p> SchemaPath<'p> {
     pub(crate) const ROOT: Self = Self::Pointer("");
 
     /// One step further down.
-    pub(crate) fn child(&'p self, keyword: &'p str, part: PathSegment<'p>) -> Self {
+    pub(crate) fn child(&'p self, keyword: &'p str, subschema: PathSegment<'p>) -> Self {
         Self::Below {
             up: self,
             keyword,
-            part,
+            subschema,
         }
     }
 
@@ -55,26 +55,34 @@ impl<'p> SchemaPath<'p> {
     fn estimated_len(&self) -> usize {
         match self {
             Self::Pointer(written) => written.len(),
-            Self::Below { up, keyword, part } => {
-                let part = match part {
+            Self::Below {
+                up,
+                keyword,
+                subschema,
+            } => {
+                let subschema = match subschema {
                     PathSegment::Single => 0,
                     PathSegment::Index(_) => "/00".len(),
                     PathSegment::Name(name) => "/".len() + name.len(),
                 };
-                up.estimated_len() + "/".len() + keyword.len() + part
+                up.estimated_len() + "/".len() + keyword.len() + subschema
             }
         }
     }
 
     fn write(&self, pointer: &mut String) {
-        let (up, keyword, part) = match self {
+        let (up, keyword, subschema) = match self {
             Self::Pointer(written) => return pointer.push_str(written),
-            Self::Below { up, keyword, part } => (up, keyword, part),
+            Self::Below {
+                up,
+                keyword,
+                subschema,
+            } => (up, keyword, subschema),
         };
         up.write(pointer);
         pointer.push('/');
         pointer.push_str(keyword);
-        match part {
+        match subschema {
             PathSegment::Single => {}
             PathSegment::Index(at) => {
                 pointer.push('/');

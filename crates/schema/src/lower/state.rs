@@ -93,10 +93,10 @@ impl SchemaCursor<'_> {
     pub(crate) fn child<'s>(
         &'s mut self,
         keyword: &'s str,
-        part: PathSegment<'s>,
+        subschema: PathSegment<'s>,
     ) -> SchemaCursor<'s> {
         SchemaCursor {
-            path: self.path.child(keyword, part),
+            path: self.path.child(keyword, subschema),
             rules: self.rules,
             losses: self.losses,
         }
@@ -106,7 +106,7 @@ impl SchemaCursor<'_> {
 impl LoweringState {
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
         let look = Prescan::scan(canonical)?;
-        let mut draft = Self {
+        let mut state = Self {
             schema: canonical.clone(),
             rules: dialect.rules(),
             losses: Vec::new(),
@@ -114,19 +114,19 @@ impl LoweringState {
             keywords: Some(look.keywords),
         };
         if look.has_lift_marks {
-            remove_lift_marks(&mut draft.schema);
+            remove_lift_marks(&mut state.schema);
         }
-        Ok(draft)
+        Ok(state)
     }
 
     /// The whole schema, and the spot it is at.
     pub(crate) fn root(&mut self) -> (&mut Value, SchemaCursor<'_>) {
-        let spot = SchemaCursor {
+        let cursor = SchemaCursor {
             path: SchemaPath::ROOT,
             rules: self.rules,
             losses: &mut self.losses,
         };
-        (&mut self.schema, spot)
+        (&mut self.schema, cursor)
     }
 
     /// Reports something given up at a place that no pass is at.
@@ -137,9 +137,9 @@ impl LoweringState {
         severity: Severity,
         spilled: Option<String>,
     ) {
-        let (_, mut spot) = self.root();
-        spot.path = SchemaPath::Pointer(pointer);
-        spot.report_loss(keyword, severity, spilled);
+        let (_, mut cursor) = self.root();
+        cursor.path = SchemaPath::Pointer(pointer);
+        cursor.report_loss(keyword, severity, spilled);
     }
 
     /// Refuses a draft that has grown beyond all reason.
@@ -188,8 +188,8 @@ impl LoweringState {
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut spot) = self.root();
-        visit_top_down(schema, &mut spot, &mut visit);
+        let (schema, mut cursor) = self.root();
+        visit_top_down(schema, &mut cursor, &mut visit);
     }
 
     /// Visits every schema, each after the schemas in it.
@@ -197,37 +197,37 @@ impl LoweringState {
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut spot) = self.root();
-        visit_bottom_up(schema, &mut spot, &mut visit);
+        let (schema, mut cursor) = self.root();
+        visit_bottom_up(schema, &mut cursor, &mut visit);
     }
 }
 
 fn visit_top_down(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
-    visit(schema, spot);
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        visit_top_down(part, spot, visit)
+    visit(schema, cursor);
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        visit_top_down(subschema, cursor, visit)
     });
 }
 
 pub(crate) fn visit_bottom_up(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        visit_bottom_up(part, spot, visit)
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        visit_bottom_up(subschema, cursor, visit)
     });
-    visit(schema, spot);
+    visit(schema, cursor);
 }
 
 /// Visits the schemas directly in this one.
 pub(crate) fn for_each_subschema(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
     let Value::Object(members) = schema else {
@@ -243,16 +243,22 @@ pub(crate) fn for_each_subschema(
                 SubschemaShape::Single | SubschemaShape::SingleOrList,
                 value @ (Value::Object(_) | Value::Bool(_)),
             ) => {
-                visit(value, &mut spot.child(keyword, PathSegment::Single));
+                visit(value, &mut cursor.child(keyword, PathSegment::Single));
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                for (at, part) in parts.iter_mut().enumerate() {
-                    visit(part, &mut spot.child(keyword, PathSegment::Index(at)));
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                for (at, subschema) in subschemas.iter_mut().enumerate() {
+                    visit(
+                        subschema,
+                        &mut cursor.child(keyword, PathSegment::Index(at)),
+                    );
                 }
             }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                for (name, part) in parts {
-                    visit(part, &mut spot.child(keyword, PathSegment::Name(name)));
+            (SubschemaShape::Map, Value::Object(subschemas)) => {
+                for (name, subschema) in subschemas {
+                    visit(
+                        subschema,
+                        &mut cursor.child(keyword, PathSegment::Name(name)),
+                    );
                 }
             }
             _ => {}

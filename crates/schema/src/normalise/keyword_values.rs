@@ -11,7 +11,10 @@ use super::{
 const MAX_NUMBER_LENGTH: usize = 32;
 
 /// Gives every plain keyword a value of its shape, or refuses it.
-pub(super) fn normalise_values(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_values(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let mut empty = Vec::new();
     for (keyword, value) in members.iter_mut() {
         let read = match keyword_value(keyword) {
@@ -21,16 +24,16 @@ pub(super) fn normalise_values(walker: &mut Normaliser, members: &mut Members) -
         match read {
             Conversion::Valid => {}
             Conversion::Invalid(_) if value.is_null() => {
-                walker.add_fix(format!("`{keyword}: null` dropped"));
+                normaliser.add_fix(format!("`{keyword}: null` dropped"));
                 empty.push(keyword.clone());
             }
             Conversion::Invalid(wanted) => {
-                let message = format!("expected {wanted}, got {}", walker.excerpt(value));
-                return Err(walker.error_at(keyword, message));
+                let message = format!("expected {wanted}, got {}", normaliser.excerpt(value));
+                return Err(normaliser.error_at(keyword, message));
             }
             Conversion::Converted(read) => {
-                let (from, to) = (walker.excerpt(value), walker.excerpt(&read));
-                walker.add_fix(format!("`{keyword}: {from}` read as {to}"));
+                let (from, to) = (normaliser.excerpt(value), normaliser.excerpt(&read));
+                normaliser.add_fix(format!("`{keyword}: {from}` read as {to}"));
                 *value = read;
             }
         }

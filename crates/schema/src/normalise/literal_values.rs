@@ -9,29 +9,32 @@ use super::{
 use crate::{InputLimits, Tape};
 
 /// Makes lists of `enum` and `examples`.
-pub(super) fn normalise_lists(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn normalise_lists(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     match members.get_mut("enum") {
         None => {}
         Some(Value::Array(options)) if !options.is_empty() => {}
         Some(given @ (Value::Null | Value::Array(_))) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`enum: {given}` dropped: no value would be admitted"
             ));
             members.shift_remove("enum");
         }
         // `a, b` is several options or one: only its author knows.
         Some(Value::String(text)) if text.contains([',', '|', ';', '\n']) => {
-            let message = format!("expected a list, got {}", walker.excerpt(&json!(text)));
-            return Err(walker.error_at("enum", message));
+            let message = format!("expected a list, got {}", normaliser.excerpt(&json!(text)));
+            return Err(normaliser.error_at("enum", message));
         }
         Some(given @ Value::Object(_)) => {
-            let message = format!("expected a list, got {}", walker.excerpt(given));
-            return Err(walker.error_at("enum", message));
+            let message = format!("expected a list, got {}", normaliser.excerpt(given));
+            return Err(normaliser.error_at("enum", message));
         }
         Some(given) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`enum: {}` read as a list of one",
-                walker.excerpt(given)
+                normaliser.excerpt(given)
             ));
             *given = json!([given.take()]);
         }
@@ -39,14 +42,17 @@ pub(super) fn normalise_lists(walker: &mut Normaliser, members: &mut Members) ->
     if let Some(given) = members.get_mut("examples")
         && !given.is_array()
     {
-        walker.add_fix("`examples` read as a list of one");
+        normaliser.add_fix("`examples` read as a list of one");
         *given = json!([given.take()]);
     }
     Ok(())
 }
 
 /// Converts options and default to the type of the schema where that loses nothing.
-pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+pub(super) fn convert_to_type(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     if !members.contains_key("enum") && !members.contains_key("default") {
         return Ok(());
     }
@@ -59,16 +65,16 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
         _ => return Ok(()),
     };
     if let Some(Value::Array(options)) = members.get_mut("enum") {
-        let unfit = convert_options(walker, options, &kinds);
+        let unfit = convert_options(normaliser, options, &kinds);
         if unfit == options.len() {
-            return move_enum_to_items(walker, members, &kinds);
+            return move_enum_to_items(normaliser, members, &kinds);
         }
         for option in options
             .iter()
             .filter(|option| !matches_type(option, &kinds))
         {
-            let (option, kinds) = (walker.excerpt(option), kinds.join(" or "));
-            walker.add_fix(format!(
+            let (option, kinds) = (normaliser.excerpt(option), kinds.join(" or "));
+            normaliser.add_fix(format!(
                 "`enum` names {option}, which is no {kinds}: it can never be sent"
             ));
         }
@@ -79,16 +85,16 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
     if matches_type(default, &kinds) {
         return Ok(());
     }
-    let shown = walker.excerpt(default);
+    let shown = normaliser.excerpt(default);
     match convert(default, &kinds) {
         Some(read) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`default: {shown}` read as {}",
-                walker.excerpt(&read)
+                normaliser.excerpt(&read)
             ));
             *default = read;
         }
-        None => walker.add_fix(format!(
+        None => normaliser.add_fix(format!(
             "`default: {shown}` kept, though it is no {}",
             kinds.join(" or ")
         )),
@@ -97,7 +103,7 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
 }
 
 /// Returns how many options do not fit and cannot be converted.
-fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
+fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
     let mut unfit = 0;
     for option in options
         .iter_mut()
@@ -105,8 +111,8 @@ fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[Stri
     {
         match convert(option, kinds) {
             Some(read) => {
-                let (from, to) = (walker.excerpt(option), walker.excerpt(&read));
-                walker.add_fix(format!("`enum`: {from} read as {to}"));
+                let (from, to) = (normaliser.excerpt(option), normaliser.excerpt(&read));
+                normaliser.add_fix(format!("`enum`: {from} read as {to}"));
                 *option = read;
             }
             None => unfit += 1,
@@ -117,31 +123,33 @@ fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[Stri
 
 /// The options of an array are often those of its elements; any other type admits none of its options.
 fn move_enum_to_items(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
     kinds: &[String],
 ) -> NormaliseResult {
-    let none_fits = |walker: &Normaliser| {
+    let none_fits = |normaliser: &Normaliser| {
         let message = format!("none of the options is of type {}", kinds.join(" or "));
-        Err(walker.error_at("enum", message))
+        Err(normaliser.error_at("enum", message))
     };
     if !kinds.iter().any(|kind| kind == "array") {
-        return none_fits(walker);
+        return none_fits(normaliser);
     }
     let items = members.entry("items").or_insert_with(|| json!({}));
     let Some(items) = items
         .as_object()
         .filter(|items| !items.contains_key("enum"))
     else {
-        return none_fits(walker);
+        return none_fits(normaliser);
     };
     let mut items = items.clone();
     let Some(options) = members.shift_remove("enum") else {
         return Ok(());
     };
     items.insert("enum".to_owned(), options);
-    walker.add_fix("`enum` read as the options of the elements");
-    walker.with_path_segment("items", |walker| convert_to_type(walker, &mut items))?;
+    normaliser.add_fix("`enum` read as the options of the elements");
+    normaliser.with_path_segment("items", |normaliser| {
+        convert_to_type(normaliser, &mut items)
+    })?;
     members.insert("items".to_owned(), Value::Object(items));
     Ok(())
 }

@@ -10,15 +10,15 @@ use crate::normalise::{
 use crate::{InputLimits, Tape};
 
 /// Turns the whole into something that can be read as a schema.
-pub(super) fn prepare_root(walker: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
+pub(super) fn prepare_root(normaliser: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
     if let Value::String(text) = schema
         && text.trim_start().starts_with(['{', '['])
     {
         let read = Tape::parse(text, &InputLimits::default())
-            .map_err(|error| walker.error(format!("a schema as text: {error}")))?
+            .map_err(|error| normaliser.error(format!("a schema as text: {error}")))?
             .to_value();
         size_limit::check_size(&read)?;
-        walker.add_fix("text read as the JSON it holds");
+        normaliser.add_fix("text read as the JSON it holds");
         *schema = read;
     }
     match schema {
@@ -26,15 +26,15 @@ pub(super) fn prepare_root(walker: &mut Normaliser, schema: &mut Value) -> Norma
         Value::Null => *schema = empty_parameters(),
         Value::Object(members) if members.is_empty() => *schema = empty_parameters(),
         Value::Array(elements) if elements.is_empty() => {
-            walker.add_fix("[] read as no parameters");
+            normaliser.add_fix("[] read as no parameters");
             *schema = empty_parameters();
         }
         Value::String(text) if text.trim().is_empty() => {
-            walker.add_fix("blank text read as no parameters");
+            normaliser.add_fix("blank text read as no parameters");
             *schema = empty_parameters();
         }
         Value::Array(_) => {
-            walker.add_fix("a list read as the parameters of an object");
+            normaliser.add_fix("a list read as the parameters of an object");
             *schema = json!({"type": "object", "properties": schema.take()});
         }
         _ => {}
@@ -43,15 +43,15 @@ pub(super) fn prepare_root(walker: &mut Normaliser, schema: &mut Value) -> Norma
 }
 
 /// Names the type of an object that only names its properties, and refuses one whose parameters were not found.
-pub(super) fn finish_root(walker: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
+pub(super) fn finish_root(normaliser: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
     let Value::Object(members) = schema else {
         return Ok(());
     };
     if members.contains_key("properties") {
         if !members.contains_key("type") {
-            walker.add_fix("type \"object\" added: it has properties");
+            normaliser.add_fix("type \"object\" added: it has properties");
             members.shift_insert(0, "type".to_owned(), Value::from("object"));
-            return literal_values::convert_to_type(walker, members);
+            return literal_values::convert_to_type(normaliser, members);
         }
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub(super) fn finish_root(walker: &mut Normaliser, schema: &mut Value) -> Normal
     let stray = members.keys().find(|name| keyword_value(name).is_none());
     match stray {
         Some(stray) if members.keys().all(says_nothing) => {
-            Err(bare_properties::unknown_keyword_error(walker, stray))
+            Err(bare_properties::unknown_keyword_error(normaliser, stray))
         }
         _ => Ok(()),
     }

@@ -15,9 +15,9 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
     /// How many refusals are listed at most.
     pub(super) const MAX_REJECTIONS: usize = 100;
 
-    pub(super) fn new(outline: &'o SubschemaList<'a>) -> Self {
+    pub(super) fn new(subschemas: &'o SubschemaList<'a>) -> Self {
         Self {
-            subschemas: outline,
+            subschemas,
             rejections: Vec::new(),
         }
     }
@@ -27,9 +27,9 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
     }
 
     /// Refuses a schema.
-    pub(super) fn reject(&mut self, place: &Subschema<'a>, rule: impl Into<String>) {
+    pub(super) fn reject(&mut self, subschema: &Subschema<'a>, rule: impl Into<String>) {
         if self.rejections.len() < Self::MAX_REJECTIONS {
-            self.reject_at(self.subschemas.pointer(place), rule);
+            self.reject_at(self.subschemas.pointer(subschema), rule);
         }
     }
 

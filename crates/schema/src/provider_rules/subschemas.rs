@@ -42,17 +42,17 @@ impl<'a> SubschemaList<'a> {
     }
 
     fn collect(root: &'a Value, enters: impl Fn(&str) -> bool) -> Self {
-        let mut places = vec![Subschema {
+        let mut subschemas = vec![Subschema {
             schema: root,
             segment: PathSegment::Root,
             parent_index: None,
         }];
         let mut next = 0;
-        while let Some(schema) = places.get(next).map(|place| place.schema) {
+        while let Some(schema) = subschemas.get(next).map(|subschema| subschema.schema) {
             let members = schema.as_object().into_iter().flatten();
             for (keyword, value) in members.filter(|(keyword, _)| enters(keyword)) {
                 let inner = direct_subschemas(keyword, value).into_iter();
-                places.extend(inner.map(|(step, schema)| Subschema {
+                subschemas.extend(inner.map(|(step, schema)| Subschema {
                     schema,
                     segment: step,
                     parent_index: Some(next),
@@ -61,7 +61,7 @@ impl<'a> SubschemaList<'a> {
             next += 1;
         }
         Self {
-            entries: places,
+            entries: subschemas,
             root,
         }
     }
@@ -74,23 +74,23 @@ impl<'a> SubschemaList<'a> {
         &self.entries
     }
 
-    pub(super) fn parent(&self, place: &Subschema<'a>) -> Option<&Subschema<'a>> {
-        self.entries.get(place.parent_index?)
+    pub(super) fn parent(&self, subschema: &Subschema<'a>) -> Option<&Subschema<'a>> {
+        self.entries.get(subschema.parent_index?)
     }
 
     /// The place itself, then the ones around it, outwards.
     pub(super) fn self_and_ancestors<'o>(
         &'o self,
-        place: &'o Subschema<'a>,
+        subschema: &'o Subschema<'a>,
     ) -> impl Iterator<Item = &'o Subschema<'a>> {
-        iter::successors(Some(place), |place| self.parent(place))
+        iter::successors(Some(subschema), |subschema| self.parent(subschema))
     }
 
     /// The JSON pointer to a place.
-    pub(super) fn pointer(&self, place: &Subschema<'a>) -> String {
+    pub(super) fn pointer(&self, subschema: &Subschema<'a>) -> String {
         let steps: Vec<String> = self
-            .self_and_ancestors(place)
-            .map(|place| place.segment.to_string())
+            .self_and_ancestors(subschema)
+            .map(|subschema| subschema.segment.to_string())
             .collect();
         steps.into_iter().rev().collect()
     }

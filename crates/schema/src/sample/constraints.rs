@@ -118,10 +118,10 @@ impl<'s> Generator<'_, 's> {
     pub(super) fn constraints(
         &mut self,
         schemas: &[&'s Value],
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<ValueConstraints<'s>> {
-        let mut rules = ValueConstraints {
+        let mut constraints = ValueConstraints {
             schemas: Vec::with_capacity(schemas.len()),
             types: TypeSet::ALL,
             has_type: false,
@@ -130,18 +130,18 @@ impl<'s> Generator<'_, 's> {
             avoided_properties: Vec::new(),
         };
         for schema in schemas {
-            self.collect_constraints(&mut rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+            self.collect_constraints(&mut constraints, schema, location, rng, MAX_IN_PLACE_DEPTH)?;
         }
-        self.choose_dependents(&mut rules, spot, dice)?;
-        (rules.types != TypeSet::NONE).then_some(rules)
+        self.choose_dependents(&mut constraints, location, rng)?;
+        (constraints.types != TypeSet::NONE).then_some(constraints)
     }
 
     fn collect_constraints(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
+        constraints: &mut ValueConstraints<'s>,
         schema: &'s Value,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(1)?;
@@ -151,27 +151,33 @@ impl<'s> Generator<'_, 's> {
             Value::Object(object) => object,
             _ => return None,
         };
-        if rules.schemas.iter().any(|part| std::ptr::eq(*part, object)) {
+        if constraints
+            .schemas
+            .iter()
+            .any(|part| std::ptr::eq(*part, object))
+        {
             return Some(());
         }
-        rules.schemas.push(object);
+        constraints.schemas.push(object);
         let mut chooses = false;
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("type", names) => {
-                    rules.has_type = true;
-                    rules.types = rules.types.intersection(TypeSet::from_type_keyword(names));
+                    constraints.has_type = true;
+                    constraints.types = constraints
+                        .types
+                        .intersection(TypeSet::from_type_keyword(names));
                 }
                 ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                     let target = self.cache.refs.resolve(value)?;
-                    self.collect_constraints(rules, target, spot, dice, depth)?;
+                    self.collect_constraints(constraints, target, location, rng, depth)?;
                 }
                 ("allOf", Value::Array(all)) => {
                     for schema in all {
-                        self.collect_constraints(rules, schema, spot, dice, depth)?;
+                        self.collect_constraints(constraints, schema, location, rng, depth)?;
                     }
                 }
-                ("not", refused) => rules.exclude(refused),
+                ("not", refused) => constraints.exclude(refused),
                 ("anyOf" | "oneOf" | "if", _) => chooses = true,
                 _ => {}
             }
@@ -181,16 +187,16 @@ impl<'s> Generator<'_, 's> {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = object.get(keyword) {
-                self.choose_branch(rules, branches, spot, dice, depth)?;
+                self.choose_branch(constraints, branches, location, rng, depth)?;
             }
         }
         if let Some(condition) = object.get("if") {
-            let met = dice.chance_one_in(2);
+            let met = rng.chance_one_in(2);
             if met {
-                self.collect_constraints(rules, condition, spot, dice, depth)?;
+                self.collect_constraints(constraints, condition, location, rng, depth)?;
             }
             if let Some(then) = object.get(if met { "then" } else { "else" }) {
-                self.collect_constraints(rules, then, spot, dice, depth)?;
+                self.collect_constraints(constraints, then, location, rng, depth)?;
             }
         }
         Some(())
@@ -199,31 +205,31 @@ impl<'s> Generator<'_, 's> {
     /// Takes one branch: the shortest where room is scarce, else any that is not plainly impossible.
     fn choose_branch(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
+        constraints: &mut ValueConstraints<'s>,
         branches: &'s [Value],
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(branches.len() / 16)?;
         let mut open: Vec<&'s Value> = branches
             .iter()
-            .filter(|branch| rules.types.intersects(TypeSet::allowed_by(branch)))
+            .filter(|branch| constraints.types.intersects(TypeSet::allowed_by(branch)))
             .collect();
-        if !self.allows_optional(spot) {
+        if !self.allows_optional(location) {
             self.use_work(open.len())?;
             open.sort_by_cached_key(|branch| self.cache.min_size(branch));
-        } else if self.is_natural(spot) {
+        } else if self.is_natural(location) {
             open.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
         } else if !open.is_empty() {
-            let start = dice.below(open.len());
+            let start = rng.below(open.len());
             open.rotate_left(start);
         }
         for branch in open.into_iter().take(MAX_BRANCHES) {
-            let mut tried = rules.clone();
-            let gathered = self.collect_constraints(&mut tried, branch, spot, dice, depth);
+            let mut tried = constraints.clone();
+            let gathered = self.collect_constraints(&mut tried, branch, location, rng, depth);
             if gathered.is_some() && tried.types != TypeSet::NONE {
-                *rules = tried;
+                *constraints = tried;
                 return Some(());
             }
         }
@@ -233,27 +239,29 @@ impl<'s> Generator<'_, 's> {
     /// Decides which properties that bring a schema along are there.
     fn choose_dependents(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &mut ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<()> {
-        let dependents: Vec<(&str, &Value)> = rules
+        let dependents: Vec<(&str, &Value)> = constraints
             .keyword_members("dependentSchemas")
-            .chain(rules.keyword_members("dependencies"))
+            .chain(constraints.keyword_members("dependencies"))
             .filter(|(_, schema)| !schema.is_array())
             .collect();
         if dependents.is_empty() {
             return Some(());
         }
-        let required: HashSet<&str> = rules.keyword_strings("required").collect();
+        let required: HashSet<&str> = constraints.keyword_strings("required").collect();
         for (name, schema) in dependents {
             if required.contains(name)
-                || self.allows_optional(spot) && !self.is_natural(spot) && dice.chance_one_in(2)
+                || self.allows_optional(location)
+                    && !self.is_natural(location)
+                    && rng.chance_one_in(2)
             {
-                rules.extra_required.push(name);
-                self.collect_constraints(rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+                constraints.extra_required.push(name);
+                self.collect_constraints(constraints, schema, location, rng, MAX_IN_PLACE_DEPTH)?;
             } else {
-                rules.avoided_properties.push(name);
+                constraints.avoided_properties.push(name);
             }
         }
         Some(())

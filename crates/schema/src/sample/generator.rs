@@ -86,8 +86,8 @@ impl<'d, 's> Generator<'d, 's> {
         }
     }
 
-    pub(super) fn mutate_at(&mut self, spot: usize, seed: u64) {
-        self.mutation = Some((spot, seed));
+    pub(super) fn mutate_at(&mut self, location: usize, seed: u64) {
+        self.mutation = Some((location, seed));
     }
 
     pub(super) fn finish(self) -> AttemptStats {
@@ -95,14 +95,20 @@ impl<'d, 's> Generator<'d, 's> {
     }
 
     /// A value for which all of `schemas` hold as far as can be told.
-    pub(super) fn value(&mut self, schemas: &[&'s Value], spot: ValueLocation) -> Option<Value> {
+    pub(super) fn value(
+        &mut self,
+        schemas: &[&'s Value],
+        location: ValueLocation,
+    ) -> Option<Value> {
         let at = self.stats.locations.len();
-        self.stats.locations.push(spot.path_hash);
-        self.path.push(spot.path_hash);
+        self.stats.locations.push(location.path_hash);
+        self.path.push(location.path_hash);
         let value = self
-            .unmutated_value(schemas, spot)
-            .map(|(value, rules)| match self.mutation {
-                Some((index, seed)) if index == at => mutate(value, &rules, &mut Rng::new(seed)),
+            .unmutated_value(schemas, location)
+            .map(|(value, constraints)| match self.mutation {
+                Some((index, seed)) if index == at => {
+                    mutate(value, &constraints, &mut Rng::new(seed))
+                }
                 _ => value,
             });
         // Unless this is only what a failure further down led to.
@@ -116,32 +122,32 @@ impl<'d, 's> Generator<'d, 's> {
     fn unmutated_value(
         &mut self,
         schemas: &[&'s Value],
-        spot: ValueLocation,
+        location: ValueLocation,
     ) -> Option<(Value, ValueConstraints<'s>)> {
         self.use_work(1)?;
-        if spot.depth > MAX_DEPTH {
+        if location.depth > MAX_DEPTH {
             return None;
         }
         let toll = self.cache.validation_cost(schemas);
-        let visits = spot.validator_visits.saturating_mul(toll.schema_visits);
+        let visits = location.validator_visits.saturating_mul(toll.schema_visits);
         self.stats.validator_visits = self.stats.validator_visits.saturating_add(visits);
         self.use_work(usize::try_from(visits / VISITS_PER_WORK_UNIT).unwrap_or(usize::MAX))?;
-        let spot = ValueLocation {
-            validator_visits: spot
+        let location = ValueLocation {
+            validator_visits: location
                 .validator_visits
                 .saturating_mul(toll.child_visits.max(1)),
-            ..spot.with_salt(self.plan.retry_count(spot.path_hash))
+            ..location.with_salt(self.plan.retry_count(location.path_hash))
         };
-        let mut dice = Rng::new(spot.seed);
-        let rules = self.constraints(schemas, spot, &mut dice)?;
-        let value = match rules.enum_lists() {
-            Some(options) => self.enum_value(&options, &rules, spot, &mut dice)?,
-            None => match self.example_or_default(&rules, spot, &mut dice) {
+        let mut rng = Rng::new(location.seed);
+        let constraints = self.constraints(schemas, location, &mut rng)?;
+        let value = match constraints.enum_lists() {
+            Some(options) => self.enum_value(&options, &constraints, location, &mut rng)?,
+            None => match self.example_or_default(&constraints, location, &mut rng) {
                 Some(hint) => self.copy_value(hint)?,
-                None => self.generated_value(&rules, spot, &mut dice)?,
+                None => self.generated_value(&constraints, location, &mut rng)?,
             },
         };
-        Some((value, rules))
+        Some((value, constraints))
     }
 
     /// Counts work; `None` when there was enough of it.
@@ -152,27 +158,27 @@ impl<'d, 's> Generator<'d, 's> {
     }
 
     /// Whether there is room for what is not required.
-    pub(super) fn allows_optional(&self, spot: ValueLocation) -> bool {
+    pub(super) fn allows_optional(&self, location: ValueLocation) -> bool {
         let depth = if self.plan.is_natural() {
             MAX_NATURAL_DEPTH
         } else {
             MAX_OPTIONAL_DEPTH
         };
         !self.plan.required_only()
-            && spot.depth < depth
-            && spot.validator_visits < MAX_OPTIONAL_VISITS
+            && location.depth < depth
+            && location.validator_visits < MAX_OPTIONAL_VISITS
             && self.stats.locations.len() < MAX_OPTIONAL_LOCATIONS
     }
 
     /// Whether this spot should hold what a person would expect; not once that was refused.
-    pub(super) fn is_natural(&self, spot: ValueLocation) -> bool {
-        self.plan.is_natural() && self.plan.retry_count(spot.path_hash) == 0
+    pub(super) fn is_natural(&self, location: ValueLocation) -> bool {
+        self.plan.is_natural() && self.plan.retry_count(location.path_hash) == 0
     }
 
-    pub(super) fn style(&self, spot: ValueLocation, dice: &mut Rng) -> ValueStyle {
-        if self.is_natural(spot) {
+    pub(super) fn style(&self, location: ValueLocation, rng: &mut Rng) -> ValueStyle {
+        if self.is_natural(location) {
             ValueStyle::Natural
-        } else if self.wants_edge_case(dice) {
+        } else if self.wants_edge_case(rng) {
             ValueStyle::EdgeCase
         } else {
             ValueStyle::Ordinary
@@ -180,23 +186,23 @@ impl<'d, 's> Generator<'d, 's> {
     }
 
     /// Whether this spot should hold something out of the ordinary.
-    pub(super) fn wants_edge_case(&self, dice: &mut Rng) -> bool {
-        dice.chance_one_in(self.edge_case_rate)
+    pub(super) fn wants_edge_case(&self, rng: &mut Rng) -> bool {
+        rng.chance_one_in(self.edge_case_rate)
     }
 
     fn generated_value(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
-        match self.pick_type(rules, spot, dice) {
+        match self.pick_type(constraints, location, rng) {
             TypeSet::NULL => Some(Value::Null),
-            TypeSet::BOOLEAN => Some(Value::Bool(dice.chance_one_in(2))),
-            TypeSet::NUMBER => self.number(rules, spot, dice),
-            TypeSet::STRING => self.text(rules, spot, dice).map(Value::String),
-            TypeSet::ARRAY => self.array(rules, spot, dice),
-            TypeSet::OBJECT => self.object(rules, spot, dice),
+            TypeSet::BOOLEAN => Some(Value::Bool(rng.chance_one_in(2))),
+            TypeSet::NUMBER => self.number(constraints, location, rng),
+            TypeSet::STRING => self.text(constraints, location, rng).map(Value::String),
+            TypeSet::ARRAY => self.array(constraints, location, rng),
+            TypeSet::OBJECT => self.object(constraints, location, rng),
             _ => None,
         }
     }
@@ -204,17 +210,17 @@ impl<'d, 's> Generator<'d, 's> {
     /// One of the kinds in [`Kinds::EACH`].
     fn pick_type(
         &self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> TypeSet {
-        let mut kinds = rules.types;
+        let mut kinds = constraints.types;
         let mut untold = false;
-        if !rules.has_type {
-            let meant = rules.implied_types().intersection(kinds);
+        if !constraints.has_type {
+            let meant = constraints.implied_types().intersection(kinds);
             untold = meant == TypeSet::NONE;
-            let stray = self.plan.tries_all_types() && dice.chance_one_in(2)
-                || self.wants_edge_case(dice) && dice.chance_one_in(4);
+            let stray = self.plan.tries_all_types() && rng.chance_one_in(2)
+                || self.wants_edge_case(rng) && rng.chance_one_in(4);
             if !untold && !stray {
                 kinds = meant;
             }
@@ -224,14 +230,15 @@ impl<'d, 's> Generator<'d, 's> {
             .filter(|kind| kinds.intersects(*kind))
             .collect();
         let scalar = |kind: &TypeSet| !TypeSet::ARRAY.union(TypeSet::OBJECT).intersects(*kind);
-        let simply = self.is_natural(spot) || !self.allows_optional(spot) || spot.depth > 2;
+        let simply =
+            self.is_natural(location) || !self.allows_optional(location) || location.depth > 2;
         if untold && simply && each.iter().any(scalar) {
             each.retain(scalar);
         }
-        let chosen = if self.is_natural(spot) {
+        let chosen = if self.is_natural(location) {
             each.first()
         } else {
-            dice.pick(&each)
+            rng.pick(&each)
         };
         chosen.copied().unwrap_or(TypeSet::NONE)
     }

@@ -15,7 +15,7 @@ pub(super) fn build_plan(schema: &Value) -> LiftPlan {
         definition_steps: named
             .into_iter()
             .flatten()
-            .map(|(name, part)| (name.clone(), build_step(part)))
+            .map(|(name, subschema)| (name.clone(), build_step(subschema)))
             .collect(),
     }
 }
@@ -101,14 +101,14 @@ fn build_any_of_step(branches: &[Value]) -> LiftStep {
 fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftStep {
     let others = matches!(rest, LiftStep::Identity);
     let mut members = Vec::new();
-    for (wire, part) in properties {
-        let marks = part.keyword(LIFT_KEYWORD);
+    for (wire, subschema) in properties {
+        let marks = subschema.keyword(LIFT_KEYWORD);
         let name = marks
             .and_then(|marks| marks.keyword("name"))
             .and_then(Value::as_str);
         let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
-        let step = build_step(part);
+        let step = build_step(subschema);
         // Whatever is not listed is left alone, unless the rest is not.
         if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity)
         {

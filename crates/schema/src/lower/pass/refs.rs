@@ -33,23 +33,23 @@ const TARGET_SCHEMA_COUNT: usize = 2_000;
 const MAX_DEPTH: usize = 128;
 
 /// For dialects that cannot follow references: a recursion ends after a few rounds in anything of its type.
-pub(crate) fn inline(draft: &mut LoweringState) -> Result<(), LowerError> {
-    expand(draft, false)
+pub(crate) fn inline(state: &mut LoweringState) -> Result<(), LowerError> {
+    expand(state, false)
 }
 
 /// For dialects that follow `#/$defs/NAME`: only schemas that contain themselves stay there.
-pub(crate) fn keep_recursive(draft: &mut LoweringState) -> Result<(), LowerError> {
-    expand(draft, true)
+pub(crate) fn keep_recursive(state: &mut LoweringState) -> Result<(), LowerError> {
+    expand(state, true)
 }
 
 /// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
-pub(crate) fn keep_local(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["$ref", "$dynamicRef", "$id"])
-        || is_local(&draft.schema, true, root::is_plain_object(&draft.schema))
+pub(crate) fn keep_local(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["$ref", "$dynamicRef", "$id"])
+        || is_local(&state.schema, true, root::is_plain_object(&state.schema))
     {
         return Ok(());
     }
-    keep_recursive(draft)
+    keep_recursive(state)
 }
 
 /// Whether every reference is a path, and no part of the schema is a document of its own.
@@ -91,18 +91,18 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
 }
 
 /// Takes out the definitions that nothing refers to any more.
-pub(crate) fn remove_unused_definitions(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["$defs"]) {
+pub(crate) fn remove_unused_definitions(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["$defs"]) {
         return Ok(());
     }
-    let Value::Object(members) = &mut draft.schema else {
+    let Value::Object(members) = &mut state.schema else {
         return Ok(());
     };
     let Some(Value::Object(mut definitions)) = members.remove_keyword("$defs") else {
         return Ok(());
     };
     let mut used = HashSet::new();
-    collect_definition_names(&draft.schema, &mut used);
+    collect_definition_names(&state.schema, &mut used);
     let mut next: Vec<String> = used.iter().cloned().collect();
     while let Some(name) = next.pop() {
         let mut more = HashSet::new();
@@ -113,7 +113,7 @@ pub(crate) fn remove_unused_definitions(draft: &mut LoweringState) -> Result<(),
         used.extend(more);
     }
     definitions.retain(|name, _| used.contains(name));
-    if let (Value::Object(members), false) = (&mut draft.schema, definitions.is_empty()) {
+    if let (Value::Object(members), false) = (&mut state.schema, definitions.is_empty()) {
         members.set_keyword("$defs", Value::Object(definitions));
     }
     Ok(())
@@ -139,11 +139,11 @@ fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
     }
 }
 
-fn expand(draft: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&REFERENCE_KEYWORDS) {
+fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&REFERENCE_KEYWORDS) {
         return Ok(());
     }
-    let index = RefIndex::new(&draft.schema);
+    let index = RefIndex::new(&state.schema);
     for (attempt, shown) in EXPANSION_LIMITS.into_iter().enumerate() {
         let last = attempt + 1 == EXPANSION_LIMITS.len();
         let most = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
@@ -159,15 +159,15 @@ fn expand(draft: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
         if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
             members.set_keyword("$defs", Value::Object(hoisted));
         }
-        draft.schema = schema;
-        if !cuts.is_empty() && uses_unevaluated(&draft.schema) {
+        state.schema = schema;
+        if !cuts.is_empty() && uses_unevaluated(&state.schema) {
             // What a reference evaluated is not known where it was cut, and may now count as the rest.
-            draft.report_loss_at("", "$ref", Severity::Narrower, None);
+            state.report_loss_at("", "$ref", Severity::Narrower, None);
         }
         for (path, words) in cuts {
-            draft.report_loss_at(&path, "$ref", Severity::Wider, words);
+            state.report_loss_at(&path, "$ref", Severity::Wider, words);
         }
-        return draft.check_size();
+        return state.check_size();
     }
     Err(too_large_error())
 }
@@ -256,11 +256,11 @@ impl<'s> RefExpander<'s> {
                 }
                 (SubschemaShape::Map, Value::Object(named)) => {
                     let mut map = Map::with_capacity(named.len());
-                    for (name, part) in named {
+                    for (name, subschema) in named {
                         let path = path.child(keyword, PathSegment::Name(name));
                         map.insert(
                             name.clone(),
-                            self.expand_schema(place.with_schema(part), &path)?,
+                            self.expand_schema(place.with_schema(subschema), &path)?,
                         );
                     }
                     Value::Object(map)
@@ -396,7 +396,7 @@ fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, 
     }
     // Beside, not together: what is not evaluated there depends on the target.
     match beside.keyword_mut("allOf") {
-        Some(Value::Array(parts)) => parts.insert(0, Value::Object(target)),
+        Some(Value::Array(subschemas)) => subschemas.insert(0, Value::Object(target)),
         _ => {
             beside.set_keyword("allOf", json!([target]));
         }

@@ -29,9 +29,9 @@ pub(crate) fn is_plain_object(schema: &Value) -> bool {
 }
 
 /// The root names the type object; anything may stand beside it.
-pub(crate) fn require_object_type(draft: &mut LoweringState) -> Result<(), LowerError> {
-    match &mut draft.schema {
-        Value::Bool(true) => draft.schema = json!({"type": "object"}),
+pub(crate) fn require_object_type(state: &mut LoweringState) -> Result<(), LowerError> {
+    match &mut state.schema {
+        Value::Bool(true) => state.schema = json!({"type": "object"}),
         Value::Bool(false) => return Err(not_an_object_error()),
         Value::Object(schema) => set_object_type(schema)?,
         _ => {}
@@ -40,25 +40,25 @@ pub(crate) fn require_object_type(draft: &mut LoweringState) -> Result<(), Lower
 }
 
 /// The root is one object: no reference, no alternatives, nothing that is negated.
-pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), LowerError> {
-    require_object_type(draft)?;
-    let definitions = match is_plain_object(&draft.schema) {
+pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), LowerError> {
+    require_object_type(state)?;
+    let definitions = match is_plain_object(&state.schema) {
         true => Value::Null,
         false => {
-            draft.invalidate_keywords();
-            collect_definitions(&draft.schema)
+            state.invalidate_keywords();
+            collect_definitions(&state.schema)
         }
     };
-    draft.note_added_keywords(
+    state.note_added_keywords(
         KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
             "additionalProperties",
             "items",
         ])),
     );
-    let (Value::Object(schema), mut spot) = draft.root() else {
+    let (Value::Object(schema), mut cursor) = state.root() else {
         return Ok(());
     };
-    let spot = &mut spot;
+    let cursor = &mut cursor;
     // What is not evaluated is settled when everything that evaluates has come together.
     let rest = ["unevaluatedProperties", "unevaluatedItems"]
         .map(|keyword| (keyword, schema.remove_keyword(keyword)));
@@ -66,11 +66,11 @@ pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), Low
     // What a reference leads to may itself be alternatives; no honest schema goes on for long.
     for _ in 0..8 {
         let before = schema.len();
-        inline_root_ref(schema, spot, &definitions);
-        merge_root_all_of(schema, spot, &definitions);
+        inline_root_ref(schema, cursor, &definitions);
+        merge_root_all_of(schema, cursor, &definitions);
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = schema.remove_keyword(keyword) {
-                flatten_union(schema, &branches, keyword, spot, &definitions)?;
+                flatten_union(schema, &branches, keyword, cursor, &definitions)?;
                 alternatives = true;
             }
         }
@@ -80,12 +80,12 @@ pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), Low
     }
     for keyword in COMPOSITION_KEYWORDS {
         if let Some(value) = schema.remove_keyword(keyword) {
-            drop_keyword(schema, spot, keyword, &value);
+            drop_keyword(schema, cursor, keyword, &value);
         }
     }
     for (keyword, value) in rest {
         match value {
-            Some(value) if alternatives => drop_keyword(schema, spot, keyword, &value),
+            Some(value) if alternatives => drop_keyword(schema, cursor, keyword, &value),
             Some(value) => {
                 schema.set_keyword(keyword, value);
             }
@@ -105,11 +105,11 @@ pub(crate) fn require_single_object(draft: &mut LoweringState) -> Result<(), Low
 }
 
 /// The root says nothing but its properties; what it tells goes into the tool's description.
-pub(crate) fn move_annotations_out(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if let Value::Object(schema) = &mut draft.schema
+pub(crate) fn move_annotations_out(state: &mut LoweringState) -> Result<(), LowerError> {
+    if let Value::Object(schema) = &mut state.schema
         && let Some(Value::String(text)) = schema.remove_keyword("description")
     {
-        draft.description_suffix = Some(text);
+        state.description_suffix = Some(text);
     }
     Ok(())
 }
@@ -152,20 +152,20 @@ fn collect_definitions(schema: &Value) -> Value {
 
 fn drop_keyword(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     keyword: &str,
     value: &Value,
 ) {
     match describe_keyword(keyword, value) {
-        Some(words) => spot.move_to_description(schema, keyword, words),
-        None => spot.report_loss(keyword, Severity::Wider, None),
+        Some(words) => cursor.move_to_description(schema, keyword, words),
+        None => cursor.report_loss(keyword, Severity::Wider, None),
     }
 }
 
 /// Puts what the root refers to in the reference's place.
 fn inline_root_ref(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) {
     let target = schema
@@ -174,7 +174,7 @@ fn inline_root_ref(
         .and_then(|reference| find_definition(reference, definitions));
     if let Some(target) = target.cloned() {
         schema.remove_keyword("$ref");
-        merge_schema(schema, target, spot, definitions);
+        merge_schema(schema, target, cursor, definitions);
     }
 }
 
@@ -187,25 +187,27 @@ fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Ma
 
 fn merge_root_all_of(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) {
-    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
+    let Some(Value::Array(subschemas)) = schema.remove_keyword("allOf") else {
         return;
     };
-    for part in parts {
-        match part {
-            Value::Object(part) => {
-                let part = match part.keyword("$ref").and_then(Value::as_str) {
-                    Some(reference) if part.len() == 1 => find_definition(reference, definitions)
-                        .cloned()
-                        .unwrap_or(part),
-                    _ => part,
+    for subschema in subschemas {
+        match subschema {
+            Value::Object(subschema) => {
+                let subschema = match subschema.keyword("$ref").and_then(Value::as_str) {
+                    Some(reference) if subschema.len() == 1 => {
+                        find_definition(reference, definitions)
+                            .cloned()
+                            .unwrap_or(subschema)
+                    }
+                    _ => subschema,
                 };
-                merge_schema(schema, part, spot, definitions);
+                merge_schema(schema, subschema, cursor, definitions);
             }
             Value::Bool(true) => {}
-            other => drop_keyword(schema, spot, "allOf", &other),
+            other => drop_keyword(schema, cursor, "allOf", &other),
         }
     }
 }
@@ -214,13 +216,13 @@ fn merge_root_all_of(
 fn merge_schema(
     schema: &mut Map<String, Value>,
     other: Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) {
     let mut merge = SchemaMerger::new(definitions);
     let mut whole = merge.merge(std::mem::take(schema), other);
     for Conflict { keyword, value } in merge.conflicts {
-        drop_keyword(&mut whole, spot, &keyword, &value);
+        drop_keyword(&mut whole, cursor, &keyword, &value);
     }
     *schema = whole;
 }
@@ -230,7 +232,7 @@ fn flatten_union(
     schema: &mut Map<String, Value>,
     branches: &[Value],
     keyword: &str,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) -> Result<(), LowerError> {
     let opened: Vec<Map<String, Value>> = branches
@@ -254,11 +256,11 @@ fn flatten_union(
         return Ok(());
     }
     if let [only] = opened.as_slice() {
-        merge_schema(schema, only.clone(), spot, definitions);
+        merge_schema(schema, only.clone(), cursor, definitions);
         return Ok(());
     }
     let mut properties: Map<String, Value> = Map::new();
-    for (name, part) in opened
+    for (name, subschema) in opened
         .iter()
         .filter_map(|branch| branch.keyword("properties")?.as_object())
         .flatten()
@@ -267,13 +269,13 @@ fn flatten_union(
             .entry(name.as_str())
             .or_insert_with(|| json!({"anyOf": []}));
         if let Some(Value::Array(forms)) = known.keyword_mut("anyOf")
-            && !forms.contains(part)
+            && !forms.contains(subschema)
         {
-            forms.push(part.clone());
+            forms.push(subschema.clone());
         }
     }
-    for part in properties.values_mut() {
-        merge_alternatives(part);
+    for subschema in properties.values_mut() {
+        merge_alternatives(subschema);
     }
     let mut whole = Map::new();
     if !properties.is_empty() {
@@ -312,19 +314,19 @@ fn flatten_union(
     };
     if opened.iter().any(silent) {
         // An open alternative took any value for the properties that only others describe.
-        spot.report_loss(keyword, Severity::Narrower, None);
+        cursor.report_loss(keyword, Severity::Narrower, None);
     }
     let groups: Vec<String> = opened
         .iter()
         .map(describe_branch)
         .filter(|group| !group.is_empty())
         .collect();
-    merge_schema(schema, whole, spot, definitions);
+    merge_schema(schema, whole, cursor, definitions);
     if groups.is_empty() {
-        drop_keyword(schema, spot, keyword, &Value::Array(branches.to_vec()));
+        drop_keyword(schema, cursor, keyword, &Value::Array(branches.to_vec()));
     } else {
         let words = format!("give one of these groups: {}", groups.join("; or "));
-        spot.move_to_description(schema, keyword, words);
+        cursor.move_to_description(schema, keyword, words);
     }
     Ok(())
 }
@@ -345,15 +347,15 @@ fn describe_branch(branch: &Map<String, Value>) -> String {
         .flatten()
         .filter_map(Value::as_str)
         .map(|name| {
-            let part = branch
+            let subschema = branch
                 .keyword("properties")
                 .and_then(|properties| properties.get(name));
-            let only = part.and_then(
-                |part| match part.keyword("enum").and_then(Value::as_array) {
+            let only = subschema.and_then(|subschema| {
+                match subschema.keyword("enum").and_then(Value::as_array) {
                     Some(values) if values.len() == 1 => values.first(),
-                    _ => part.keyword("const"),
-                },
-            );
+                    _ => subschema.keyword("const"),
+                }
+            });
             match only {
                 Some(value) => format!("{name} = {value}"),
                 None => name.to_owned(),
@@ -364,8 +366,8 @@ fn describe_branch(branch: &Map<String, Value>) -> String {
 }
 
 /// A list of forms as one schema.
-fn merge_alternatives(part: &mut Value) {
-    let Some(Value::Array(forms)) = part.keyword_mut("anyOf") else {
+fn merge_alternatives(subschema: &mut Value) {
+    let Some(Value::Array(forms)) = subschema.keyword_mut("anyOf") else {
         return;
     };
     let values = |form: &Value| match form.keyword("enum") {
@@ -383,7 +385,7 @@ fn merge_alternatives(part: &mut Value) {
     let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
     let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
     match (forms.len(), tags) {
-        (1, _) => *part = forms.pop().unwrap_or_default(),
+        (1, _) => *subschema = forms.pop().unwrap_or_default(),
         (_, Some(tags)) if alike => {
             let kind = kinds.first().copied().flatten().cloned();
             let mut whole = Map::new();
@@ -397,7 +399,7 @@ fn merge_alternatives(part: &mut Value) {
                 }
             }
             whole.set_keyword("enum", Value::Array(all));
-            *part = Value::Object(whole);
+            *subschema = Value::Object(whole);
         }
         _ => {
             let flat: Vec<Value> = forms
@@ -410,7 +412,7 @@ fn merge_alternatives(part: &mut Value) {
             let any = flat
                 .iter()
                 .any(|form| form.as_object().is_none_or(has_no_assertions));
-            *part = if any {
+            *subschema = if any {
                 json!({})
             } else {
                 json!({ "anyOf": flat })

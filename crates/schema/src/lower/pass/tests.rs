@@ -20,9 +20,9 @@ use crate::{
 
 /// Runs one pass; losses come as they are shown.
 fn run_pass(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
-    let mut draft = LoweringState::new(&before, dialect).unwrap();
-    pass(&mut draft).unwrap();
-    let (after, losses, ..) = draft.finish();
+    let mut state = LoweringState::new(&before, dialect).unwrap();
+    pass(&mut state).unwrap();
+    let (after, losses, ..) = state.finish();
     (after, losses.iter().map(ToString::to_string).collect())
 }
 
@@ -35,26 +35,26 @@ fn assert_pass(pass: Pass, dialect: Dialect, before: Value, after: Value, losses
 
 /// Runs one pass on a schema in which another has left marks.
 fn run_pass_with_marks(pass: Pass, dialect: Dialect, before: Value) -> (Value, Vec<String>) {
-    let mut draft = LoweringState::new(&Value::Bool(true), dialect).unwrap();
-    draft.schema = before;
-    draft.invalidate_keywords();
-    pass(&mut draft).unwrap();
-    let (after, losses, ..) = draft.finish();
+    let mut state = LoweringState::new(&Value::Bool(true), dialect).unwrap();
+    state.schema = before;
+    state.invalidate_keywords();
+    pass(&mut state).unwrap();
+    let (after, losses, ..) = state.finish();
     (after, losses.iter().map(ToString::to_string).collect())
 }
 
 /// Runs one pass that has to refuse.
 fn pass_error(pass: Pass, dialect: Dialect, before: Value) -> LowerError {
-    let mut draft = LoweringState::new(&before, dialect).unwrap();
-    pass(&mut draft).unwrap_err()
+    let mut state = LoweringState::new(&before, dialect).unwrap();
+    pass(&mut state).unwrap_err()
 }
 
 /// Checks that a pass reports what it does to the verdict on each of these values.
 fn assert_losses_reported(pass: Pass, dialect: Dialect, schemas: &[Value], values: &[Value]) {
     for before in schemas {
-        let mut draft = LoweringState::new(before, dialect).unwrap();
-        pass(&mut draft).unwrap();
-        let (after, losses, ..) = draft.finish();
+        let mut state = LoweringState::new(before, dialect).unwrap();
+        pass(&mut state).unwrap();
+        let (after, losses, ..) = state.finish();
         let reported = |severity| losses.iter().any(|loss| loss.severity == severity);
         let (canonical, lowered) = (
             Schema::check(before.clone()).unwrap(),

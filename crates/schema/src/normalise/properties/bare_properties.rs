@@ -30,29 +30,29 @@ const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
 
 /// Puts parameters where they belong: in `properties`.
 pub(crate) fn collect_bare_properties(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult {
-    unwrap_openapi_schema(walker, members)?;
+    unwrap_openapi_schema(normaliser, members)?;
     let names = if all_members_are_parameters(members) {
         let each = members.iter();
         let parameters = each.filter(|(name, value)| is_parameter(name, value));
         parameters.map(|(name, _)| name.clone()).collect()
     } else if members.contains_key("properties") {
-        unwrap_nested_properties(walker, members)?;
-        return move_stray_properties(walker, members);
+        unwrap_nested_properties(normaliser, members)?;
+        return move_stray_properties(normaliser, members);
     } else if may_be_object(members) {
-        find_parameters(walker, members)?
+        find_parameters(normaliser, members)?
     } else {
         Vec::new()
     };
     if names.is_empty() {
-        return reject_unknown_keywords(walker, members);
+        return reject_unknown_keywords(normaliser, members);
     }
     let mut properties = Members::new();
     for name in names {
         let schema = members.shift_remove(&name).unwrap_or_default();
-        walker.add_fix(format!("`{name}` read as a property"));
+        normaliser.add_fix(format!("`{name}` read as a property"));
         properties.insert(name, schema);
     }
     if !members.contains_key("type") {
@@ -63,7 +63,7 @@ pub(crate) fn collect_bare_properties(
 }
 
 /// A schema without a single known word asks for nothing; that cannot be what it was written for.
-fn reject_unknown_keywords(walker: &Normaliser, members: &Members) -> NormaliseResult {
+fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> NormaliseResult {
     let said = || {
         members
             .iter()
@@ -71,37 +71,37 @@ fn reject_unknown_keywords(walker: &Normaliser, members: &Members) -> NormaliseR
     };
     match said().next() {
         Some((first, _)) if said().all(|(name, _)| keyword_value(name).is_none()) => {
-            Err(unknown_keyword_error(walker, first))
+            Err(unknown_keyword_error(normaliser, first))
         }
         _ => Ok(()),
     }
 }
 
 /// Says where a parameter belongs.
-pub(crate) fn unknown_keyword_error(walker: &Normaliser, name: &str) -> SchemaError {
+pub(crate) fn unknown_keyword_error(normaliser: &Normaliser, name: &str) -> SchemaError {
     let message = format!("`{name}` is no keyword; a parameter belongs in `properties`");
-    walker.error_at(name, message)
+    normaliser.error_at(name, message)
 }
 
 /// OpenAPI wraps the schema of a parameter: `{"name": …, "in": "query", "schema": {…}}`.
-fn unwrap_openapi_schema(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn unwrap_openapi_schema(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let wraps = matches!(members.get("schema"), Some(Value::Object(_)))
         && members
             .keys()
             .all(|key| key == "schema" || OPENAPI_PARAMETER_FIELDS.contains(&key.as_str()));
     if wraps && let Some(Value::Object(inner)) = members.shift_remove("schema") {
-        walker.add_fix("`schema` read as the schema itself");
+        normaliser.add_fix("`schema` read as the schema itself");
         // These say how the parameter travels, not what it is.
         for keyword in ["name", "in", "style", "explode", "allowReserved"] {
             members.shift_remove(keyword);
         }
-        merge_inner_schema(walker, members, inner, "schema")?;
+        merge_inner_schema(normaliser, members, inner, "schema")?;
     }
     Ok(())
 }
 
 /// `"properties": {"type": "object", "properties": {…}}`
-fn unwrap_nested_properties(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn unwrap_nested_properties(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let Some(Value::Object(inner)) = members.get("properties") else {
         return Ok(());
     };
@@ -114,18 +114,18 @@ fn unwrap_nested_properties(walker: &mut Normaliser, members: &mut Members) -> N
         && inner.keys().all(|key| keyword_value(key).is_some())
         && let Some(Value::Object(mut inner)) = members.shift_remove("properties")
     {
-        walker.add_fix("`properties` read as the object it holds");
+        normaliser.add_fix("`properties` read as the object it holds");
         if members.contains_key("type") {
             inner.shift_remove("type");
         }
-        merge_inner_schema(walker, members, inner, "properties")?;
+        merge_inner_schema(normaliser, members, inner, "properties")?;
     }
     Ok(())
 }
 
 /// Adds what the inner schema says; of two descriptions the outer one stays.
 fn merge_inner_schema(
-    walker: &Normaliser,
+    normaliser: &Normaliser,
     members: &mut Members,
     inner: Members,
     place: &str,
@@ -139,7 +139,7 @@ fn merge_inner_schema(
                 if *outer == value || keyword_value(&keyword) == Some(KeywordValue::Prose) => {}
             Some(_) => {
                 let message = format!("says `{keyword}`, and so does the schema around it");
-                return Err(walker.error_at(place, message));
+                return Err(normaliser.error_at(place, message));
             }
         }
     }
@@ -147,7 +147,7 @@ fn merge_inner_schema(
 }
 
 /// A stray that the object requires is surely one of its properties; any other might be anything.
-fn move_stray_properties(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn move_stray_properties(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     for name in stray_members(members) {
         let required = members
             .get("required")
@@ -158,11 +158,11 @@ fn move_stray_properties(walker: &mut Normaliser, members: &mut Members) -> Norm
             .and_then(Value::as_object)
             .is_some_and(|properties| !properties.contains_key(&name));
         if !required || !fresh {
-            return Err(unknown_keyword_error(walker, &name));
+            return Err(unknown_keyword_error(normaliser, &name));
         }
         let schema = members.shift_remove(&name).unwrap_or_default();
         if let Some(Value::Object(properties)) = members.get_mut("properties") {
-            walker.add_fix(format!("`{name}` read as a property: it is required"));
+            normaliser.add_fix(format!("`{name}` read as a property: it is required"));
             properties.insert(name, schema);
         }
     }
@@ -207,7 +207,7 @@ fn is_parameter(name: &str, value: &Value) -> bool {
 }
 
 /// Parameters among keywords: where there is one, every word that is no keyword has to be another.
-fn find_parameters(walker: &Normaliser, members: &Members) -> NormaliseResult<Vec<String>> {
+fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResult<Vec<String>> {
     let mut names = stray_members(members);
     if names.is_empty() {
         return Ok(names);
@@ -217,10 +217,10 @@ fn find_parameters(walker: &Normaliser, members: &Members) -> NormaliseResult<Ve
         match keyword_value(name) {
             None if names.contains(name) => {}
             None if is_parameter(name, value) => names.push(name.clone()),
-            None => return Err(unknown_keyword_error(walker, name)),
+            None => return Err(unknown_keyword_error(normaliser, name)),
             // `"title": "string"` may be a parameter like its neighbours.
             Some(KeywordValue::Prose) if !members.contains_key("type") && is_type() => {
-                return Err(walker.error_at(name, "text for readers, or a parameter?"));
+                return Err(normaliser.error_at(name, "text for readers, or a parameter?"));
             }
             Some(_) => {}
         }

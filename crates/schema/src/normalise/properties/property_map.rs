@@ -6,62 +6,65 @@ use crate::normalise::{Members, NormaliseResult, Normaliser, required_flag, requ
 
 /// Makes `properties` an object of schemas, mends each, and gathers which of them must be sent.
 pub(crate) fn normalise_properties(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult {
-    properties_to_object(walker, members)?;
-    move_required_out(walker, members);
-    required_list::normalise_required(walker, members)?;
-    required_list::drop_optional_list(walker, members)?;
+    properties_to_object(normaliser, members)?;
+    move_required_out(normaliser, members);
+    required_list::normalise_required(normaliser, members)?;
+    required_list::drop_optional_list(normaliser, members)?;
     let Some(Value::Object(properties)) = members.get_mut("properties") else {
         return Ok(());
     };
     let mut wishes = Vec::new();
-    walker.with_path_segment("properties", |walker| {
+    normaliser.with_path_segment("properties", |normaliser| {
         for (name, schema) in properties {
-            if let Some(wish) =
-                walker.with_path_segment(name, |walker| walker.normalise_schema(schema))?
+            if let Some(wish) = normaliser
+                .with_path_segment(name, |normaliser| normaliser.normalise_schema(schema))?
             {
                 wishes.push((name.clone(), wish));
             }
         }
         Ok(())
     })?;
-    required_flag::apply_required_flags(walker, members, wishes);
+    required_flag::apply_required_flags(normaliser, members, wishes);
     Ok(())
 }
 
-fn properties_to_object(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn properties_to_object(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let Some(given) = members.get_mut("properties") else {
         return Ok(());
     };
     match given {
         Value::Object(_) => {}
         Value::Null => {
-            walker.add_fix("`properties: null` read as {}");
+            normaliser.add_fix("`properties: null` read as {}");
             *given = Value::Object(Members::new());
         }
         Value::Array(elements) => {
             let elements = std::mem::take(elements);
-            let named = walker.with_path_segment("properties", |walker| {
-                properties_from_list(walker, elements)
+            let named = normaliser.with_path_segment("properties", |normaliser| {
+                properties_from_list(normaliser, elements)
             })?;
-            walker.add_fix("a list in `properties` read as an object");
+            normaliser.add_fix("a list in `properties` read as an object");
             *given = Value::Object(named);
         }
         other => {
             let message = format!(
                 "expected an object of schemas, got {}",
-                walker.excerpt(other)
+                normaliser.excerpt(other)
             );
-            return Err(walker.error_at("properties", message));
+            return Err(normaliser.error_at("properties", message));
         }
     }
     Ok(())
 }
 
 /// `[{"name": "city", "type": "string"}]`, `[{"city": {"type": "string"}}]` or `["city"]` by name.
-fn properties_from_list(walker: &mut Normaliser, elements: Vec<Value>) -> NormaliseResult<Members> {
+fn properties_from_list(
+    normaliser: &mut Normaliser,
+    elements: Vec<Value>,
+) -> NormaliseResult<Members> {
     let mut named = Members::new();
     for (at, element) in elements.into_iter().enumerate() {
         let at = at.to_string();
@@ -84,17 +87,17 @@ fn properties_from_list(walker: &mut Normaliser, elements: Vec<Value>) -> Normal
         match found {
             Some((name, _)) if named.contains_key(&name) => {
                 let message = format!("`{name}` is named twice");
-                return Err(walker.error_at(&at, message));
+                return Err(normaliser.error_at(&at, message));
             }
             Some((name, schema)) => named.insert(name, schema),
-            None => return Err(walker.error_at(&at, "a property without a `name`")),
+            None => return Err(normaliser.error_at(&at, "a property without a `name`")),
         };
     }
     Ok(named)
 }
 
 /// `"properties": {"city": {…}, "required": ["city"]}`
-fn move_required_out(walker: &mut Normaliser, members: &mut Members) {
+fn move_required_out(normaliser: &mut Normaliser, members: &mut Members) {
     if members.contains_key("required") {
         return;
     }
@@ -109,7 +112,7 @@ fn move_required_out(walker: &mut Normaliser, members: &mut Members) {
         && names.iter().all(is_property)
         && let Some(names) = properties.shift_remove("required")
     {
-        walker.add_fix("`required` stood in `properties`: read as the list of the object");
+        normaliser.add_fix("`required` stood in `properties`: read as the list of the object");
         members.insert("required".to_owned(), names);
     }
 }

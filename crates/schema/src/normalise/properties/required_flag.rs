@@ -46,7 +46,7 @@ impl RequiredFlag {
 
     /// Takes out of a schema what it says about itself: draft 3's `required: true`, or `optional: true`.
     pub(crate) fn extract(
-        walker: &Normaliser,
+        normaliser: &Normaliser,
         members: &mut Members,
         by_type: Option<Self>,
     ) -> NormaliseResult<Option<Self>> {
@@ -74,7 +74,7 @@ impl RequiredFlag {
             match &found {
                 Some(other) if other.required != wish.required => {
                     let message = format!("{} contradicts {}", wish.source, other.source);
-                    return Err(walker.error(message));
+                    return Err(normaliser.error(message));
                 }
                 _ => found = Some(wish),
             }
@@ -83,8 +83,8 @@ impl RequiredFlag {
     }
 
     /// Says that a schema which is no property cannot be required.
-    pub(crate) fn note_dropped(self, walker: &mut Normaliser) {
-        walker.add_fix(format!("{} dropped: it is no property", self.source));
+    pub(crate) fn note_dropped(self, normaliser: &mut Normaliser) {
+        normaliser.add_fix(format!("{} dropped: it is no property", self.source));
     }
 
     fn fix_message(&self, listed: bool) -> String {
@@ -99,7 +99,7 @@ impl RequiredFlag {
 
 /// Writes into the list of an object what its properties say about themselves.
 pub(crate) fn apply_required_flags(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
     wishes: Vec<(String, RequiredFlag)>,
 ) {
@@ -117,8 +117,8 @@ pub(crate) fn apply_required_flags(
     let before = known.len();
     for (name, wish) in wishes {
         let message = wish.fix_message(known.contains(&name));
-        walker.with_path_segment("properties", |walker| {
-            walker.with_path_segment(&name, |walker| walker.add_fix(message));
+        normaliser.with_path_segment("properties", |normaliser| {
+            normaliser.with_path_segment(&name, |normaliser| normaliser.add_fix(message));
         });
         if !wish.required {
             known.remove(&name);

@@ -8,14 +8,14 @@ use crate::normalise::{Members, NormaliseResult, Normaliser};
 
 /// Makes `required` a list of names.
 pub(crate) fn normalise_required(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult {
     let Some(given) = members.get("required") else {
         return Ok(());
     };
     let names = match given {
-        Value::Array(names) => match deduplicated_names(walker, names)? {
+        Value::Array(names) => match deduplicated_names(normaliser, names)? {
             None => return Ok(()),
             Some(names) => names,
         },
@@ -27,20 +27,23 @@ pub(crate) fn normalise_required(
             .map(|(name, _)| name.clone())
             .collect(),
         other => {
-            let message = format!("expected a list of names, got {}", walker.excerpt(other));
-            return Err(walker.error_at("required", message));
+            let message = format!(
+                "expected a list of names, got {}",
+                normaliser.excerpt(other)
+            );
+            return Err(normaliser.error_at("required", message));
         }
     };
     let shown = match given {
         Value::Array(_) | Value::Object(_) => given.to_string(),
-        _ => walker.excerpt(given),
+        _ => normaliser.excerpt(given),
     };
     if names.is_empty() {
-        walker.add_fix(format!("`required: {shown}` dropped"));
+        normaliser.add_fix(format!("`required: {shown}` dropped"));
         members.shift_remove("required");
     } else {
         let names = Value::from(names);
-        walker.add_fix(format!("`required: {shown}` read as {names}"));
+        normaliser.add_fix(format!("`required: {shown}` read as {names}"));
         members.insert("required".to_owned(), names);
     }
     Ok(())
@@ -48,7 +51,7 @@ pub(crate) fn normalise_required(
 
 /// Drops a list of those that need not be sent: nobody must, unless it is said.
 pub(crate) fn drop_optional_list(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult {
     let Some(given) = members.shift_remove("optional") else {
@@ -59,9 +62,9 @@ pub(crate) fn drop_optional_list(
         Value::String(name) if is_property(members, name) => vec![&given],
         Value::Array(names) if names.iter().all(Value::is_string) => names.iter().collect(),
         other => {
-            let shown = walker.excerpt(other);
+            let shown = normaliser.excerpt(other);
             let message = format!("expected true, false or a list of names, got {shown}");
-            return Err(walker.error_at("optional", message));
+            return Err(normaliser.error_at("optional", message));
         }
     };
     let required: HashSet<&Value> = match members.get("required") {
@@ -70,15 +73,15 @@ pub(crate) fn drop_optional_list(
     };
     if let Some(name) = names.iter().find(|name| required.contains(**name)) {
         let message = format!("{name} is `required` too");
-        return Err(walker.error_at("optional", message));
+        return Err(normaliser.error_at("optional", message));
     }
-    walker.add_fix("`optional` dropped: what is not `required` is optional");
+    normaliser.add_fix("`optional` dropped: what is not `required` is optional");
     Ok(())
 }
 
 /// Checks that a list holds names; returns each once where some stand there twice.
 fn deduplicated_names(
-    walker: &Normaliser,
+    normaliser: &Normaliser,
     names: &[Value],
 ) -> NormaliseResult<Option<Vec<String>>> {
     let mut seen = HashSet::with_capacity(names.len());
@@ -86,9 +89,9 @@ fn deduplicated_names(
         let Some(text) = name.as_str() else {
             let message = format!(
                 "expected a list of names, but {} is none",
-                walker.excerpt(name)
+                normaliser.excerpt(name)
             );
-            return Err(walker.error_at("required", message));
+            return Err(normaliser.error_at("required", message));
         };
         seen.insert(text);
     }

@@ -35,12 +35,12 @@ const NULL_REJECTING_KEYWORDS: [&str; 7] = [
 ];
 
 /// Admits `null` where `nullable` says so.
-pub(crate) fn replace_nullable(walker: &mut Normaliser, members: &mut Members) {
+pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Members) {
     let Some(nullable) = members.shift_remove("nullable") else {
         return;
     };
     if nullable != true {
-        walker.add_fix("`nullable: false` dropped");
+        normaliser.add_fix("`nullable: false` dropped");
         return;
     }
     let typed = members.contains_key("type");
@@ -53,7 +53,7 @@ pub(crate) fn replace_nullable(walker: &mut Normaliser, members: &mut Members) {
     } else {
         add_null_type(members);
     }
-    walker.add_fix("`nullable: true` read as: null is admitted");
+    normaliser.add_fix("`nullable: true` read as: null is admitted");
 }
 
 fn add_null_type(members: &mut Members) {

@@ -13,7 +13,7 @@ use crate::{SchemaError, nearest};
 
 /// Says the type of a schema in JSON Schema's own words; returns what the word says of being required.
 pub(crate) fn normalise_type(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult<Option<RequiredFlag>> {
     let given = match members.get("type") {
@@ -32,26 +32,26 @@ pub(crate) fn normalise_type(
             (Map::new(), None)
         }
         Value::String(word) => {
-            let (meant, wish) = parse_type(walker, word, "type")?;
+            let (meant, wish) = parse_type(normaliser, word, "type")?;
             (meant.into_schema(), wish)
         }
-        Value::Array(words) => (parse_type_list(walker, words)?, None),
+        Value::Array(words) => (parse_type_list(normaliser, words)?, None),
         other => {
             let message = format!(
                 "a type is a word or a list of words, not {}",
-                walker.excerpt(other)
+                normaliser.excerpt(other)
             );
-            return Err(walker.error_at("type", message));
+            return Err(normaliser.error_at("type", message));
         }
     };
-    walker.add_fix(format!("type {given} read as {}", describe_type(&meant)));
-    apply_type(walker, members, meant)?;
+    normaliser.add_fix(format!("type {given} read as {}", describe_type(&meant)));
+    apply_type(normaliser, members, meant)?;
     Ok(wish)
 }
 
 /// A schema that is nothing but a type word, or a flag in quotes.
 pub(crate) fn schema_from_type_name(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     text: &str,
 ) -> NormaliseResult<(Value, Option<RequiredFlag>)> {
     let flag = match text {
@@ -60,14 +60,14 @@ pub(crate) fn schema_from_type_name(
         _ => None,
     };
     if let Some(flag) = flag {
-        walker.add_fix(format!("\"{flag}\" read as {flag}"));
+        normaliser.add_fix(format!("\"{flag}\" read as {flag}"));
         return Ok((Value::Bool(flag), None));
     }
     let (word, wish) = RequiredFlag::split_type_text(text);
     let meant = type_parser::parse_type(word)
-        .map_err(|piece| unknown_type_error(walker, &piece, walker.error("")))?;
+        .map_err(|piece| unknown_type_error(normaliser, &piece, normaliser.error("")))?;
     let schema = Value::Object(meant.into_schema());
-    walker.add_fix(format!("{} read as {schema}", Value::from(text)));
+    normaliser.add_fix(format!("{} read as {schema}", Value::from(text)));
     Ok((schema, wish))
 }
 
@@ -86,25 +86,29 @@ fn are_json_schema_types(given: &[Value]) -> bool {
 }
 
 fn parse_type(
-    walker: &Normaliser,
+    normaliser: &Normaliser,
     text: &str,
     keyword: &str,
 ) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
     let (word, wish) = RequiredFlag::split_type_text(text);
-    let meant = type_parser::parse_type(word)
-        .map_err(|piece| unknown_type_error(walker, &piece, walker.error_at(keyword, "")))?;
+    let meant = type_parser::parse_type(word).map_err(|piece| {
+        unknown_type_error(normaliser, &piece, normaliser.error_at(keyword, ""))
+    })?;
     Ok((meant, wish))
 }
 
-fn parse_type_list(walker: &Normaliser, given: &[Value]) -> NormaliseResult<Map<String, Value>> {
+fn parse_type_list(
+    normaliser: &Normaliser,
+    given: &[Value],
+) -> NormaliseResult<Map<String, Value>> {
     let mut branches = Vec::new();
     for word in given {
         branches.push(match word {
             Value::Null => TypeExpression::Plain(type_names::JsonType::Null),
-            Value::String(word) => parse_type(walker, word, "type")?.0,
+            Value::String(word) => parse_type(normaliser, word, "type")?.0,
             other => {
-                let message = format!("a type is a word, not {}", walker.excerpt(other));
-                return Err(walker.error_at("type", message));
+                let message = format!("a type is a word, not {}", normaliser.excerpt(other));
+                return Err(normaliser.error_at("type", message));
             }
         });
     }
@@ -114,7 +118,7 @@ fn parse_type_list(walker: &Normaliser, given: &[Value]) -> NormaliseResult<Map<
     })
 }
 
-fn unknown_type_error(walker: &Normaliser, piece: &str, place: SchemaError) -> SchemaError {
+fn unknown_type_error(normaliser: &Normaliser, piece: &str, place: SchemaError) -> SchemaError {
     // In prose a type word is found by chance only.
     let known = match piece.trim().contains(' ') {
         true => Vec::new(),
@@ -124,7 +128,7 @@ fn unknown_type_error(walker: &Normaliser, piece: &str, place: SchemaError) -> S
         Some(word) => format!("; did you mean `{word}`?"),
         None => String::new(),
     };
-    let shown = walker.excerpt(&Value::from(piece));
+    let shown = normaliser.excerpt(&Value::from(piece));
     SchemaError::new(place.pointer(), format!("{shown} is no type{hint}"))
 }
 
@@ -138,7 +142,7 @@ fn describe_type(meant: &Map<String, Value>) -> String {
 
 /// Puts what the type word said beside what the schema says itself.
 fn apply_type(
-    walker: &Normaliser,
+    normaliser: &Normaliser,
     members: &mut Members,
     meant: Map<String, Value>,
 ) -> NormaliseResult {
@@ -158,7 +162,7 @@ fn apply_type(
         };
         if !agrees {
             let message = format!("says otherwise than the type, which means {value}");
-            return Err(walker.error_at(&keyword, message));
+            return Err(normaliser.error_at(&keyword, message));
         }
     }
     Ok(())

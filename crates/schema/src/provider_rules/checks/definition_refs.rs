@@ -31,10 +31,10 @@ fn parse_ref(reference: &str) -> Option<RefTarget> {
 
 /// References are `#` or `#/$defs/x`, where `x` is defined.
 pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
-    let outline = report.subschemas();
-    let defined = outline.root().get("$defs");
-    for place in outline.entries() {
-        let Some(reference) = place.get("$ref").and_then(Value::as_str) else {
+    let subschemas = report.subschemas();
+    let defined = subschemas.root().get("$defs");
+    for subschema in subschemas.entries() {
+        let Some(reference) = subschema.get("$ref").and_then(Value::as_str) else {
             continue;
         };
         match parse_ref(reference) {
@@ -45,30 +45,30 @@ pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
                     .is_some_and(Value::is_object)
                 {
                     report.reject(
-                        place,
+                        subschema,
                         format!("`$ref` finds no schema at `{}`", excerpt(reference)),
                     );
                 }
             }
-            None => report.reject(place, "`$ref` must be `#` or `#/$defs/` and a name"),
+            None => report.reject(subschema, "`$ref` must be `#` or `#/$defs/` and a name"),
         }
     }
 }
 
 /// No schema that contains itself by way of its definitions.
 pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
-    let outline = report.subschemas();
+    let subschemas = report.subschemas();
     let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
-    for place in outline.entries() {
-        if let Some(target) = place
+    for subschema in subschemas.entries() {
+        if let Some(target) = subschema
             .get("$ref")
             .and_then(Value::as_str)
             .and_then(parse_ref)
         {
             leaving
-                .entry(enclosing_definition(outline, place))
+                .entry(enclosing_definition(subschemas, subschema))
                 .or_default()
-                .push((target, place));
+                .push((target, subschema));
         }
     }
     // Depth first, with a stack of its own: as many definitions may stand in a row as a schema has values.
@@ -80,14 +80,15 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
         let mut open = vec![(start.clone(), 0)];
         let mut on_the_way = BTreeSet::from([start.clone()]);
         while let Some((node, next)) = open.last_mut() {
-            let Some((target, place)) = leaving.get(node).and_then(|edges| edges.get(*next)) else {
+            let Some((target, subschema)) = leaving.get(node).and_then(|edges| edges.get(*next))
+            else {
                 on_the_way.remove(node);
                 open.pop();
                 continue;
             };
             *next += 1;
             if on_the_way.contains(target) {
-                report.reject(place, "a recursive `$ref` is not accepted");
+                report.reject(subschema, "a recursive `$ref` is not accepted");
             } else if entered.insert(target.clone()) {
                 on_the_way.insert(target.clone());
                 open.push((target.clone(), 0));
@@ -97,12 +98,15 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
 }
 
 /// The definition a place stands in.
-fn enclosing_definition<'a>(outline: &SubschemaList<'a>, place: &Subschema<'a>) -> RefTarget {
-    let definition = outline
-        .self_and_ancestors(place)
-        .find_map(|place| match place.segment {
+fn enclosing_definition<'a>(
+    subschemas: &SubschemaList<'a>,
+    subschema: &Subschema<'a>,
+) -> RefTarget {
+    let definition = subschemas
+        .self_and_ancestors(subschema)
+        .find_map(|subschema| match subschema.segment {
             PathSegment::Name("$defs", name)
-                if outline.parent(place).is_some_and(Subschema::is_root) =>
+                if subschemas.parent(subschema).is_some_and(Subschema::is_root) =>
             {
                 Some(name)
             }

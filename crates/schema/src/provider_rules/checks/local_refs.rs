@@ -11,21 +11,21 @@ use crate::provider_rules::{
 
 /// References stay inside the schema, and find one there.
 pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
-    let outline = report.subschemas();
-    let anchors = anchors(outline);
-    for place in outline.entries() {
+    let subschemas = report.subschemas();
+    let anchors = anchors(subschemas);
+    for subschema in subschemas.entries() {
         for keyword in ["$ref", "$dynamicRef"] {
-            let Some(reference) = place.get(keyword).and_then(Value::as_str) else {
+            let Some(reference) = subschema.get(keyword).and_then(Value::as_str) else {
                 continue;
             };
             let Some(fragment) = reference.strip_prefix('#') else {
                 report.reject(
-                    place,
+                    subschema,
                     format!("`{keyword}` leaves the schema: `{}`", excerpt(reference)),
                 );
                 continue;
             };
-            let resource = enclosing_resource(outline, place);
+            let resource = enclosing_resource(subschemas, subschema);
             let found = if fragment.is_empty() || fragment.starts_with('/') {
                 let target =
                     percent_decode(fragment).and_then(|pointer| resource.pointer(&pointer));
@@ -35,7 +35,7 @@ pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
             };
             if !found {
                 report.reject(
-                    place,
+                    subschema,
                     format!("`{keyword}` finds no schema at `{}`", excerpt(reference)),
                 );
             }
@@ -44,38 +44,47 @@ pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
 }
 
 /// Nothing beside `$ref`.
-pub(crate) fn require_ref_alone<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if place.get("$ref").is_none() {
+pub(crate) fn require_ref_alone<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    if subschema.get("$ref").is_none() {
         return;
     }
-    for (keyword, _) in place.members().filter(|(keyword, _)| *keyword != "$ref") {
+    for (keyword, _) in subschema
+        .members()
+        .filter(|(keyword, _)| *keyword != "$ref")
+    {
         report.reject(
-            place,
+            subschema,
             format!("`{}` is not accepted beside `$ref`", excerpt(keyword)),
         );
     }
 }
 
 /// The innermost schema with an `$id` around a place, against which `#` is read.
-fn enclosing_resource<'a>(outline: &SubschemaList<'a>, place: &Subschema<'a>) -> &'a Value {
-    let named = |place: &&Subschema<'a>| {
-        place
+fn enclosing_resource<'a>(subschemas: &SubschemaList<'a>, subschema: &Subschema<'a>) -> &'a Value {
+    let named = |subschema: &&Subschema<'a>| {
+        subschema
             .get("$id")
             .and_then(Value::as_str)
             .is_some_and(|id| !id.starts_with('#'))
     };
-    outline
-        .self_and_ancestors(place)
+    subschemas
+        .self_and_ancestors(subschema)
         .find(named)
-        .map_or(outline.root(), |place| place.schema)
+        .map_or(subschemas.root(), |subschema| subschema.schema)
 }
 
-fn anchors<'a>(outline: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str)> {
+fn anchors<'a>(subschemas: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str)> {
     let mut anchors = HashSet::new();
-    for place in outline.entries() {
+    for subschema in subschemas.entries() {
         for keyword in ["$anchor", "$dynamicAnchor"] {
-            if let Some(name) = place.get(keyword).and_then(Value::as_str) {
-                anchors.insert((ptr::from_ref(enclosing_resource(outline, place)), name));
+            if let Some(name) = subschema.get(keyword).and_then(Value::as_str) {
+                anchors.insert((
+                    ptr::from_ref(enclosing_resource(subschemas, subschema)),
+                    name,
+                ));
             }
         }
     }

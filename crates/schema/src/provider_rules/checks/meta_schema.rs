@@ -15,17 +15,17 @@ pub(crate) fn require_2020_12(report: &mut RejectionReport<'_, '_>) {
 
 /// Valid Draft 7, whatever `$schema` says.
 pub(crate) fn require_draft_7(report: &mut RejectionReport<'_, '_>) {
-    let outline = report.subschemas();
+    let subschemas = report.subschemas();
     let meta = draft7::meta::validator();
-    check_meta_schema("Draft 7", &meta, "", outline.root(), report);
+    check_meta_schema("Draft 7", &meta, "", subschemas.root(), report);
     // Draft 7 does not know `$defs`, and finds schemas there only by reference.
-    for place in outline.entries() {
-        if matches!(place.segment, PathSegment::Name("$defs", _)) {
+    for subschema in subschemas.entries() {
+        if matches!(subschema.segment, PathSegment::Name("$defs", _)) {
             check_meta_schema(
                 "Draft 7",
                 &meta,
-                &outline.pointer(place),
-                place.schema,
+                &subschemas.pointer(subschema),
+                subschema.schema,
                 report,
             );
         }

@@ -11,46 +11,55 @@ use crate::provider_rules::{
 };
 
 /// `additionalProperties: false`.
-pub(crate) fn require_closed<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if value_types::has_type(place, "object")
-        && place.get("additionalProperties") != Some(&Value::Bool(false))
+pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    if value_types::has_type(subschema, "object")
+        && subschema.get("additionalProperties") != Some(&Value::Bool(false))
     {
-        report.reject(place, "an object must have `additionalProperties: false`");
+        report.reject(
+            subschema,
+            "an object must have `additionalProperties: false`",
+        );
     }
 }
 
 /// `properties`, though they be empty.
-pub(crate) fn require_properties<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if value_types::has_type(place, "object") && place.get("properties").is_none() {
-        report.reject(place, "an object must have `properties`");
+pub(crate) fn require_properties<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    if value_types::has_type(subschema, "object") && subschema.get("properties").is_none() {
+        report.reject(subschema, "an object must have `properties`");
     }
 }
 
 /// At least one property; the root may do without.
-pub(crate) fn require_nonempty<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(crate) fn require_nonempty<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
     let empty = || {
-        place
+        subschema
             .properties()
             .is_none_or(|properties| properties.is_empty())
     };
-    if !place.is_root() && value_types::has_type(place, "object") && empty() {
-        report.reject(place, "a nested object must have at least one property");
+    if !subschema.is_root() && value_types::has_type(subschema, "object") && empty() {
+        report.reject(subschema, "a nested object must have at least one property");
     }
 }
 
 /// Every property in `required`.
 pub(crate) fn require_all_required<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let required: HashSet<&str> = place.required().collect();
-    let names = place
+    let required: HashSet<&str> = subschema.required().collect();
+    let names = subschema
         .properties()
         .into_iter()
         .flat_map(|properties| properties.keys());
     for name in names.filter(|name| !required.contains(name.as_str())) {
         report.reject(
-            place,
+            subschema,
             format!(
                 "`required` must list every property, and `{}` is missing",
                 excerpt(name)
@@ -61,14 +70,14 @@ pub(crate) fn require_all_required<'a>(
 
 /// Nothing in `required` that is no property.
 pub(crate) fn require_declared_required<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let properties = place.properties();
-    for name in place.required() {
+    let properties = subschema.properties();
+    for name in subschema.required() {
         if !properties.is_some_and(|properties| properties.contains_key(name)) {
             report.reject(
-                place,
+                subschema,
                 format!("`required` names `{}`, which is no property", excerpt(name)),
             );
         }
@@ -77,7 +86,7 @@ pub(crate) fn require_declared_required<'a>(
 
 /// Properties named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
 pub(crate) fn require_identifier_names<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
     let is_word = |name: &str| {
@@ -87,14 +96,14 @@ pub(crate) fn require_identifier_names<'a>(
                 .chars()
                 .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
-    let names = place
+    let names = subschema
         .properties()
         .into_iter()
         .flat_map(|properties| properties.keys());
     for name in names.filter(|name| !is_word(name)) {
         let name = excerpt(name);
         report.reject(
-            place,
+            subschema,
             format!("the parameter name `{name}` does not match `^[A-Za-z_][A-Za-z0-9_]{{0,63}}$`"),
         );
     }

@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 use crate::provider_rules::{report::RejectionReport, subschemas::Subschema};
 
 /// A regular expression that looks neither ahead nor behind.
-pub(crate) fn forbid_lookaround<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    let Some(pattern) = place.get("pattern").and_then(Value::as_str) else {
+pub(crate) fn forbid_lookaround<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let Some(pattern) = subschema.get("pattern").and_then(Value::as_str) else {
         return;
     };
     if uses_lookaround(pattern) {
-        report.reject(place, "look-around is not accepted in `pattern`");
+        report.reject(subschema, "look-around is not accepted in `pattern`");
     } else if jsonschema::draft202012::new(&json!({"pattern": pattern})).is_err() {
-        report.reject(place, "`pattern` is not a regular expression");
+        report.reject(subschema, "`pattern` is not a regular expression");
     }
 }
 

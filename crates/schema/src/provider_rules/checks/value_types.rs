@@ -8,8 +8,8 @@ use crate::provider_rules::{
 };
 
 /// The types a schema names, in lower case.
-pub(crate) fn type_names(place: &Subschema<'_>) -> Vec<String> {
-    let names = match place.get("type") {
+pub(crate) fn type_names(subschema: &Subschema<'_>) -> Vec<String> {
+    let names = match subschema.get("type") {
         Some(Value::Array(names)) => names.as_slice(),
         Some(name) => std::slice::from_ref(name),
         None => &[],
@@ -21,41 +21,44 @@ pub(crate) fn type_names(place: &Subschema<'_>) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn has_type(place: &Subschema<'_>, kind: &str) -> bool {
-    type_names(place).iter().any(|name| name == kind)
+pub(crate) fn has_type(subschema: &Subschema<'_>, kind: &str) -> bool {
+    type_names(subschema).iter().any(|name| name == kind)
 }
 
 /// A `type`, or one of the keywords that stand for one; the root has a rule of its own.
 pub(crate) fn require_type<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     instead: &[&str],
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let known = |keyword: &str| place.get(keyword).is_some();
-    let inner = place.schema.is_object() && !place.is_root();
+    let known = |keyword: &str| subschema.get(keyword).is_some();
+    let inner = subschema.schema.is_object() && !subschema.is_root();
     if inner && !known("type") && !instead.iter().any(|keyword| known(keyword)) {
-        report.reject(place, "an untyped schema is not accepted");
+        report.reject(subschema, "an untyped schema is not accepted");
     }
 }
 
 /// One type, as text.
-pub(crate) fn require_single_type<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if place.get("type").is_some_and(|kind| !kind.is_string()) {
-        report.reject(place, "`type` must be a single type");
+pub(crate) fn require_single_type<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    if subschema.get("type").is_some_and(|kind| !kind.is_string()) {
+        report.reject(subschema, "`type` must be a single type");
     }
 }
 
 /// A type of the list, in whatever case.
 pub(crate) fn require_known_type<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     known: &[&str],
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if let Some(kind) = place.get("type").and_then(Value::as_str)
+    if let Some(kind) = subschema.get("type").and_then(Value::as_str)
         && !known.iter().any(|known| known.eq_ignore_ascii_case(kind))
     {
         report.reject(
-            place,
+            subschema,
             format!("the type `{}` is not accepted", excerpt(kind)),
         );
     }
@@ -63,15 +66,18 @@ pub(crate) fn require_known_type<'a>(
 
 /// Nothing beside `anyOf`.
 pub(crate) fn require_any_of_alone<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if place.is_root() || place.get("anyOf").is_none() {
+    if subschema.is_root() || subschema.get("anyOf").is_none() {
         return;
     }
-    for (keyword, _) in place.members().filter(|(keyword, _)| *keyword != "anyOf") {
+    for (keyword, _) in subschema
+        .members()
+        .filter(|(keyword, _)| *keyword != "anyOf")
+    {
         report.reject(
-            place,
+            subschema,
             format!("`{}` is not accepted beside `anyOf`", excerpt(keyword)),
         );
     }
@@ -79,47 +85,52 @@ pub(crate) fn require_any_of_alone<'a>(
 
 /// One type, or one type and `null`.
 pub(crate) fn require_single_or_nullable_type<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let Some(Value::Array(names)) = place.get("type") else {
+    let Some(Value::Array(names)) = subschema.get("type") else {
         return;
     };
     let nulls = names.iter().filter(|name| *name == "null").count();
     if (names.len(), nulls) != (2, 1) {
-        report.reject(place, "a list of types must be one type and `null`");
+        report.reject(subschema, "a list of types must be one type and `null`");
     }
 }
 
 /// An array says what it holds.
-pub(crate) fn require_items<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if has_type(place, "array") && place.get("items").is_none() {
-        report.reject(place, "an array must have `items`");
+pub(crate) fn require_items<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+    if has_type(subschema, "array") && subschema.get("items").is_none() {
+        report.reject(subschema, "an array must have `items`");
     }
 }
 
 /// The values of `enum` and `const`.
-fn enum_and_const_values<'a>(place: &Subschema<'a>) -> impl Iterator<Item = &'a Value> + use<'a> {
-    let listed = place.get("enum").and_then(Value::as_array);
-    listed.into_iter().flatten().chain(place.get("const"))
+fn enum_and_const_values<'a>(
+    subschema: &Subschema<'a>,
+) -> impl Iterator<Item = &'a Value> + use<'a> {
+    let listed = subschema.get("enum").and_then(Value::as_array);
+    listed.into_iter().flatten().chain(subschema.get("const"))
 }
 
 /// Values to choose from, all of the type that is named beside them.
 pub(crate) fn require_values_match_type<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if place
+    if subschema
         .get("enum")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty)
     {
-        report.reject(place, "an empty `enum` is not accepted");
+        report.reject(subschema, "an empty `enum` is not accepted");
     }
-    let kinds = type_names(place);
+    let kinds = type_names(subschema);
     let fits = |value: &Value| kinds.iter().any(|kind| matches_type(value, kind));
-    if !kinds.is_empty() && !enum_and_const_values(place).all(fits) {
-        report.reject(place, "a value of `enum` or `const` does not fit `type`");
+    if !kinds.is_empty() && !enum_and_const_values(subschema).all(fits) {
+        report.reject(
+            subschema,
+            "a value of `enum` or `const` does not fit `type`",
+        );
     }
 }
 
@@ -141,36 +152,39 @@ fn matches_type(value: &Value, kind: &str) -> bool {
 
 /// Values to choose from, none of them an array or object.
 pub(crate) fn require_primitive_values<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if enum_and_const_values(place).any(|value| value.is_array() || value.is_object()) {
+    if enum_and_const_values(subschema).any(|value| value.is_array() || value.is_object()) {
         report.reject(
-            place,
+            subschema,
             "arrays and objects are not accepted in `enum` and `const`",
         );
     }
 }
 
 /// Values to choose from, all of them text that is not empty, and said to be text.
-pub(crate) fn require_string_enum<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    let Some(listed) = place.get("enum") else {
+pub(crate) fn require_string_enum<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    let Some(listed) = subschema.get("enum") else {
         return;
     };
-    if type_names(place) != ["string"] {
-        report.reject(place, "`enum` is accepted only on strings");
+    if type_names(subschema) != ["string"] {
+        report.reject(subschema, "`enum` is accepted only on strings");
     }
     match listed.as_array() {
-        None => report.reject(place, "`enum` must be a list"),
+        None => report.reject(subschema, "`enum` must be a list"),
         Some(values) if values.is_empty() => {
-            report.reject(place, "an empty `enum` is not accepted")
+            report.reject(subschema, "an empty `enum` is not accepted")
         }
         Some(values) => {
             if !values
                 .iter()
                 .all(|value| value.as_str().is_some_and(|text| !text.is_empty()))
             {
-                report.reject(place, "`enum` may list only strings that are not empty");
+                report.reject(subschema, "`enum` may list only strings that are not empty");
             }
         }
     }

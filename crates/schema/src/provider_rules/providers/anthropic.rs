@@ -12,8 +12,8 @@ use crate::provider_rules::{
 
 /// Without strict mode.
 pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::all(schema);
+    let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);
     root::forbid_composed_root(&mut report);
     meta_schema::require_2020_12(&mut report);
@@ -46,50 +46,50 @@ const MAX_UNION_PARAMETERS: usize = 16;
 
 /// With strict mode.
 pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
+    let mut report = RejectionReport::new(&subschemas);
     let formats: Vec<&str> = openai::STRICT_FORMATS.into_iter().chain(["uri"]).collect();
     root::require_object_root(&mut report);
     root::forbid_composed_root(&mut report);
     meta_schema::require_2020_12(&mut report);
     definition_refs::require_known_definitions(&mut report);
     definition_refs::forbid_recursion(&mut report);
-    for place in outline.entries() {
-        keywords::require_object_schema(place, &mut report);
-        keywords::allow_only(place, &STRICT_KEYWORDS, &mut report);
-        keywords::forbid_below_root(place, "$defs", &mut report);
-        keywords::allow_formats(place, &formats, &mut report);
-        value_types::require_type(place, &["$ref", "anyOf", "allOf"], &mut report);
-        value_types::require_single_or_nullable_type(place, &mut report);
-        value_types::require_items(place, &mut report);
-        value_types::require_values_match_type(place, &mut report);
-        value_types::require_primitive_values(place, &mut report);
-        object_properties::require_closed(place, &mut report);
-        object_properties::require_declared_required(place, &mut report);
-        local_refs::require_ref_alone(place, &mut report);
-        limit_min_items_to_one(place, &mut report);
+    for subschema in subschemas.entries() {
+        keywords::require_object_schema(subschema, &mut report);
+        keywords::allow_only(subschema, &STRICT_KEYWORDS, &mut report);
+        keywords::forbid_below_root(subschema, "$defs", &mut report);
+        keywords::allow_formats(subschema, &formats, &mut report);
+        value_types::require_type(subschema, &["$ref", "anyOf", "allOf"], &mut report);
+        value_types::require_single_or_nullable_type(subschema, &mut report);
+        value_types::require_items(subschema, &mut report);
+        value_types::require_values_match_type(subschema, &mut report);
+        value_types::require_primitive_values(subschema, &mut report);
+        object_properties::require_closed(subschema, &mut report);
+        object_properties::require_declared_required(subschema, &mut report);
+        local_refs::require_ref_alone(subschema, &mut report);
+        limit_min_items_to_one(subschema, &mut report);
     }
     check_strict_budget(&mut report);
     report.into_rejections()
 }
 
-fn limit_min_items_to_one<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     let few = |least: &Value| {
         least
             .as_f64()
             .is_some_and(|least| least == 0.0 || least == 1.0)
     };
-    if place.get("minItems").is_some_and(|least| !few(least)) {
-        report.reject(place, "`minItems` may only be 0 or 1");
+    if subschema.get("minItems").is_some_and(|least| !few(least)) {
+        report.reject(subschema, "`minItems` may only be 0 or 1");
     }
 }
 
 /// What all strict tools together may use, one tool may not exceed alone. References are not followed.
 fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
     let (mut optional, mut unions) = (0, 0);
-    for place in report.subschemas().entries() {
-        let required: std::collections::HashSet<&str> = place.required().collect();
-        let names = place
+    for subschema in report.subschemas().entries() {
+        let required: std::collections::HashSet<&str> = subschema.required().collect();
+        let names = subschema
             .properties()
             .into_iter()
             .flat_map(|properties| properties.keys());
@@ -97,9 +97,10 @@ fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
             .filter(|name| !required.contains(name.as_str()))
             .count();
         let is_union =
-            place.get("anyOf").is_some() || place.get("type").is_some_and(Value::is_array);
-        unions +=
-            usize::from(is_union && matches!(place.segment, PathSegment::Name("properties", _)));
+            subschema.get("anyOf").is_some() || subschema.get("type").is_some_and(Value::is_array);
+        unions += usize::from(
+            is_union && matches!(subschema.segment, PathSegment::Name("properties", _)),
+        );
     }
     for (spent, budget, what) in [
         (optional, MAX_OPTIONAL_PARAMETERS, "optional"),

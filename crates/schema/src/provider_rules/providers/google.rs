@@ -39,22 +39,22 @@ const MAX_ITEMS_TOTAL: f64 = 960.0;
 
 /// `parametersJsonSchema`.
 pub(crate) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::under_keywords(schema, &JSON_SCHEMA_KEYWORDS);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::under_keywords(schema, &JSON_SCHEMA_KEYWORDS);
+    let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);
     root::forbid_composed_root(&mut report);
     meta_schema::require_2020_12(&mut report);
     local_refs::require_local_refs(&mut report);
-    for place in outline.entries() {
-        keywords::require_object_schema(place, &mut report);
-        keywords::allow_only(place, &JSON_SCHEMA_KEYWORDS, &mut report);
-        value_types::require_single_or_nullable_type(place, &mut report);
-        value_types::require_values_match_type(place, &mut report);
-        object_properties::require_identifier_names(place, &mut report);
-        require_known_property_ordering(place, &mut report);
+    for subschema in subschemas.entries() {
+        keywords::require_object_schema(subschema, &mut report);
+        keywords::allow_only(subschema, &JSON_SCHEMA_KEYWORDS, &mut report);
+        value_types::require_single_or_nullable_type(subschema, &mut report);
+        value_types::require_values_match_type(subschema, &mut report);
+        object_properties::require_identifier_names(subschema, &mut report);
+        require_known_property_ordering(subschema, &mut report);
     }
-    let most = |place: &Subschema<'_>| place.get("maxItems").and_then(Value::as_f64);
-    let items: f64 = outline.entries().iter().filter_map(most).sum();
+    let most = |subschema: &Subschema<'_>| subschema.get("maxItems").and_then(Value::as_f64);
+    let items: f64 = subschemas.entries().iter().filter_map(most).sum();
     if items > MAX_ITEMS_TOTAL {
         report.reject_root(format!(
             "`maxItems` add up to {items}, and at most {MAX_ITEMS_TOTAL} are accepted"
@@ -65,21 +65,21 @@ pub(crate) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
 
 /// `propertyOrdering` lists properties.
 fn require_known_property_ordering<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let Some(order) = place.get("propertyOrdering") else {
+    let Some(order) = subschema.get("propertyOrdering") else {
         return;
     };
     let exists = |name: &Value| {
         let name = name.as_str();
-        name.zip(place.properties())
+        name.zip(subschema.properties())
             .is_some_and(|(name, properties)| properties.contains_key(name))
     };
     if !order
         .as_array()
         .is_some_and(|names| names.iter().all(exists))
     {
-        report.reject(place, "`propertyOrdering` must be a list of properties");
+        report.reject(subschema, "`propertyOrdering` must be a list of properties");
     }
 }

@@ -11,44 +11,47 @@ use crate::provider_rules::{
 };
 
 pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::all(schema);
+    let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);
     meta_schema::require_declared_draft(&mut report);
     local_refs::require_local_refs(&mut report);
-    for place in outline.entries() {
-        require_valid_header_parameter(place, &mut report);
+    for subschema in subschemas.entries() {
+        require_valid_header_parameter(subschema, &mut report);
     }
     report.into_rejections()
 }
 
 /// A parameter that is also sent as a header is a single word or number, reached by properties alone.
-fn require_valid_header_parameter<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if place.get("x-mcp-header").is_none() {
+fn require_valid_header_parameter<'a>(
+    subschema: &Subschema<'a>,
+    report: &mut RejectionReport<'_, 'a>,
+) {
+    if subschema.get("x-mcp-header").is_none() {
         return;
     }
-    let kinds = value_types::type_names(place);
+    let kinds = value_types::type_names(subschema);
     if !matches!(kinds.as_slice(), [kind] if ["string", "integer", "boolean"].contains(&kind.as_str()))
     {
         report.reject(
-            place,
+            subschema,
             "`x-mcp-header` is accepted only on strings, integers and booleans",
         );
     }
-    let is_property = |place: &Subschema<'_>| {
+    let is_property = |subschema: &Subschema<'_>| {
         matches!(
-            place.segment,
+            subschema.segment,
             PathSegment::Root | PathSegment::Name("properties", _)
         )
     };
-    if place.is_root()
+    if subschema.is_root()
         || !report
             .subschemas()
-            .self_and_ancestors(place)
+            .self_and_ancestors(subschema)
             .all(is_property)
     {
         report.reject(
-            place,
+            subschema,
             "`x-mcp-header` is accepted only on properties of properties of the root",
         );
     }

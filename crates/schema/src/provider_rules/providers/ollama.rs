@@ -20,18 +20,18 @@ const NESTED_KEYWORDS: [&str; 7] = [
 
 pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
     // Definitions are kept, but nothing can refer to them: what they say does not matter.
-    let outline = SubschemaList::under_keywords(schema, &NESTED_KEYWORDS);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::under_keywords(schema, &NESTED_KEYWORDS);
+    let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);
     meta_schema::require_2020_12(&mut report);
-    for place in outline.entries() {
-        let kept: &[&str] = if place.is_root() {
+    for subschema in subschemas.entries() {
+        let kept: &[&str] = if subschema.is_root() {
             &ROOT_KEYWORDS
         } else {
             &NESTED_KEYWORDS
         };
-        keywords::require_object_schema(place, &mut report);
-        keywords::allow_only(place, kept, &mut report);
+        keywords::require_object_schema(subschema, &mut report);
+        keywords::allow_only(subschema, kept, &mut report);
     }
     report.into_rejections()
 }

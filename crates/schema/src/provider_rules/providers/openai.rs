@@ -11,8 +11,8 @@ mod budget;
 
 /// Without strict mode.
 pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::all(schema);
+    let mut report = RejectionReport::new(&subschemas);
     require_plain_object_schema(&mut report);
     report.into_rejections()
 }
@@ -65,27 +65,27 @@ pub(crate) const STRICT_FORMATS: [&str; 9] = [
 
 /// With strict mode.
 pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
-    let outline = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
+    let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);
     root::forbid_composed_root(&mut report);
     meta_schema::require_2020_12(&mut report);
     definition_refs::require_known_definitions(&mut report);
-    for place in outline.entries() {
-        keywords::require_object_schema(place, &mut report);
-        keywords::allow_only(place, &STRICT_KEYWORDS, &mut report);
-        keywords::forbid_below_root(place, "$defs", &mut report);
-        keywords::allow_formats(place, &STRICT_FORMATS, &mut report);
-        value_types::require_type(place, &["$ref", "anyOf"], &mut report);
-        value_types::require_single_or_nullable_type(place, &mut report);
-        value_types::require_items(place, &mut report);
-        value_types::require_values_match_type(place, &mut report);
-        object_properties::require_properties(place, &mut report);
-        object_properties::require_closed(place, &mut report);
-        object_properties::require_all_required(place, &mut report);
-        object_properties::require_declared_required(place, &mut report);
-        pattern::forbid_lookaround(place, &mut report);
-        local_refs::require_ref_alone(place, &mut report);
+    for subschema in subschemas.entries() {
+        keywords::require_object_schema(subschema, &mut report);
+        keywords::allow_only(subschema, &STRICT_KEYWORDS, &mut report);
+        keywords::forbid_below_root(subschema, "$defs", &mut report);
+        keywords::allow_formats(subschema, &STRICT_FORMATS, &mut report);
+        value_types::require_type(subschema, &["$ref", "anyOf"], &mut report);
+        value_types::require_single_or_nullable_type(subschema, &mut report);
+        value_types::require_items(subschema, &mut report);
+        value_types::require_values_match_type(subschema, &mut report);
+        object_properties::require_properties(subschema, &mut report);
+        object_properties::require_closed(subschema, &mut report);
+        object_properties::require_all_required(subschema, &mut report);
+        object_properties::require_declared_required(subschema, &mut report);
+        pattern::forbid_lookaround(subschema, &mut report);
+        local_refs::require_ref_alone(subschema, &mut report);
     }
     budget::is_kept(&mut report);
     report.into_rejections()

@@ -14,21 +14,21 @@ const MAX_UNIQUE_ATTEMPTS: usize = 24;
 impl<'s> Generator<'_, 's> {
     pub(crate) fn array(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
-        let shape = ArrayShape::of(rules);
-        let count = self.array_length(&shape, spot, dice)?;
+        let shape = ArrayShape::of(constraints);
+        let count = self.array_length(&shape, location, rng)?;
         self.use_work(count)?;
-        let first_contained = dice.below(count.saturating_sub(shape.min_contains) + 1);
+        let first_contained = rng.below(count.saturating_sub(shape.min_contains) + 1);
         let mut elements: Vec<Value> = Vec::new();
         for at in 0..count {
-            let mut schemas = element_schemas(rules, at);
+            let mut schemas = element_schemas(constraints, at);
             if (first_contained..first_contained + shape.min_contains).contains(&at) {
-                schemas.extend(rules.keyword_values("contains"));
+                schemas.extend(constraints.keyword_values("contains"));
             }
-            match self.array_element(&schemas, &elements, shape.unique, at, spot) {
+            match self.array_element(&schemas, &elements, shape.unique, at, location) {
                 Some(element) => elements.push(element),
                 None if at >= shape.min_length => break,
                 None => return None,
@@ -40,8 +40,8 @@ impl<'s> Generator<'_, 's> {
     fn array_length(
         &self,
         shape: &ArrayShape,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<usize> {
         let ArrayShape {
             min_length: least,
@@ -51,23 +51,23 @@ impl<'s> Generator<'_, 's> {
         if least > most.min(MAX_CONTAINER_LENGTH) {
             return None;
         }
-        if !self.allows_optional(spot) {
+        if !self.allows_optional(location) {
             return Some(least);
         }
-        if self.is_natural(spot) {
+        if self.is_natural(location) {
             return Some(shape.prefix_length.max(1).clamp(least, most));
         }
-        if self.wants_edge_case(dice) {
-            return Some(match dice.below(3) {
+        if self.wants_edge_case(rng) {
+            return Some(match rng.below(3) {
                 0 => least,
                 1 => most.min(least.saturating_add(8)),
                 _ => most.min(least.saturating_add(1)),
             });
         }
-        let usual = shape.prefix_length.max(least).saturating_add(dice.below(4));
-        let short = shape.prefix_length > 0 && dice.chance_one_in(4);
+        let usual = shape.prefix_length.max(least).saturating_add(rng.below(4));
+        let short = shape.prefix_length > 0 && rng.chance_one_in(4);
         let usual = if short {
-            dice.below(shape.prefix_length)
+            rng.below(shape.prefix_length)
         } else {
             usual
         };
@@ -80,11 +80,11 @@ impl<'s> Generator<'_, 's> {
         others: &[Value],
         unique: bool,
         at: usize,
-        spot: ValueLocation,
+        location: ValueLocation,
     ) -> Option<Value> {
         let step = at.to_string();
         for turn in 0..MAX_UNIQUE_ATTEMPTS {
-            let value = self.value(schemas, spot.child(&step, turn))?;
+            let value = self.value(schemas, location.child(&step, turn))?;
             if !unique || !others.contains(&value) {
                 return Some(value);
             }
@@ -106,14 +106,14 @@ pub(crate) struct ArrayShape {
 }
 
 impl ArrayShape {
-    pub(crate) fn of(rules: &ValueConstraints<'_>) -> Self {
-        let contained = match rules.keyword_values("contains").next() {
-            Some(_) => rules.max_limit("minContains").unwrap_or(1),
+    pub(crate) fn of(constraints: &ValueConstraints<'_>) -> Self {
+        let contained = match constraints.keyword_values("contains").next() {
+            Some(_) => constraints.max_limit("minContains").unwrap_or(1),
             None => 0,
         };
-        let mut most = rules.max_limit("maxItems").unwrap_or(usize::MAX);
+        let mut most = constraints.max_limit("maxItems").unwrap_or(usize::MAX);
         let mut prefix = 0;
-        for part in &rules.schemas {
+        for part in &constraints.schemas {
             let own = match (part.get("prefixItems"), part.get("items")) {
                 (Some(Value::Array(own)), _) | (None, Some(Value::Array(own))) => own.as_slice(),
                 _ => &[],
@@ -130,9 +130,9 @@ impl ArrayShape {
             }
         }
         Self {
-            min_length: rules.min_limit("minItems").max(contained),
+            min_length: constraints.min_limit("minItems").max(contained),
             max_length: most,
-            unique: rules
+            unique: constraints
                 .keyword_values("uniqueItems")
                 .any(|it| it == &Value::Bool(true)),
             prefix_length: prefix,
@@ -142,9 +142,9 @@ impl ArrayShape {
 }
 
 /// The schemas for one element.
-fn element_schemas<'s>(rules: &ValueConstraints<'s>, at: usize) -> Vec<&'s Value> {
+fn element_schemas<'s>(constraints: &ValueConstraints<'s>, at: usize) -> Vec<&'s Value> {
     let mut schemas: Vec<&Value> = Vec::new();
-    for part in &rules.schemas {
+    for part in &constraints.schemas {
         // Before 2020-12 a list of `items` is what `prefixItems` is now, and `additionalItems` is what `items` is.
         let (prefix, rest) = match (part.get("prefixItems"), part.get("items")) {
             (None, Some(Value::Array(prefix))) => (prefix.as_slice(), part.get("additionalItems")),

@@ -26,33 +26,33 @@ const EDGE_CASES: [f64; 7] = [
 impl<'s> Generator<'_, 's> {
     pub(crate) fn number(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
-        let style = self.style(spot, dice);
-        let bounds = NumberRange::of(rules);
-        let steps: Vec<Decimal> = rules
+        let style = self.style(location, rng);
+        let bounds = NumberRange::of(constraints);
+        let steps: Vec<Decimal> = constraints
             .keyword_values("multipleOf")
             .filter_map(Decimal::from_json)
             .collect();
-        if !rules.types.intersects(TypeSet::FRACTION) {
-            return bounds.pick_integer(rules, &steps, dice, style);
+        if !constraints.types.intersects(TypeSet::FRACTION) {
+            return bounds.pick_integer(constraints, &steps, rng, style);
         }
-        if rules.types.intersects(TypeSet::INTEGER)
-            && dice.chance_one_in(2)
-            && let Some(whole) = bounds.pick_integer(rules, &steps, dice, style)
+        if constraints.types.intersects(TypeSet::INTEGER)
+            && rng.chance_one_in(2)
+            && let Some(whole) = bounds.pick_integer(constraints, &steps, rng, style)
         {
             return Some(whole);
         }
-        let single = rules
+        let single = constraints
             .keyword_values("format")
             .any(|format| format == "float");
         let free = steps.is_empty() && bounds.low.is_none() && bounds.high.is_none();
         if style == ValueStyle::EdgeCase && free && !single {
-            return dice.pick(&EDGE_CASES).copied().map(Value::from);
+            return rng.pick(&EDGE_CASES).copied().map(Value::from);
         }
-        bounds.pick_fraction(&steps, dice, style)
+        bounds.pick_fraction(&steps, rng, style)
     }
 }
 
@@ -76,21 +76,25 @@ pub(crate) struct NumberRange<'s> {
 }
 
 impl<'s> NumberRange<'s> {
-    pub(crate) fn of(rules: &ValueConstraints<'s>) -> Self {
+    pub(crate) fn of(constraints: &ValueConstraints<'s>) -> Self {
         Self {
-            low: tightest_bound(rules, "minimum", "exclusiveMinimum", |new, old| new > old),
-            high: tightest_bound(rules, "maximum", "exclusiveMaximum", |new, old| new < old),
+            low: tightest_bound(constraints, "minimum", "exclusiveMinimum", |new, old| {
+                new > old
+            }),
+            high: tightest_bound(constraints, "maximum", "exclusiveMaximum", |new, old| {
+                new < old
+            }),
         }
     }
 
     fn pick_integer(
         &self,
-        rules: &ValueConstraints<'s>,
+        constraints: &ValueConstraints<'s>,
         steps: &[Decimal],
-        dice: &mut Rng,
+        rng: &mut Rng,
         style: ValueStyle,
     ) -> Option<Value> {
-        let range = rules
+        let range = constraints
             .keyword_values("format")
             .filter_map(|format| integer_format_range(format.as_str()?))
             .fold((i64::MIN.into(), u64::MAX.into()), |(low, high), (l, h)| {
@@ -99,20 +103,20 @@ impl<'s> NumberRange<'s> {
         let mut steps = steps.to_vec();
         steps.push(Decimal::ONE);
         let grid = DecimalGrid::new(&steps)?.within(self.low, self.high, range);
-        match grid.and_then(|grid| grid.pick(dice, style)) {
+        match grid.and_then(|grid| grid.pick(rng, style)) {
             Some(drawn) => drawn.to_integer().map(Value::Number),
             None => self.nearest_bound(),
         }
     }
 
-    fn pick_fraction(&self, steps: &[Decimal], dice: &mut Rng, style: ValueStyle) -> Option<Value> {
+    fn pick_fraction(&self, steps: &[Decimal], rng: &mut Rng, style: ValueStyle) -> Option<Value> {
         /// Where floats still tell hundredths apart.
         const WIDE: i128 = 1_000_000_000_000;
-        let some = [Decimal::unit(1 + dice.below(2) as u32)];
+        let some = [Decimal::unit(1 + rng.below(2) as u32)];
         let grid = DecimalGrid::new(if steps.is_empty() { &some } else { steps })?;
         let drawn = grid
             .within(self.low, self.high, (-WIDE, WIDE))
-            .and_then(|grid| grid.pick(dice, style));
+            .and_then(|grid| grid.pick(rng, style));
         match (drawn, self.low, self.high) {
             (Some(drawn), ..) => drawn.to_f64().map(Value::from),
             _ if !steps.is_empty() => None,
@@ -131,13 +135,13 @@ impl<'s> NumberRange<'s> {
 }
 
 fn tightest_bound<'s>(
-    rules: &ValueConstraints<'s>,
+    constraints: &ValueConstraints<'s>,
     closed: &str,
     open: &str,
     tighter: impl Fn(f64, f64) -> bool,
 ) -> Option<RangeEnd<'s>> {
     let mut found: Option<RangeEnd<'s>> = None;
-    for part in &rules.schemas {
+    for part in &constraints.schemas {
         // Draft 4 says with a boolean that the other keyword's bound is open.
         let says_open = part.get(open) == Some(&Value::Bool(true));
         for (keyword, open) in [(closed, says_open), (open, true)] {

@@ -21,24 +21,24 @@ const MAX_NAME_ATTEMPTS: usize = 8;
 impl<'s> Generator<'_, 's> {
     pub(crate) fn object(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
-        let least = rules.min_limit("minProperties");
+        let least = constraints.min_limit("minProperties");
         if least > MAX_CONTAINER_LENGTH {
             return None;
         }
-        let most = rules.max_limit("maxProperties").unwrap_or(usize::MAX);
-        let required: HashSet<&str> = rules
+        let most = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
+        let required: HashSet<&str> = constraints
             .keyword_strings("required")
-            .chain(rules.extra_required.iter().copied())
+            .chain(constraints.extra_required.iter().copied())
             .collect();
-        let names = self.property_names(rules, &required, spot, dice)?;
+        let names = self.property_names(constraints, &required, location, rng)?;
         let mut members = Map::new();
         for name in names {
-            let schemas = self.property_schemas(rules, name)?;
-            match self.value(&schemas, spot.child(name, 0)) {
+            let schemas = self.property_schemas(constraints, name)?;
+            match self.value(&schemas, location.child(name, 0)) {
                 Some(value) => {
                     members.insert(name.to_owned(), value);
                 }
@@ -46,12 +46,12 @@ impl<'s> Generator<'_, 's> {
                 None => {}
             }
         }
-        if !is_closed(rules) {
+        if !is_closed(constraints) {
             let wanted = self
-                .extra_property_count(rules, spot, dice)
+                .extra_property_count(constraints, location, rng)
                 .max(least.saturating_sub(members.len()));
             let wanted = wanted.min(most.saturating_sub(members.len()));
-            self.add_extra_properties(rules, wanted, spot, dice, &mut members)?;
+            self.add_extra_properties(constraints, wanted, location, rng, &mut members)?;
         }
         (members.len() >= least).then_some(Value::Object(members))
     }
@@ -59,11 +59,11 @@ impl<'s> Generator<'_, 's> {
     /// How many properties to make up.
     fn extra_property_count(
         &self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> usize {
-        if !self.allows_optional(spot) {
+        if !self.allows_optional(location) {
             return 0;
         }
         let told = [
@@ -72,15 +72,15 @@ impl<'s> Generator<'_, 's> {
             "unevaluatedProperties",
         ]
         .iter()
-        .any(|keyword| rules.keyword_values(keyword).any(Value::is_object));
-        let is_map = rules.keyword_values("properties").next().is_none();
+        .any(|keyword| constraints.keyword_values(keyword).any(Value::is_object));
+        let is_map = constraints.keyword_values("properties").next().is_none();
         match (is_map, told) {
-            (true, true) if self.is_natural(spot) => 1,
-            _ if self.is_natural(spot) => 0,
-            (true, _) => dice.below(4),
-            (false, true) if dice.chance_one_in(2) => 1 + dice.below(2),
+            (true, true) if self.is_natural(location) => 1,
+            _ if self.is_natural(location) => 0,
+            (true, _) => rng.below(4),
+            (false, true) if rng.chance_one_in(2) => 1 + rng.below(2),
             // Nobody expects a property that is tolerated only because the schema does not speak of it.
-            (false, false) if self.wants_edge_case(dice) && dice.chance_one_in(2) => 1,
+            (false, false) if self.wants_edge_case(rng) && rng.chance_one_in(2) => 1,
             _ => 0,
         }
     }
@@ -88,10 +88,10 @@ impl<'s> Generator<'_, 's> {
     /// Adds `wanted` properties under names that are made up.
     fn add_extra_properties(
         &mut self,
-        rules: &ValueConstraints<'s>,
+        constraints: &ValueConstraints<'s>,
         wanted: usize,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
         members: &mut Map<String, Value>,
     ) -> Option<()> {
         let goal = members.len().saturating_add(wanted);
@@ -99,17 +99,19 @@ impl<'s> Generator<'_, 's> {
         while members.len() < goal && turn < MAX_NAME_ATTEMPTS.saturating_mul(wanted) {
             self.use_work(1)?;
             turn += 1;
-            let Some(name) = self.generate_name(rules, turn, spot, dice) else {
+            let Some(name) = self.generate_name(constraints, turn, location, rng) else {
                 continue;
             };
-            if members.contains_key(&name) || rules.avoided_properties.contains(&name.as_str()) {
+            if members.contains_key(&name)
+                || constraints.avoided_properties.contains(&name.as_str())
+            {
                 continue;
             }
-            let schemas = self.property_schemas(rules, &name)?;
+            let schemas = self.property_schemas(constraints, &name)?;
             if schemas.contains(&&Value::Bool(false)) {
                 continue;
             }
-            if let Some(value) = self.value(&schemas, spot.child(&name, 0)) {
+            if let Some(value) = self.value(&schemas, location.child(&name, 0)) {
                 members.insert(name, value);
             }
         }
@@ -118,25 +120,25 @@ impl<'s> Generator<'_, 's> {
 
     fn generate_name(
         &mut self,
-        rules: &ValueConstraints<'s>,
+        constraints: &ValueConstraints<'s>,
         turn: usize,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<String> {
-        let patterns: Vec<&str> = rules
+        let patterns: Vec<&str> = constraints
             .keyword_members("patternProperties")
             .map(|(pattern, _)| pattern)
             .collect();
         self.use_work(patterns.len() / 16)?;
-        let rest_is_open = !rules
+        let rest_is_open = !constraints
             .keyword_values("additionalProperties")
             .any(|rest| rest == &Value::Bool(false));
-        if !patterns.is_empty() && (!rest_is_open || dice.chance_one_in(2)) {
-            return Pattern::parse(dice.pick(&patterns)?)?.generate(dice, 3);
+        if !patterns.is_empty() && (!rest_is_open || rng.chance_one_in(2)) {
+            return Pattern::parse(rng.pick(&patterns)?)?.generate(rng, 3);
         }
-        let mut schemas: Vec<&Value> = rules.keyword_values("propertyNames").collect();
+        let mut schemas: Vec<&Value> = constraints.keyword_values("propertyNames").collect();
         if schemas.is_empty() {
-            let mut name = self.property_name(dice);
+            let mut name = self.property_name(rng);
             if turn > 4 {
                 name.push_str(&turn.to_string());
             }
@@ -144,7 +146,7 @@ impl<'s> Generator<'_, 's> {
         }
         schemas.push(any_string_schema());
         // The step is none that a pointer of this value can have, because a name is drawn and not a member.
-        match self.value(&schemas, spot.child("\u{0}name", turn))? {
+        match self.value(&schemas, location.child("\u{0}name", turn))? {
             Value::String(name) => Some(name),
             _ => None,
         }

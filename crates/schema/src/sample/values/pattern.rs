@@ -60,9 +60,9 @@ impl Pattern {
     }
 
     /// Writes a text; `appetite` is how often a piece is repeated beyond need. `None` if it gets too long.
-    pub(crate) fn generate(&self, dice: &mut Rng, appetite: usize) -> Option<String> {
+    pub(crate) fn generate(&self, rng: &mut Rng, appetite: usize) -> Option<String> {
         let mut writer = PatternWriter {
-            dice,
+            rng,
             extra_repeats: appetite,
             remaining_pieces: MAX_PIECES,
             text: String::new(),
@@ -73,7 +73,7 @@ impl Pattern {
 }
 
 struct PatternWriter<'w> {
-    dice: &'w mut Rng,
+    rng: &'w mut Rng,
     extra_repeats: usize,
     /// Pieces that may still be written; some of them are empty.
     remaining_pieces: usize,
@@ -82,18 +82,18 @@ struct PatternWriter<'w> {
 
 impl PatternWriter<'_> {
     fn write_alternative(&mut self, alternatives: &[Sequence]) -> Option<()> {
-        for repeated in self.dice.pick(alternatives)? {
+        for repeated in self.rng.pick(alternatives)? {
             let Repeated {
                 piece,
                 min: least,
                 max: most,
             } = repeated;
             let most = least.saturating_add(self.extra_repeats).min(*most);
-            for _ in 0..self.dice.between(*least as i128, most as i128) {
+            for _ in 0..self.rng.between(*least as i128, most as i128) {
                 self.remaining_pieces = self.remaining_pieces.checked_sub(1)?;
                 match piece {
                     Piece::Character(character) => self.text.push(*character),
-                    Piece::Class(class) => self.text.push(class.pick(self.dice)?),
+                    Piece::Class(class) => self.text.push(class.pick(self.rng)?),
                     Piece::Group(inner) => self.write_alternative(inner)?,
                     Piece::Empty => {}
                 }
@@ -109,30 +109,30 @@ impl CharClass {
         self.ranges.iter().any(within) != self.negated
     }
 
-    fn pick(&self, dice: &mut Rng) -> Option<char> {
+    fn pick(&self, rng: &mut Rng) -> Option<char> {
         if self.negated {
             let free: Vec<char> = FILLER_CHARACTERS
                 .chars()
                 .filter(|it| self.contains(*it))
                 .collect();
             // Mostly letters, as a person would write.
-            let end = if dice.chance_one_in(4) {
+            let end = if rng.chance_one_in(4) {
                 free.len()
             } else {
                 free.len().min(26)
             };
-            return free.get(dice.below(end)).copied();
+            return free.get(rng.below(end)).copied();
         }
         // Wide ranges more often, but not so often that letters drown in all the rest of Unicode.
         let weight =
             |(low, high): &(char, char)| (u32::from(*high) - u32::from(*low)).min(25) as usize + 1;
-        let mut at = dice.below(self.ranges.iter().map(weight).sum());
+        let mut at = rng.below(self.ranges.iter().map(weight).sum());
         let (low, high) = self.ranges.iter().find(|range| {
             let found = at < weight(range);
             at = at.saturating_sub(weight(range));
             found
         })?;
-        let drawn = dice.between(u32::from(*low).into(), u32::from(*high).into());
+        let drawn = rng.between(u32::from(*low).into(), u32::from(*high).into());
         // Between the two ends may lie what is no character.
         let drawn = u32::try_from(drawn).ok().and_then(char::from_u32);
         drawn.or(Some(*low))

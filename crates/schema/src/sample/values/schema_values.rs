@@ -17,19 +17,19 @@ impl<'s> Generator<'_, 's> {
     pub(crate) fn enum_value(
         &mut self,
         options: &[&'s [Value]],
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
         let shortest = options.iter().min_by_key(|options| options.len())?;
-        let start = if self.is_natural(spot) {
+        let start = if self.is_natural(location) {
             0
         } else {
-            dice.below(shortest.len())
+            rng.below(shortest.len())
         };
         for option in shortest.iter().cycle().skip(start).take(shortest.len()) {
             self.use_work(options.iter().map(|options| 1 + options.len() / 16).sum())?;
-            if is_usable(rules, option, spot)
+            if is_usable(constraints, option, location)
                 && options.iter().all(|options| options.contains(option))
             {
                 return self.copy_value(option);
@@ -41,26 +41,26 @@ impl<'s> Generator<'_, 's> {
     /// An example or the default, always when a natural value is wanted and now and then otherwise.
     pub(crate) fn example_or_default(
         &self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<&'s Value> {
-        let natural = self.is_natural(spot);
-        if !natural && !dice.chance_one_in(4) {
+        let natural = self.is_natural(location);
+        if !natural && !rng.chance_one_in(4) {
             return None;
         }
-        let examples = rules
+        let examples = constraints
             .keyword_values("examples")
             .filter_map(Value::as_array)
             .flatten();
         let hints: Vec<&Value> = examples
-            .chain(rules.keyword_values("default"))
-            .filter(|hint| is_usable(rules, hint, spot))
+            .chain(constraints.keyword_values("default"))
+            .filter(|hint| is_usable(constraints, hint, location))
             .collect();
         if natural {
             return hints.first().copied();
         }
-        dice.pick(&hints).copied()
+        rng.pick(&hints).copied()
     }
 
     pub(crate) fn copy_value(&mut self, value: &Value) -> Option<Value> {
@@ -70,10 +70,10 @@ impl<'s> Generator<'_, 's> {
 }
 
 /// Whether a given value is of an allowed kind, and not so deep that the validator would get lost in it.
-fn is_usable(rules: &ValueConstraints<'_>, value: &Value, spot: ValueLocation) -> bool {
-    rules.types.intersects(TypeSet::type_of(value))
-        && !rules.excluded_values.contains(&value)
-        && spot.validator_visits.saturating_pow(depth(value)) <= MAX_VISITS
+fn is_usable(constraints: &ValueConstraints<'_>, value: &Value, location: ValueLocation) -> bool {
+    constraints.types.intersects(TypeSet::type_of(value))
+        && !constraints.excluded_values.contains(&value)
+        && location.validator_visits.saturating_pow(depth(value)) <= MAX_VISITS
 }
 
 fn depth(value: &Value) -> u32 {

@@ -50,30 +50,30 @@ const EDGE_CASES: [&str; 18] = [
 impl<'s> Generator<'_, 's> {
     pub(crate) fn text(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<String> {
-        let style = self.style(spot, dice);
-        let lengths = LengthRange::from_constraints(rules);
+        let style = self.style(location, rng);
+        let lengths = LengthRange::from_constraints(constraints);
         if lengths.min > lengths.max.min(MAX_LENGTH) {
             return None;
         }
         self.use_work(lengths.min / 16)?;
-        let patterns: Vec<&'s str> = rules
+        let patterns: Vec<&'s str> = constraints
             .keyword_values("pattern")
             .filter_map(Value::as_str)
             .collect();
         let formats = ["format", "contentEncoding"];
         let formatted = formats
             .into_iter()
-            .flat_map(|keyword| rules.keyword_values(keyword))
-            .find_map(|name| format::generate(name.as_str()?, dice));
+            .flat_map(|keyword| constraints.keyword_values(keyword))
+            .find_map(|name| format::generate(name.as_str()?, rng));
         match (formatted, patterns.as_slice()) {
             (Some(text), []) => Some(text),
-            (Some(text), _) if dice.chance_one_in(2) => Some(text),
-            (None, []) => Some(lengths.random_text(style, dice)),
-            _ => self.text_matching(&patterns, &lengths, dice),
+            (Some(text), _) if rng.chance_one_in(2) => Some(text),
+            (None, []) => Some(lengths.random_text(style, rng)),
+            _ => self.text_matching(&patterns, &lengths, rng),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         sources: &[&'s str],
         lengths: &LengthRange,
-        dice: &mut Rng,
+        rng: &mut Rng,
     ) -> Option<String> {
         let mut patterns: Vec<Pattern> =
             sources.iter().filter_map(|it| Pattern::parse(it)).collect();
@@ -91,19 +91,19 @@ impl<'s> Generator<'_, 's> {
         for turn in 0..MAX_PATTERN_ATTEMPTS {
             self.use_work(1)?;
             let text = match patterns.as_slice() {
-                [] => lengths.random_text(ValueStyle::EdgeCase, dice),
+                [] => lengths.random_text(ValueStyle::EdgeCase, rng),
                 // One after the other may satisfy them all.
                 several @ [_, _, ..] if turn % 2 == 1 => several
                     .iter()
-                    .filter_map(|pattern| pattern.generate(dice, lengths.extra_repeats(turn)))
+                    .filter_map(|pattern| pattern.generate(rng, lengths.extra_repeats(turn)))
                     .collect(),
                 some => {
-                    let pattern = dice.pick(some)?;
-                    let Some(text) = pattern.generate(dice, lengths.extra_repeats(turn)) else {
+                    let pattern = rng.pick(some)?;
+                    let Some(text) = pattern.generate(rng, lengths.extra_repeats(turn)) else {
                         self.use_work(OVERLONG_TEXT_WORK)?;
                         continue;
                     };
-                    lengths.pad_around_pattern(pattern, text, dice)
+                    lengths.pad_around_pattern(pattern, text, rng)
                 }
             };
             self.use_work(text.len() / 16)?;
@@ -117,18 +117,16 @@ impl<'s> Generator<'_, 's> {
     }
 
     /// A name for a property that no schema names.
-    pub(crate) fn property_name(&mut self, dice: &mut Rng) -> String {
-        let odd = self
-            .wants_edge_case(dice)
-            .then(|| dice.pick_str(&EDGE_CASES));
-        odd.unwrap_or_else(|| dice.pick_str(&ORDINARY_WORDS))
+    pub(crate) fn property_name(&mut self, rng: &mut Rng) -> String {
+        let odd = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
+        odd.unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS))
             .to_owned()
     }
 }
 
 /// So many characters without a space.
-fn random_word(count: usize, dice: &mut Rng) -> String {
-    dice.pick_str(&ORDINARY_WORDS)
+fn random_word(count: usize, rng: &mut Rng) -> String {
+    rng.pick_str(&ORDINARY_WORDS)
         .chars()
         .cycle()
         .take(count)
@@ -142,10 +140,10 @@ struct LengthRange {
 }
 
 impl LengthRange {
-    fn from_constraints(rules: &ValueConstraints<'_>) -> Self {
+    fn from_constraints(constraints: &ValueConstraints<'_>) -> Self {
         Self {
-            min: rules.min_limit("minLength"),
-            max: rules.max_limit("maxLength").unwrap_or(usize::MAX),
+            min: constraints.min_limit("minLength"),
+            max: constraints.max_limit("maxLength").unwrap_or(usize::MAX),
         }
     }
 
@@ -154,30 +152,30 @@ impl LengthRange {
     }
 
     /// Text of which only the length matters.
-    fn random_text(&self, style: ValueStyle, dice: &mut Rng) -> String {
-        match (style, dice.below(4)) {
-            (ValueStyle::EdgeCase, 0) => self.pad_or_truncate("", dice),
+    fn random_text(&self, style: ValueStyle, rng: &mut Rng) -> String {
+        match (style, rng.below(4)) {
+            (ValueStyle::EdgeCase, 0) => self.pad_or_truncate("", rng),
             (ValueStyle::EdgeCase, 1) => {
-                random_word(self.max.min(self.min.saturating_add(100)), dice)
+                random_word(self.max.min(self.min.saturating_add(100)), rng)
             }
-            (ValueStyle::EdgeCase, _) => self.pad_or_truncate(dice.pick_str(&EDGE_CASES), dice),
+            (ValueStyle::EdgeCase, _) => self.pad_or_truncate(rng.pick_str(&EDGE_CASES), rng),
             (ValueStyle::Ordinary, 0) => {
                 let words = format!(
                     "{} {}",
-                    dice.pick_str(&ORDINARY_WORDS),
-                    dice.pick_str(&ORDINARY_WORDS)
+                    rng.pick_str(&ORDINARY_WORDS),
+                    rng.pick_str(&ORDINARY_WORDS)
                 );
-                self.pad_or_truncate(&words, dice)
+                self.pad_or_truncate(&words, rng)
             }
-            _ => self.pad_or_truncate(dice.pick_str(&ORDINARY_WORDS), dice),
+            _ => self.pad_or_truncate(rng.pick_str(&ORDINARY_WORDS), rng),
         }
     }
 
     /// Cuts or lengthens a text.
-    fn pad_or_truncate(&self, text: &str, dice: &mut Rng) -> String {
+    fn pad_or_truncate(&self, text: &str, rng: &mut Rng) -> String {
         let mut fitted: String = text.chars().take(self.max).collect();
         let mut count = fitted.chars().count();
-        let word = dice.pick_str(&ORDINARY_WORDS);
+        let word = rng.pick_str(&ORDINARY_WORDS);
         while count < self.min {
             if count > 0 {
                 fitted.push(' ');
@@ -200,11 +198,11 @@ impl LengthRange {
     }
 
     /// Lengthens a text where its pattern says nothing of what comes before or after.
-    fn pad_around_pattern(&self, pattern: &Pattern, text: String, dice: &mut Rng) -> String {
+    fn pad_around_pattern(&self, pattern: &Pattern, text: String, rng: &mut Rng) -> String {
         let missing = self.min.saturating_sub(text.chars().count());
         match (missing, pattern.open_end, pattern.open_start) {
-            (1.., true, _) => text + &random_word(missing, dice),
-            (1.., false, true) => random_word(missing, dice) + &text,
+            (1.., true, _) => text + &random_word(missing, rng),
+            (1.., false, true) => random_word(missing, rng) + &text,
             _ => text,
         }
     }

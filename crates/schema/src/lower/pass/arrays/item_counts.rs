@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::lower::pass::describe::describe_keyword;
 use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, Severity, cost};
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let Some(most) = draft.rules.max_items_total else {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let Some(most) = state.rules.max_items_total else {
         return Ok(());
     };
-    if !draft.contains_any_keyword(&["maxItems"]) {
+    if !state.contains_any_keyword(&["maxItems"]) {
         return Ok(());
     }
     let mut bounds: Vec<u64> = Vec::new();
-    cost::for_each_max_items(&draft.schema, &mut |bound| bounds.push(bound));
+    cost::for_each_max_items(&state.schema, &mut |bound| bounds.push(bound));
     bounds.sort_unstable();
     let mut left = most;
     let mut too_long = None;
@@ -29,7 +29,7 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
     let Some(too_long) = too_long else {
         return Ok(());
     };
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -39,8 +39,8 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
         };
         members.remove_keyword("maxItems");
         match describe_keyword("maxItems", &Value::from(bound)) {
-            Some(words) => spot.move_to_description(members, "maxItems", words),
-            None => spot.report_loss("maxItems", Severity::Wider, None),
+            Some(words) => cursor.move_to_description(members, "maxItems", words),
+            None => cursor.report_loss("maxItems", Severity::Wider, None),
         }
     });
     Ok(())

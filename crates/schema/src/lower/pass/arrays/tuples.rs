@@ -22,8 +22,8 @@ const MAX_SHOWN_CHARS: usize = 80;
 const MAX_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
-pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(
+pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any(
         KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
             "additionalItems",
             "not",
@@ -32,7 +32,7 @@ pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerErr
     ) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -42,20 +42,20 @@ pub(crate) fn tuples_to_arrays(draft: &mut LoweringState) -> Result<(), LowerErr
             _ => false,
         };
         if members.iter().any(concerns) {
-            tuple_to_array(members, spot);
+            tuple_to_array(members, cursor);
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf", "items", "maxItems"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["anyOf", "items", "maxItems"]));
     Ok(())
 }
 
 /// For dialects with `prefixItems`, where nothing after it is said by the length.
-pub(crate) fn close_tuples(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"])))
+pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"])))
     {
         return Ok(());
     }
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -68,11 +68,11 @@ pub(crate) fn close_tuples(draft: &mut LoweringState) -> Result<(), LowerError> 
             lower_maximum(members, "maxItems", places as u64);
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["maxItems"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["maxItems"]));
     Ok(())
 }
 
-fn tuple_to_array(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let (mut places, rest) = take_item_schemas(members);
     // Nothing follows an element that nothing can be.
     let end = places.iter().position(admits_nothing);
@@ -118,7 +118,7 @@ fn tuple_to_array(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>)
     } else {
         Severity::Wider
     };
-    spot.report_loss("prefixItems", severity, Some(words));
+    cursor.report_loss("prefixItems", severity, Some(words));
 }
 
 /// Takes out the schemas by place, and the one of the elements after them.
@@ -146,9 +146,9 @@ fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
         return None;
     }
     let mut distinct: Vec<Value> = Vec::new();
-    for part in all {
-        if !distinct.contains(&part) {
-            distinct.push(part);
+    for subschema in all {
+        if !distinct.contains(&subschema) {
+            distinct.push(subschema);
         }
         if distinct.len() > MAX_BRANCHES && !same {
             return None;
@@ -198,11 +198,11 @@ fn describe_element(element: &Value) -> String {
 }
 
 /// For a dialect that reads schemas as Draft 7.
-pub(crate) fn tuples_to_draft_7(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["prefixItems"]) {
+pub(crate) fn tuples_to_draft_7(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["prefixItems"]) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -218,6 +218,6 @@ pub(crate) fn tuples_to_draft_7(draft: &mut LoweringState) -> Result<(), LowerEr
             members.set_keyword("additionalItems", rest);
         }
     });
-    draft.invalidate_keywords();
+    state.invalidate_keywords();
     Ok(())
 }

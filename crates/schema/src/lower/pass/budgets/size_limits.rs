@@ -16,21 +16,21 @@ use crate::lower::{
 /// An enum of more strings is a long one.
 const LONG_ENUM_THRESHOLD: usize = 250;
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let budget = draft.rules.size_limits;
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let budget = state.rules.size_limits;
     let mut size = SchemaSize::default();
-    size.measure(&draft.schema, 0, &budget);
+    size.measure(&state.schema, 0, &budget);
     if exceeded_limit(budget.max_depth, size.depth).is_some() {
         let most = budget.max_depth.unwrap_or(usize::MAX);
-        let (schema, mut spot) = draft.root();
-        flatten_below_depth(schema, &mut spot, 0, most);
+        let (schema, mut cursor) = state.root();
+        flatten_below_depth(schema, &mut cursor, 0, most);
         size = SchemaSize::default();
-        size.measure(&draft.schema, 0, &budget);
+        size.measure(&state.schema, 0, &budget);
     }
     if size.long_enum || exceeded_limit(budget.max_enum_values, size.enum_values).is_some() {
-        drop_enums(draft, &budget);
+        drop_enums(state, &budget);
         size = SchemaSize::default();
-        size.measure(&draft.schema, 0, &budget);
+        size.measure(&state.schema, 0, &budget);
     }
     let refused = |has: usize, of: &str, most: usize| {
         Err(LowerError::new(
@@ -93,15 +93,15 @@ impl SchemaSize {
                 (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
                     self.measure(value, level, budget)
                 }
-                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                    parts
+                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                    subschemas
                         .iter()
-                        .for_each(|part| self.measure(part, level, budget));
+                        .for_each(|subschema| self.measure(subschema, level, budget));
                 }
-                (SubschemaShape::Map, Value::Object(parts)) => {
-                    parts
+                (SubschemaShape::Map, Value::Object(subschemas)) => {
+                    subschemas
                         .values()
-                        .for_each(|part| self.measure(part, level, budget));
+                        .for_each(|subschema| self.measure(subschema, level, budget));
                 }
                 _ => {}
             }
@@ -118,35 +118,44 @@ fn is_container(schema: &Map<String, Value>) -> bool {
 }
 
 /// Writes what lies too deep as JSON text.
-fn flatten_below_depth(schema: &mut Value, spot: &mut SchemaCursor<'_>, level: usize, most: usize) {
+fn flatten_below_depth(
+    schema: &mut Value,
+    cursor: &mut SchemaCursor<'_>,
+    level: usize,
+    most: usize,
+) {
     let Value::Object(members) = schema else {
         return;
     };
     let level = level + usize::from(is_container(members));
     if level > most {
-        return replace_by_json_text(schema, spot);
+        return replace_by_json_text(schema, cursor);
     }
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        let level = if spot.path.is_definition() { 0 } else { level };
-        flatten_below_depth(part, spot, level, most);
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        let level = if cursor.path.is_definition() {
+            0
+        } else {
+            level
+        };
+        flatten_below_depth(subschema, cursor, level, most);
     });
     if let Value::Object(members) = schema {
         json_text::merge_string_branches(members);
     }
 }
 
-pub(crate) fn replace_by_json_text(schema: &mut Value, spot: &mut SchemaCursor<'_>) {
+pub(crate) fn replace_by_json_text(schema: &mut Value, cursor: &mut SchemaCursor<'_>) {
     let words = format!("{}, as JSON text", describe_schema(schema));
     if let Value::Object(members) = schema {
         json_text::replace_by_json_text(members, &words);
-        spot.report_loss("type", Severity::Wider, Some(words));
+        cursor.report_loss("type", Severity::Wider, Some(words));
     }
 }
 
 /// Gives up long enums, then those with the most values until the rest fits.
-fn drop_enums(draft: &mut LoweringState, budget: &SizeLimits) {
+fn drop_enums(state: &mut LoweringState, budget: &SizeLimits) {
     let mut enums: Vec<(usize, String)> = Vec::new();
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -154,9 +163,9 @@ fn drop_enums(draft: &mut LoweringState, budget: &SizeLimits) {
             return;
         };
         if is_too_long(values, budget.max_long_enum_characters) {
-            enums::move_enum_to_description(members, spot);
+            enums::move_enum_to_description(members, cursor);
         } else {
-            enums.push((values.len(), spot.path.to_json_pointer()));
+            enums.push((values.len(), cursor.path.to_json_pointer()));
         }
     });
     let mut left = enums.iter().map(|(values, _)| values).sum();
@@ -167,12 +176,12 @@ fn drop_enums(draft: &mut LoweringState, budget: &SizeLimits) {
         goes
     });
     let gone: HashSet<String> = enums.into_iter().map(|(_, path)| path).collect();
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         if let Value::Object(members) = schema
             && members.has_keyword("enum")
-            && gone.contains(&spot.path.to_json_pointer())
+            && gone.contains(&cursor.path.to_json_pointer())
         {
-            enums::move_enum_to_description(members, spot);
+            enums::move_enum_to_description(members, cursor);
         }
     });
 }

@@ -13,9 +13,9 @@ use crate::lower::{
     SchemaCursor, cost::schema_cost,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let budget = draft.rules.strict_mode.request_budget;
-    let weight = schema_cost(&draft.schema);
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let budget = state.rules.strict_mode.request_budget;
+    let weight = schema_cost(&state.schema);
     if let (Some(optional), Some(unions)) =
         (budget.max_optional_parameters, budget.max_union_parameters)
     {
@@ -26,18 +26,18 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             if over == 0 {
                 break;
             }
-            draft.visit_top_down(|schema, spot| {
+            state.visit_top_down(|schema, cursor| {
                 if let Value::Object(members) = schema {
-                    require_optional(members, spot, cost, &mut over, &mut room);
+                    require_optional(members, cursor, cost, &mut over, &mut room);
                 }
             });
         }
-        draft.note_added_keywords(
+        state.note_added_keywords(
             KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE),
         );
     }
     loop {
-        let weight = schema_cost(&draft.schema);
+        let weight = schema_cost(&state.schema);
         let over = |has: usize, most: Option<usize>| most.is_some_and(|most| has > most);
         let (optional, unions) = (
             over(weight.optional, budget.max_optional_parameters),
@@ -47,8 +47,8 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             return Ok(());
         }
         let mut heaviest = (0, String::new());
-        draft.visit_top_down(|schema, spot| {
-            let path = spot.path.to_json_pointer();
+        state.visit_top_down(|schema, cursor| {
+            let path = cursor.path.to_json_pointer();
             let is_property = path.rsplit('/').nth(1) == Some("properties");
             let weight = schema_cost(schema);
             let own = usize::from(
@@ -74,9 +74,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
                 ),
             ));
         }
-        draft.visit_top_down(|schema, spot| {
-            if spot.path.to_json_pointer() == path {
-                replace_by_json_text(schema, spot);
+        state.visit_top_down(|schema, cursor| {
+            if cursor.path.to_json_pointer() == path {
+                replace_by_json_text(schema, cursor);
             }
             if let Value::Object(members) = schema {
                 json_text::merge_string_branches(members);
@@ -88,7 +88,7 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
 /// Requires optional properties that cost so many unions, while that is needed and there is room.
 fn require_optional(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     cost: usize,
     over: &mut usize,
     room: &mut usize,
@@ -101,14 +101,19 @@ fn require_optional(
         return;
     };
     let before = required.len();
-    for (name, part) in properties {
-        let Value::Object(part) = part else { continue };
-        let costs = usize::from(!part.has_keyword("anyOf"));
+    for (name, subschema) in properties {
+        let Value::Object(subschema) = subschema else {
+            continue;
+        };
+        let costs = usize::from(!subschema.has_keyword("anyOf"));
         if *over == 0 || costs != cost || cost > *room || required.iter().any(|other| other == name)
         {
             continue;
         }
-        allow_null_for_absent(part, &mut spot.child("properties", PathSegment::Name(name)));
+        allow_null_for_absent(
+            subschema,
+            &mut cursor.child("properties", PathSegment::Name(name)),
+        );
         required.push(json!(name));
         *over -= 1;
         *room -= cost;

@@ -29,17 +29,17 @@ const SAME_VALUE_KEYWORDS: [&str; 9] = [
 /// How often what opening a reference brought in is joined again.
 const MAX_ROUNDS: usize = 4;
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["allOf", "unevaluatedItems", "unevaluatedProperties"]) {
         return Ok(());
     }
     for _ in 0..MAX_ROUNDS {
         let mut open = false;
-        let definitions = draft.schema.keyword("$defs").cloned().unwrap_or_default();
-        draft.visit_bottom_up(|schema, spot| {
+        let definitions = state.schema.keyword("$defs").cloned().unwrap_or_default();
+        state.visit_bottom_up(|schema, cursor| {
             if let Value::Object(members) = schema {
                 if members.has_keyword("allOf") {
-                    merge_all_of(members, spot, &definitions);
+                    merge_all_of(members, cursor, &definitions);
                     open = true;
                 }
                 if members.has_keyword("unevaluatedProperties")
@@ -49,9 +49,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
                 }
             }
         });
-        draft.invalidate_keywords();
+        state.invalidate_keywords();
         if open {
-            draft.check_size()?;
+            state.check_size()?;
         }
         if !open || definitions.is_null() {
             break;
@@ -61,8 +61,12 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Merges the parts of an `allOf` into the schema it stands in.
-fn merge_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, definitions: &Value) {
-    let Some(Value::Array(parts)) = schema.remove_keyword("allOf") else {
+fn merge_all_of(
+    schema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+    definitions: &Value,
+) {
+    let Some(Value::Array(subschemas)) = schema.remove_keyword("allOf") else {
         return;
     };
     // What is not evaluated is settled when everything that evaluates has come together.
@@ -70,25 +74,25 @@ fn merge_all_of(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>, de
         .map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut merge = SchemaMerger::new(definitions);
     let mut whole = schema.clone();
-    for part in parts.iter().filter_map(Value::as_object) {
+    for subschema in subschemas.iter().filter_map(Value::as_object) {
         if has_no_assertions(&whole) {
-            let told = std::mem::replace(&mut whole, part.clone());
+            let told = std::mem::replace(&mut whole, subschema.clone());
             whole = with_annotations(whole, told);
         } else {
-            whole = merge.merge(whole, part.clone());
+            whole = merge.merge(whole, subschema.clone());
         }
     }
-    let keeps = spot
+    let keeps = cursor
         .rules
         .keywords
         .is_none_or(|kept| kept.contains(&"allOf"));
     if !merge.conflicts.is_empty() && keeps {
-        schema.set_keyword("allOf", Value::Array(parts));
+        schema.set_keyword("allOf", Value::Array(subschemas));
     } else {
         for Conflict { keyword, value } in merge.conflicts {
             match describe_keyword(&keyword, &value) {
-                Some(words) => spot.move_to_description(&mut whole, &keyword, words),
-                None => spot.report_loss(&keyword, Severity::Wider, None),
+                Some(words) => cursor.move_to_description(&mut whole, &keyword, words),
+                None => cursor.report_loss(&keyword, Severity::Wider, None),
             }
         }
         *schema = whole;

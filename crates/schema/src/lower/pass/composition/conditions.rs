@@ -55,31 +55,31 @@ const WRITTEN_KEYWORDS: [&str; 6] = [
     "minItems",
 ];
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if admits_nothing(&draft.schema) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if admits_nothing(&state.schema) {
         return Err(never_valid_error());
     }
-    if !draft.contains_any(
+    if !state.contains_any(
         KeywordSet::from_keywords(&CONDITION_KEYWORDS).union(KeywordSet::BOOLEAN_SCHEMA),
     ) {
         return Ok(());
     }
     let mut copied = false;
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         if let Value::Object(members) = schema
             && members
                 .iter()
                 .any(|(keyword, value)| is_condition(keyword, value))
         {
-            copied |= rewrite_conditions(members, spot);
+            copied |= rewrite_conditions(members, cursor);
         }
     });
-    draft.note_added_keywords(
+    state.note_added_keywords(
         KeywordSet::NON_SCHEMA_ITEMS
             .union(KeywordSet::NULL_TYPE)
             .union(KeywordSet::from_keywords(&WRITTEN_KEYWORDS)),
     );
-    if copied { draft.check_size() } else { Ok(()) }
+    if copied { state.check_size() } else { Ok(()) }
 }
 
 /// Whether a schema that no value fits is all that is meant.
@@ -89,7 +89,7 @@ pub(crate) fn admits_nothing(schema: &Value) -> bool {
         // Schemas are small: looking through them is faster than looking up.
         Value::Object(members) => members
             .iter()
-            .any(|(keyword, part)| keyword == "not" && admits_anything(part)),
+            .any(|(keyword, subschema)| keyword == "not" && admits_anything(subschema)),
         _ => false,
     }
 }
@@ -113,40 +113,40 @@ fn is_condition(keyword: &str, value: &Value) -> bool {
         }
         "anyOf" | "prefixItems" => value
             .as_array()
-            .is_some_and(|parts| parts.iter().any(admits_nothing)),
+            .is_some_and(|subschemas| subschemas.iter().any(admits_nothing)),
         "properties" => value
             .as_object()
-            .is_some_and(|parts| parts.values().any(admits_nothing)),
+            .is_some_and(|subschemas| subschemas.values().any(admits_nothing)),
         keyword => CONDITION_KEYWORDS.contains(&keyword),
     }
 }
 
 /// Returns whether schemas were copied.
-fn rewrite_conditions(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) -> bool {
+fn rewrite_conditions(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> bool {
     // First what counts the others' work, and what no value fits: a branch must not lose its `not` before its parent saw it.
-    objects::resolve_unevaluated_properties(members, spot);
-    arrays::resolve_unevaluated_items(members, spot);
+    objects::resolve_unevaluated_properties(members, cursor);
+    arrays::resolve_unevaluated_items(members, cursor);
     prune_unsatisfiable(members);
-    negations::remove_unsatisfiable_properties(members, spot);
-    negations::rewrite_not(members, spot);
-    negations::describe_if_then_else(members, spot);
-    negations::describe_second_union(members, spot);
-    objects::rewrite_dependencies(members, spot);
-    let copied = objects::rewrite_property_names(members, spot);
-    objects::rewrite_pattern_properties(members, spot);
-    objects::describe_property_counts(members, spot);
-    arrays::describe_contains(members, spot);
-    arrays::describe_unique_items(members, spot);
+    negations::remove_unsatisfiable_properties(members, cursor);
+    negations::rewrite_not(members, cursor);
+    negations::describe_if_then_else(members, cursor);
+    negations::describe_second_union(members, cursor);
+    objects::rewrite_dependencies(members, cursor);
+    let copied = objects::rewrite_property_names(members, cursor);
+    objects::rewrite_pattern_properties(members, cursor);
+    objects::describe_property_counts(members, cursor);
+    arrays::describe_contains(members, cursor);
+    arrays::describe_unique_items(members, cursor);
     copied
 }
 
 /// Says of alternatives and elements that no value fits what it means for the whole.
 fn prune_unsatisfiable(members: &mut Map<String, Value>) {
     for keyword in ["additionalItems", "additionalProperties", "items"] {
-        if let Some(part @ Value::Object(_)) = members.keyword_mut(keyword)
-            && admits_nothing(part)
+        if let Some(subschema @ Value::Object(_)) = members.keyword_mut(keyword)
+            && admits_nothing(subschema)
         {
-            *part = Value::Bool(false);
+            *subschema = Value::Bool(false);
         }
     }
     if let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
@@ -162,10 +162,10 @@ fn prune_unsatisfiable(members: &mut Map<String, Value>) {
 /// Takes a keyword out, unless the dialect has it.
 fn take_unsupported(
     members: &mut Map<String, Value>,
-    spot: &SchemaCursor<'_>,
+    cursor: &SchemaCursor<'_>,
     keyword: &str,
 ) -> Option<Value> {
-    if spot.rules.allows_keyword(keyword) {
+    if cursor.rules.allows_keyword(keyword) {
         None
     } else {
         members.remove_keyword(keyword)
@@ -175,16 +175,16 @@ fn take_unsupported(
 /// Gives up what a keyword meant, of which the first few things are told.
 fn describe_loss(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     keyword: &str,
     all: Vec<String>,
 ) {
     let more = all.len() > MAX_DESCRIBED;
     for words in all.into_iter().take(MAX_DESCRIBED) {
-        spot.move_to_description(members, keyword, words);
+        cursor.move_to_description(members, keyword, words);
     }
     if more {
-        spot.report_loss(keyword, Severity::Wider, None);
+        cursor.report_loss(keyword, Severity::Wider, None);
     }
 }
 

@@ -10,15 +10,15 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, for_each_subschema,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["oneOf"]) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["oneOf"]) {
         return Ok(());
     }
-    let definitions = draft.schema.keyword("$defs").cloned().unwrap_or_default();
+    let definitions = state.schema.keyword("$defs").cloned().unwrap_or_default();
     let mut proof = DisjointnessProver::new(&definitions);
-    let (schema, mut spot) = draft.root();
-    visit_one_of(schema, &mut spot, &mut proof);
-    draft.check_size()
+    let (schema, mut cursor) = state.root();
+    visit_one_of(schema, &mut cursor, &mut proof);
+    state.check_size()
 }
 
 /// Whether no value fits two of the alternatives, as far as can be told.
@@ -41,7 +41,7 @@ fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
 /// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
 fn visit_one_of(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     proof: &mut DisjointnessProver<'_>,
 ) {
     let Value::Object(members) = schema else {
@@ -52,7 +52,7 @@ fn visit_one_of(
     if has(members, "oneOf")
         && let Some(Value::Array(branches)) = members.remove_keyword("oneOf")
     {
-        one_of_to_any_of(members, branches, spot, proof);
+        one_of_to_any_of(members, branches, cursor, proof);
     }
     let turns_around = |keyword: &str| match keyword {
         "not" | "if" | "oneOf" => true,
@@ -68,12 +68,12 @@ fn visit_one_of(
         .iter()
         .filter_map(|keyword| members.keyword_mut(keyword).map(std::mem::take))
         .collect();
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        visit_one_of(part, spot, proof);
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        visit_one_of(subschema, cursor, proof);
     });
-    for (keyword, part) in turning.iter().zip(set_aside) {
+    for (keyword, subschema) in turning.iter().zip(set_aside) {
         if let Some(place) = schema.keyword_mut(keyword) {
-            *place = part;
+            *place = subschema;
         }
     }
 }
@@ -81,7 +81,7 @@ fn visit_one_of(
 fn one_of_to_any_of(
     members: &mut Map<String, Value>,
     branches: Vec<Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     proof: &mut DisjointnessProver<'_>,
 ) {
     let exact = proof.all_disjoint(&branches, members);
@@ -100,7 +100,7 @@ fn one_of_to_any_of(
     members.set_keyword("anyOf", union);
     if !exact {
         let words = "exactly one of the alternatives".to_owned();
-        spot.move_to_description(members, "oneOf", words);
+        cursor.move_to_description(members, "oneOf", words);
     }
 }
 

@@ -13,11 +13,11 @@ use crate::lower::{
 const MAX_COMPARED_BRANCHES: usize = 200;
 
 /// Leaves out alternatives that have become the same, and reports those that cannot be told apart when they come back.
-pub(crate) fn deduplicate_branches(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["anyOf"]) {
+pub(crate) fn deduplicate_branches(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
     }
-    draft.visit_bottom_up(|schema, spot| {
+    state.visit_bottom_up(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -33,7 +33,7 @@ pub(crate) fn deduplicate_branches(draft: &mut LoweringState) -> Result<(), Lowe
         move_any_of_last(members);
         unwrap_single_branch(members);
         if ambiguous {
-            spot.report_loss("anyOf", Severity::Narrower, None);
+            cursor.report_loss("anyOf", Severity::Narrower, None);
         }
     });
     Ok(())
@@ -74,11 +74,11 @@ fn move_any_of_last(members: &mut Map<String, Value>) {
 }
 
 /// For dialects in which a reference stands alone: what is told about it stands around it.
-pub(crate) fn wrap_described_refs(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["$ref"]) {
+pub(crate) fn wrap_described_refs(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["$ref"]) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         if let Value::Object(members) = schema
             && members.has_keyword("$ref")
             && members
@@ -89,16 +89,16 @@ pub(crate) fn wrap_described_refs(draft: &mut LoweringState) -> Result<(), Lower
             members.set_keyword("anyOf", json!([{ "$ref": reference }]));
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]));
     Ok(())
 }
 
 /// For dialects in which `anyOf` must be the only field: what stands beside it moves into its branches.
-pub(crate) fn isolate_any_of(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["anyOf"]) {
+pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -281,9 +281,9 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
         (Some("object"), Some("object")) => {
             let (a, b) = (a.keyword("properties"), b.keyword("properties"));
             let mut own = a.and_then(Value::as_object).into_iter().flatten();
-            own.all(|(name, part)| {
+            own.all(|(name, subschema)| {
                 let others = b.and_then(|b| b.get(name));
-                others.is_none_or(|other| lift_identically(part, other))
+                others.is_none_or(|other| lift_identically(subschema, other))
             })
         }
         (Some("array"), Some("array")) => a

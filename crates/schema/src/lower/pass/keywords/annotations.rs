@@ -23,19 +23,19 @@ const ANNOTATION_KEYWORDS: [&str; 6] = [
 /// Longer values are cut when they are told.
 const MAX_SHOWN_CHARS: usize = 80;
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any(
         KeywordSet::from_keywords(&ANNOTATION_KEYWORDS).union(KeywordSet::OTHER_KEYWORD),
     ) {
         return Ok(());
     }
-    let edition = SchemaDraft::of(&draft.schema);
-    let keeps_default = draft.rules.allows_keyword("default");
+    let edition = SchemaDraft::of(&state.schema);
+    let keeps_default = state.rules.allows_keyword("default");
     let stays = |keyword: &str| match keyword {
         "default" => keeps_default,
         _ => edition.defines_keyword(keyword),
     };
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -46,14 +46,14 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             return;
         }
         title_to_description(members);
-        describe_content(members, spot, edition);
+        describe_content(members, cursor, edition);
         if !keeps_default {
-            describe_default(members, spot);
+            describe_default(members, cursor);
         }
         members.retain(|keyword, _| stays(keyword));
     });
     if edition < SchemaDraft::LATEST {
-        draft.invalidate_keywords();
+        state.invalidate_keywords();
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ impl SchemaDraft {
         ];
         known
             .into_iter()
-            .find(|(part, _)| name.contains(part))
+            .find(|(subschema, _)| name.contains(subschema))
             .map_or(Self::LATEST, |(_, number)| Self(number))
     }
 
@@ -180,7 +180,7 @@ fn title_to_description(members: &mut Map<String, Value>) {
 /// How text is encoded, and what it is then.
 fn describe_content(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     edition: SchemaDraft,
 ) {
     let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str);
@@ -197,16 +197,16 @@ fn describe_content(
     };
     for keyword in ["contentMediaType", "contentEncoding"] {
         if members.has_keyword(keyword) {
-            spot.report_loss(keyword, severity, Some(words.clone()));
+            cursor.report_loss(keyword, severity, Some(words.clone()));
         }
     }
 }
 
-fn describe_default(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn describe_default(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     if let Some(value) = members.keyword("default") {
         let words = format!("default: {}", excerpt(value));
         append_to_description(members, &words);
-        spot.report_loss("default", Severity::Note, Some(words));
+        cursor.report_loss("default", Severity::Note, Some(words));
     }
 }
 

@@ -79,18 +79,20 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         }
         "maxProperties" => format!("at most {}", count_noun(value, "property")?),
         "minProperties" => at_least_text(value, "property")?,
-        "patternProperties" => join_listed(value.as_object()?.iter(), "; ", |(pattern, part)| {
-            let pattern = truncated(pattern, MAX_PART_CHARS);
-            format!(
-                "each property whose name matches `{pattern}` is {}",
-                schema_text(part, depth)
-            )
-        })?,
-        "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, part)| {
+        "patternProperties" => {
+            join_listed(value.as_object()?.iter(), "; ", |(pattern, subschema)| {
+                let pattern = truncated(pattern, MAX_PART_CHARS);
+                format!(
+                    "each property whose name matches `{pattern}` is {}",
+                    schema_text(subschema, depth)
+                )
+            })?
+        }
+        "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, subschema)| {
             format!(
                 "`{}` is {}",
                 truncated(name, MAX_PART_CHARS),
-                schema_text(part, depth)
+                schema_text(subschema, depth)
             )
         })?,
         "propertyNames" => format!(
@@ -102,20 +104,20 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
             names => format!("requires {}", names_text(names)),
         },
 
-        "allOf" => join_listed(value.as_array()?.iter(), " and ", |part| {
-            schema_text(part, depth)
+        "allOf" => join_listed(value.as_array()?.iter(), " and ", |subschema| {
+            schema_text(subschema, depth)
         })?,
-        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |part| {
-            schema_text(part, depth)
+        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |subschema| {
+            schema_text(subschema, depth)
         })?,
         "else" => format!("otherwise {}", constraint_text(value, depth)?),
         "if" => format!("if {}", schema_text(value, depth)),
         "not" => format!("not {}", schema_text(value, depth)),
         "oneOf" => {
-            let parts = join_listed(value.as_array()?.iter(), "; ", |part| {
-                schema_text(part, depth)
+            let subschemas = join_listed(value.as_array()?.iter(), "; ", |subschema| {
+                schema_text(subschema, depth)
             })?;
-            format!("exactly one of: {parts}")
+            format!("exactly one of: {subschemas}")
         }
         "then" => format!("then {}", constraint_text(value, depth)?),
         _ => return None,
@@ -185,11 +187,11 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
 fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     if let Some(Value::Object(properties)) = members.keyword("properties") {
-        for (name, part) in properties.iter().take(MAX_LISTED) {
+        for (name, subschema) in properties.iter().take(MAX_LISTED) {
             let name = truncated(name, MAX_PART_CHARS);
-            let fixed = part.keyword("const").is_some() || part.keyword("enum").is_some();
+            let fixed = subschema.keyword("const").is_some() || subschema.keyword("enum").is_some();
             names.push(match (fixed, typed) {
-                (true, _) | (_, false) => format!("`{name}` {}", schema_text(part, depth)),
+                (true, _) | (_, false) => format!("`{name}` {}", schema_text(subschema, depth)),
                 _ => format!("`{name}`"),
             });
         }
@@ -217,9 +219,11 @@ fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> O
 fn items_text(value: &Value, depth: usize) -> Option<String> {
     match value {
         Value::Bool(false) => Some("no items".to_owned()),
-        Value::Array(parts) => {
-            let parts = join_listed(parts.iter(), ", ", |part| schema_text(part, depth))?;
-            Some(format!("the items are, in order: {parts}"))
+        Value::Array(subschemas) => {
+            let subschemas = join_listed(subschemas.iter(), ", ", |subschema| {
+                schema_text(subschema, depth)
+            })?;
+            Some(format!("the items are, in order: {subschemas}"))
         }
         _ => Some(format!("each item is {}", constraint_text(value, depth)?)),
     }

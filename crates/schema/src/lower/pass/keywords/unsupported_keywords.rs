@@ -10,40 +10,40 @@ use crate::lower::{
     SchemaCursor, Severity, SubschemaShape, append_to_description, subschema_shape,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    draft.visit_top_down(|schema, spot| {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    state.visit_top_down(|schema, cursor| {
         if let Value::Object(members) = schema {
-            drop_unsupported(members, spot);
+            drop_unsupported(members, cursor);
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
     Ok(())
 }
 
 /// Gives up whatever the dialect does not read of one schema.
-pub(crate) fn drop_unsupported(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    let rules = spot.rules;
+pub(crate) fn drop_unsupported(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+    let rules = cursor.rules;
     let takes = |keyword: &str| keyword == LIFT_KEYWORD || rules.allows_keyword(keyword);
-    drop_keywords(members, &takes, spot);
+    drop_keywords(members, &takes, cursor);
 }
 
 /// Gives up the keywords with schemas in them that are not read, before those schemas are given another form.
 pub(crate) fn drop_unsupported_subschemas(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
-    let rules = spot.rules;
+    let rules = cursor.rules;
     let takes = |keyword: &str| {
         matches!(subschema_shape(keyword), SubschemaShape::NotASchema)
             || rules.allows_keyword(keyword)
     };
-    drop_keywords(members, &takes, spot);
+    drop_keywords(members, &takes, cursor);
 }
 
 fn drop_keywords(
     members: &mut Map<String, Value>,
     takes: &impl Fn(&str) -> bool,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     if members.keys().all(|keyword| takes(keyword)) {
         return;
@@ -52,14 +52,14 @@ fn drop_keywords(
     drop_and_describe(
         members,
         |keyword| takes(keyword) && !misled.contains(&keyword),
-        spot,
+        cursor,
     );
 }
 
 fn drop_and_describe(
     members: &mut Map<String, Value>,
     takes: impl Fn(&str) -> bool,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     let map = !members.has_keyword("properties") && !members.has_keyword("patternProperties");
     let tuple = members.has_keyword("prefixItems");
@@ -76,11 +76,11 @@ fn drop_and_describe(
     for (keyword, value) in gone {
         let spilled = match keyword.as_str() {
             "format" => {
-                formats::move_format_to_description(members, &value, spot);
+                formats::move_format_to_description(members, &value, cursor);
                 continue;
             }
             "additionalProperties" | "unevaluatedProperties" if value == false => {
-                spot.report_opened_object(&keyword);
+                cursor.report_opened_object(&keyword);
                 continue;
             }
             "additionalProperties" if map && value.is_object() => {
@@ -93,7 +93,7 @@ fn drop_and_describe(
             said.push_str(if said.is_empty() { "" } else { "; " });
             said.push_str(words);
         }
-        spot.report_loss(&keyword, Severity::Wider, spilled);
+        cursor.report_loss(&keyword, Severity::Wider, spilled);
     }
     if !said.is_empty() {
         append_to_description(members, &said);
@@ -166,12 +166,12 @@ pub(crate) fn constrains(keyword: &str, value: &Value) -> bool {
         | "unevaluatedItems"
         | "unevaluatedProperties" => !vacuous(value),
         "allOf" | "items" | "prefixItems" => match value {
-            Value::Array(parts) => !parts.iter().all(vacuous),
+            Value::Array(subschemas) => !subschemas.iter().all(vacuous),
             one => !vacuous(one),
         },
         "dependentSchemas" | "patternProperties" | "properties" => !value
             .as_object()
-            .is_some_and(|parts| parts.values().all(vacuous)),
+            .is_some_and(|subschemas| subschemas.values().all(vacuous)),
         "dependentRequired" => value.as_object().is_none_or(|names| !names.is_empty()),
         "required" => value.as_array().is_none_or(|names| !names.is_empty()),
         _ => true,

@@ -21,18 +21,18 @@ use crate::lower::{
 const MAX_COPIES: usize = 64;
 
 /// For dialects that can only express declared properties: gives a form to everything else.
-pub(crate) fn require_declared_properties(draft: &mut LoweringState) -> Result<(), LowerError> {
-    draft.visit_top_down(|schema, spot| {
+pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(), LowerError> {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
         if members.has_keyword("anyOf") {
-            rewrite_union(members, spot);
+            rewrite_union(members, cursor);
         } else {
-            rewrite_schema(members, spot, SiblingTypes::default());
+            rewrite_schema(members, cursor, SiblingTypes::default());
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&[
+    state.note_added_keywords(KeywordSet::from_keywords(&[
         "additionalProperties",
         "enum",
         "items",
@@ -43,8 +43,8 @@ pub(crate) fn require_declared_properties(draft: &mut LoweringState) -> Result<(
 }
 
 /// For strict modes: every object is closed and names its properties, if only to say that there are none.
-pub(crate) fn close_objects(draft: &mut LoweringState) -> Result<(), LowerError> {
-    draft.visit_top_down(|schema, spot| {
+pub(crate) fn close_objects(state: &mut LoweringState) -> Result<(), LowerError> {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -57,15 +57,15 @@ pub(crate) fn close_objects(draft: &mut LoweringState) -> Result<(), LowerError>
         let closed = Value::Bool(false);
         if members.keyword("additionalProperties") != Some(&closed) {
             members.set_keyword("additionalProperties", closed);
-            spot.report_loss("additionalProperties", Severity::Narrower, None);
+            cursor.report_loss("additionalProperties", Severity::Narrower, None);
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
     Ok(())
 }
 
 /// The branches are given their forms together: two of them must not look alike.
-fn rewrite_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn rewrite_union(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return;
     };
@@ -76,7 +76,7 @@ fn rewrite_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) 
         if let Value::Object(branch) = branch {
             rewrite_schema(
                 branch,
-                &mut spot.child("anyOf", PathSegment::Index(at)),
+                &mut cursor.child("anyOf", PathSegment::Index(at)),
                 siblings,
             );
         }
@@ -87,22 +87,22 @@ fn rewrite_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) 
 
 fn rewrite_schema(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     siblings: SiblingTypes,
 ) {
     match single_type(members) {
         Some("object") => {
-            rewrite_object(members, spot, siblings);
-            drop_unsupported_subschemas(members, spot);
+            rewrite_object(members, cursor, siblings);
+            drop_unsupported_subschemas(members, cursor);
         }
         Some("array") => {
             // Its items may be given another form, in which no listed value would fit.
-            enums::move_enum_to_description(members, spot);
-            drop_unsupported_subschemas(members, spot);
+            enums::move_enum_to_description(members, cursor);
+            drop_unsupported_subschemas(members, cursor);
         }
-        None if !spot.path.is_root() && !members.has_keyword("$ref") => {
+        None if !cursor.path.is_root() && !members.has_keyword("$ref") => {
             // What is left of a contradiction has no type either.
-            drop_unsupported(members, spot);
+            drop_unsupported(members, cursor);
             if has_no_assertions(members) {
                 json_text::replace_by_json_text(members, "any value, as JSON text");
             }
@@ -132,18 +132,18 @@ impl AdditionalProperties {
 
 fn rewrite_object(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     siblings: SiblingTypes,
 ) {
-    enums::move_enum_to_description(members, spot);
-    let closes = spot.rules.allows_keyword("additionalProperties");
+    enums::move_enum_to_description(members, cursor);
+    let closes = cursor.rules.allows_keyword("additionalProperties");
     let rest = AdditionalProperties::of(members);
-    let missing = undeclared_required(members, spot);
-    if declares_none(members) && !spot.path.is_root() {
+    let missing = undeclared_required(members, cursor);
+    if declares_none(members) && !cursor.path.is_root() {
         // Where objects stay open, declaring what is required is all it takes.
         let declarable = !closes && rest == AdditionalProperties::Allowed && !missing.is_empty();
         if !declarable {
-            return rewrite_undeclared(members, spot, &rest, siblings);
+            return rewrite_undeclared(members, cursor, &rest, siblings);
         }
     }
     if !missing.is_empty() {
@@ -156,7 +156,7 @@ fn rewrite_object(
         let words = "no further properties";
         members.set_keyword("additionalProperties", Value::Bool(false));
         append_to_description(members, words);
-        spot.report_loss(
+        cursor.report_loss(
             "additionalProperties",
             Severity::Narrower,
             Some(words.to_owned()),
@@ -172,7 +172,7 @@ fn declares_none(members: &Map<String, Value>) -> bool {
 /// What is required but not declared, with the schema that it has to follow.
 fn undeclared_required(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) -> Vec<(String, Value)> {
     let Some(Value::Array(required)) = members.keyword("required") else {
         return Vec::new();
@@ -192,12 +192,12 @@ fn undeclared_required(
                 .filter(|name| name.as_str().is_some_and(is_declared));
             let possible = possible.cloned().collect();
             members.set_keyword("required", possible);
-            spot.report_loss("required", Severity::Wider, None);
+            cursor.report_loss("required", Severity::Wider, None);
             return Vec::new();
         }
         Some(rule @ Value::Object(_)) if missing.len() <= MAX_COPIES => rule,
         Some(Value::Object(_)) => {
-            spot.report_loss("additionalProperties", Severity::Wider, None);
+            cursor.report_loss("additionalProperties", Severity::Wider, None);
             &json!({})
         }
         _ => &json!({}),

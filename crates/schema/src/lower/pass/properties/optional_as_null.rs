@@ -10,20 +10,20 @@ use crate::lower::{
     PathSegment, SchemaCursor, Severity, add_lift_mark,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    draft.visit_top_down(|schema, spot| {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
         if single_type(members) == Some("object") {
-            require_all(members, spot);
+            require_all(members, cursor);
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE));
+    state.note_added_keywords(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE));
     Ok(())
 }
 
-fn require_all(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let mut required = match members.keyword_mut("required") {
         Some(Value::Array(names)) => std::mem::take(names),
         _ => Vec::new(),
@@ -31,12 +31,15 @@ fn require_all(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     let Some(Value::Object(properties)) = members.keyword_mut("properties") else {
         return;
     };
-    for (name, part) in properties.iter_mut() {
+    for (name, subschema) in properties.iter_mut() {
         if required.iter().any(|other| other == name) {
             continue;
         }
-        if let Value::Object(part) = part {
-            allow_null_for_absent(part, &mut spot.child("properties", PathSegment::Name(name)));
+        if let Value::Object(subschema) = subschema {
+            allow_null_for_absent(
+                subschema,
+                &mut cursor.child("properties", PathSegment::Name(name)),
+            );
         }
     }
     let names = properties.keys().map(|name| {
@@ -48,28 +51,31 @@ fn require_all(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
 }
 
 /// Lets a property that is to be required be null, for leaving it out.
-pub(crate) fn allow_null_for_absent(part: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    if admits_null(part) {
+pub(crate) fn allow_null_for_absent(
+    subschema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    if admits_null(subschema) {
         // Its own null and the one for leaving it out are the same from now on.
-        spot.report_loss("null", Severity::Note, None);
-    } else if let Some(Value::Array(branches)) = part.keyword_mut("anyOf") {
+        cursor.report_loss("null", Severity::Note, None);
+    } else if let Some(Value::Array(branches)) = subschema.keyword_mut("anyOf") {
         branches.push(null_schema());
     } else {
         // The description, the branches and a mark.
-        let mut inner = std::mem::replace(part, Map::with_capacity(3));
+        let mut inner = std::mem::replace(subschema, Map::with_capacity(3));
         if let Some((keyword, told)) = inner.shift_remove_entry("description") {
-            part.insert(keyword, told);
+            subschema.insert(keyword, told);
         }
         if let Some(Value::Object(marks)) = inner.keyword_mut(LIFT_KEYWORD)
             && let Some(name) = marks.remove_keyword("name")
         {
             let own = Map::from_iter([("name".to_owned(), name)]);
-            part.set_keyword(LIFT_KEYWORD, Value::Object(own));
+            subschema.set_keyword(LIFT_KEYWORD, Value::Object(own));
         }
         let branches = vec![Value::Object(inner), null_schema()];
-        part.set_keyword("anyOf", Value::Array(branches));
+        subschema.set_keyword("anyOf", Value::Array(branches));
     }
-    add_lift_mark(part, LiftMark::NullMeansAbsent);
+    add_lift_mark(subschema, LiftMark::NullMeansAbsent);
 }
 
 fn null_schema() -> Value {

@@ -9,11 +9,11 @@ use crate::lower::{
     KeywordLookup, LiftMark, LowerError, LoweringState, add_lift_mark, append_to_description,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let Some(rule) = draft.rules.parameter_name_rule else {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let Some(rule) = state.rules.parameter_name_rule else {
         return Ok(());
     };
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -46,17 +46,17 @@ fn rename_properties(
         next_suffix: HashMap::new(),
     };
     let mut renamed = HashMap::new();
-    for (name, mut part) in std::mem::take(properties) {
+    for (name, mut subschema) in std::mem::take(properties) {
         if rule.is_valid(&name) {
-            properties.insert(name, part);
+            properties.insert(name, subschema);
             continue;
         }
         let wire = names.claim_unique(&name, rule);
-        if let Value::Object(part) = &mut part {
-            append_to_description(part, &format!("named {}", Value::from(name.as_str())));
-            add_lift_mark(part, LiftMark::CanonicalName(name.clone()));
+        if let Value::Object(subschema) = &mut subschema {
+            append_to_description(subschema, &format!("named {}", Value::from(name.as_str())));
+            add_lift_mark(subschema, LiftMark::CanonicalName(name.clone()));
         }
-        properties.insert(wire.clone(), part);
+        properties.insert(wire.clone(), subschema);
         renamed.insert(name, wire);
     }
     renamed

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    draft.visit_top_down(|schema, _| {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    state.visit_top_down(|schema, _| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -18,6 +18,6 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             members.set_keyword("propertyOrdering", names);
         }
     });
-    draft.note_added_keywords(KeywordSet::OTHER_KEYWORD);
+    state.note_added_keywords(KeywordSet::OTHER_KEYWORD);
     Ok(())
 }

@@ -180,12 +180,13 @@ impl<'s> RefIndex<'s> {
         steps: &mut usize,
     ) -> Option<Vec<ResolvedSchema<'s>>> {
         let mut found = Vec::new();
-        visit_schemas(place, &mut |part| {
+        visit_schemas(place, &mut |subschema| {
             *steps += 1;
             for keyword in ["$ref", "$dynamicRef"] {
-                let reference = part.schema.keyword(keyword).and_then(Value::as_str);
-                found
-                    .extend(reference.and_then(|reference| self.resolve(part, reference, keyword)));
+                let reference = subschema.schema.keyword(keyword).and_then(Value::as_str);
+                found.extend(
+                    reference.and_then(|reference| self.resolve(subschema, reference, keyword)),
+                );
             }
         });
         (*steps <= MAX_STEPS).then_some(found)
@@ -240,15 +241,15 @@ fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSch
             (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
                 visit_schemas(place.with_schema(value), note)
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                parts
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                subschemas
                     .iter()
-                    .for_each(|part| visit_schemas(place.with_schema(part), note));
+                    .for_each(|subschema| visit_schemas(place.with_schema(subschema), note));
             }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                parts
+            (SubschemaShape::Map, Value::Object(subschemas)) => {
+                subschemas
                     .values()
-                    .for_each(|part| visit_schemas(place.with_schema(part), note));
+                    .for_each(|subschema| visit_schemas(place.with_schema(subschema), note));
             }
             _ => {}
         }

@@ -76,9 +76,9 @@ fn what_admits_no_object_is_impossible() {
         json!({"$ref": "#/$defs/word", "$defs": {"word": {"type": "string"}}}),
         json!({"allOf": [{"type": "string"}]}),
     ] {
-        let mut draft = LoweringState::new(&before, Dialect::OPENAI).unwrap();
-        let verdict = require_single_object(&mut draft);
-        assert!(verdict.is_err() || !draft.finish().1.is_empty(), "{before}");
+        let mut state = LoweringState::new(&before, Dialect::OPENAI).unwrap();
+        let verdict = require_single_object(&mut state);
+        assert!(verdict.is_err() || !state.finish().1.is_empty(), "{before}");
     }
     assert_eq!(
         pass_error(
@@ -260,13 +260,13 @@ fn what_only_a_whole_schema_can_say_is_described() {
 
 #[test]
 fn what_the_root_tells_can_move_to_the_tool() {
-    let mut draft = LoweringState::new(
+    let mut state = LoweringState::new(
         &json!({"type": "object", "description": "Give a or b.", "properties": {"a": {"description": "A."}}}),
         Dialect::OLLAMA,
     )
     .unwrap();
-    move_annotations_out(&mut draft).unwrap();
-    let (after, losses, remark) = draft.finish();
+    move_annotations_out(&mut state).unwrap();
+    let (after, losses, remark) = state.finish();
     assert_eq!(
         after,
         json!({"type": "object", "properties": {"a": {"description": "A."}}})

@@ -24,8 +24,13 @@ fn admits(schema: &Schema, value: &Value) -> bool {
 }
 
 /// Sends canonical values there and back, and foreign ones back only; returns whether nothing at all was lost.
-fn assert_round_trip(dialect: Dialect, part: &Value, values: &[Value], sent: &[Value]) -> bool {
-    let schema = json!({"type": "object", "properties": {"v": part}, "required": ["v"], "additionalProperties": false});
+fn assert_round_trip(
+    dialect: Dialect,
+    subschema: &Value,
+    values: &[Value],
+    sent: &[Value],
+) -> bool {
+    let schema = json!({"type": "object", "properties": {"v": subschema}, "required": ["v"], "additionalProperties": false});
     let canonical = Schema::check(schema).unwrap();
     let lowered = canonical.lower(dialect).unwrap();
     let reported = |severity| {
@@ -40,7 +45,7 @@ fn assert_round_trip(dialect: Dialect, part: &Value, values: &[Value], sent: &[V
     let meaning = Schema::check(meaning).unwrap();
     let story = || {
         format!(
-            "{dialect}: {part}\n→ {}\n{:?}",
+            "{dialect}: {subschema}\n→ {}\n{:?}",
             lowered.text(),
             lowered.losses()
         )
@@ -113,7 +118,7 @@ fn what_is_reported_lossless_is() {
         json!([{"key": "k", "value": "1"}]),
         json!([{"key": "k"}]),
     ];
-    let closed = |part: Value| json!({"type": "object", "properties": {"a": part}, "additionalProperties": false});
+    let closed = |subschema: Value| json!({"type": "object", "properties": {"a": subschema}, "additionalProperties": false});
     let rows = [
         (
             json!({}),
@@ -157,15 +162,15 @@ fn what_is_reported_lossless_is() {
             vec![json!(null), json!({"a": "1"})],
         ),
     ];
-    for (part, values) in &rows {
+    for (subschema, values) in &rows {
         for dialect in [Dialect::OPENAI_STRICT, Dialect::DEEPSEEK_STRICT] {
             assert!(
-                assert_round_trip(dialect, part, values, &sent),
-                "{dialect}: {part}"
+                assert_round_trip(dialect, subschema, values, &sent),
+                "{dialect}: {subschema}"
             );
         }
         for dialect in Dialect::ALL {
-            assert_round_trip(dialect, part, values, &sent);
+            assert_round_trip(dialect, subschema, values, &sent);
         }
     }
 }
@@ -214,16 +219,16 @@ fn what_is_reported_wider_loses_no_value() {
             vec![json!({"a": 1})],
         ),
     ];
-    for (part, values) in &rows {
+    for (subschema, values) in &rows {
         for dialect in Dialect::ALL {
-            assert_round_trip(dialect, part, values, &[]);
-            let canonical = Schema::check(json!({"properties": {"v": part}})).unwrap();
+            assert_round_trip(dialect, subschema, values, &[]);
+            let canonical = Schema::check(json!({"properties": {"v": subschema}})).unwrap();
             for value in values {
                 let lowered = canonical.lower(dialect).unwrap();
                 let mut there = json!({"v": value});
                 lowered.lower_arguments(&mut there);
                 lowered.lift_arguments(&mut there);
-                assert_eq!(there, json!({"v": value}), "{dialect}: {part}");
+                assert_eq!(there, json!({"v": value}), "{dialect}: {subschema}");
             }
         }
     }

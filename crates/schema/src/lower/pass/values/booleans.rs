@@ -4,29 +4,29 @@ use serde_json::{Map, Value, json};
 
 use crate::lower::{KeywordSet, LowerError, LoweringState, SubschemaShape, subschema_shape};
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::BOOLEAN_SCHEMA) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any(KeywordSet::BOOLEAN_SCHEMA) {
         return Ok(());
     }
-    match draft.schema {
-        Value::Bool(true) => draft.schema = always_schema(),
+    match state.schema {
+        Value::Bool(true) => state.schema = always_schema(),
         Value::Bool(false) => return Err(never_valid_error()),
         _ => {}
     }
     let mut noted = BooleanUsage::default();
-    draft.visit_top_down(|schema, _| {
+    state.visit_top_down(|schema, _| {
         if let Value::Object(members) = schema {
             expand_booleans(members, &mut noted);
         }
     });
     if noted.has_droppable_true {
-        draft.visit_top_down(|schema, _| {
+        state.visit_top_down(|schema, _| {
             if let Value::Object(members) = schema {
                 members.retain(|keyword, value| !(noted.can_drop_true(keyword) && is_empty(value)));
             }
         });
     }
-    draft.note_added_keywords(KeywordSet::from_keywords(&["not"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["not"]));
     Ok(())
 }
 

@@ -26,16 +26,16 @@ const BOUND_KEYWORDS: [&str; 11] = [
 ];
 
 /// Bounds of integers become inclusive and whole; bounds that bind nothing go.
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&BOUND_KEYWORDS) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&BOUND_KEYWORDS) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
         match single_type(members) {
-            Some("integer") => normalise_integer_bounds(members, spot),
+            Some("integer") => normalise_integer_bounds(members, cursor),
             Some("string") => {
                 remove_if(members, "minLength", is_zero);
                 normalise_count(members, "minLength");
@@ -55,7 +55,7 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             _ => {}
         }
     });
-    draft.note_added_keywords(KeywordSet::from_keywords(&["maximum", "minimum"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["maximum", "minimum"]));
     Ok(())
 }
 
@@ -72,11 +72,11 @@ fn normalise_count(members: &mut Map<String, Value>, keyword: &str) {
 }
 
 /// For dialects whose `minItems` is 0 or 1.
-pub(crate) fn limit_min_items_to_one(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["minItems"]) {
+pub(crate) fn limit_min_items_to_one(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["minItems"]) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -87,22 +87,22 @@ pub(crate) fn limit_min_items_to_one(draft: &mut LoweringState) -> Result<(), Lo
             && let Some(value) = members.set_keyword("minItems", Value::from(1))
             && let Some(words) = describe_keyword("minItems", &value)
         {
-            spot.move_to_description(members, "minItems", words);
+            cursor.move_to_description(members, "minItems", words);
         }
     });
     Ok(())
 }
 
-fn normalise_integer_bounds(members: &mut Map<String, Value>, spot: &SchemaCursor<'_>) {
+fn normalise_integer_bounds(members: &mut Map<String, Value>, cursor: &SchemaCursor<'_>) {
     // Greater than 2.5 and greater than 2 both mean at least 3.
     let above = |value: &Value| round_to_integer(value, f64::floor)?.checked_add(1);
     let below = |value: &Value| round_to_integer(value, f64::ceil)?.checked_sub(1);
-    if !spot.rules.allows_keyword("exclusiveMinimum") {
+    if !cursor.rules.allows_keyword("exclusiveMinimum") {
         make_inclusive(members, "exclusiveMinimum", "minimum", above, |old, new| {
             old < new
         });
     }
-    if !spot.rules.allows_keyword("exclusiveMaximum") {
+    if !cursor.rules.allows_keyword("exclusiveMaximum") {
         make_inclusive(members, "exclusiveMaximum", "maximum", below, |old, new| {
             old > new
         });

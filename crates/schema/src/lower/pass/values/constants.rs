@@ -15,12 +15,12 @@ use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, Lowe
 /// Fewer values are compared each with each.
 const MAX_PAIRWISE_VALUES: usize = 16;
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["const", "enum"]) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["const", "enum"]) {
         return Ok(());
     }
     let mut possible = true;
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -28,10 +28,10 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
         if keywords.any(|keyword| keyword == "const" || keyword == "enum")
             && !simplify_enum(members)
         {
-            possible &= !spot.path.is_root();
+            possible &= !cursor.path.is_root();
         }
     });
-    draft.note_added_keywords(
+    state.note_added_keywords(
         KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])),
     );
     if possible {

@@ -13,46 +13,50 @@ use crate::lower::{
 };
 use crate::{Schema, Tape};
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let only_strings = match draft.rules.enum_values {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let only_strings = match state.rules.enum_values {
         EnumValues::Any => return Ok(()),
         EnumValues::Primitives => false,
         EnumValues::StringsOnly => true,
     };
-    if !draft.contains_any_keyword(&["enum"]) {
+    if !state.contains_any_keyword(&["enum"]) {
         return Ok(());
     }
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
         if members.has_keyword("enum") {
-            rewrite_enum(members, only_strings, spot);
+            rewrite_enum(members, only_strings, cursor);
         } else if only_strings && let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
-            rewrite_union_enums(branches, spot);
+            rewrite_union_enums(branches, cursor);
         }
     });
     Ok(())
 }
 
-fn rewrite_enum(members: &mut Map<String, Value>, only_strings: bool, spot: &mut SchemaCursor<'_>) {
+fn rewrite_enum(
+    members: &mut Map<String, Value>,
+    only_strings: bool,
+    cursor: &mut SchemaCursor<'_>,
+) {
     match single_type(members) {
-        Some("array" | "object") => move_enum_to_description(members, spot),
+        Some("array" | "object") => move_enum_to_description(members, cursor),
         Some("boolean" | "integer" | "number") if only_strings => {
-            enum_to_strings(members, &UsedStrings::default(), spot);
+            enum_to_strings(members, &UsedStrings::default(), cursor);
         }
         Some("null") if only_strings => {
             members.remove_keyword("enum");
         }
         Some("string") if only_strings && has_empty_string(members) => {
-            move_enum_to_description(members, spot)
+            move_enum_to_description(members, cursor)
         }
         _ => {}
     }
 }
 
 /// In a union a text must stand for one value only.
-fn rewrite_union_enums(branches: &mut [Value], spot: &mut SchemaCursor<'_>) {
+fn rewrite_union_enums(branches: &mut [Value], cursor: &mut SchemaCursor<'_>) {
     let mut texts = UsedStrings::default();
     let strings = |members: &&Map<String, Value>| single_type(members) == Some("string");
     for branch in branches.iter().filter_map(Value::as_object).filter(strings) {
@@ -66,7 +70,7 @@ fn rewrite_union_enums(branches: &mut [Value], spot: &mut SchemaCursor<'_>) {
             enum_to_strings(
                 members,
                 &texts,
-                &mut spot.child("anyOf", PathSegment::Index(at)),
+                &mut cursor.child("anyOf", PathSegment::Index(at)),
             );
             texts.add(members);
         }
@@ -103,7 +107,7 @@ impl UsedStrings {
 fn enum_to_strings(
     members: &mut Map<String, Value>,
     taken: &UsedStrings,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     let Some((values, texts)) = admitted_values(members) else {
         return;
@@ -114,7 +118,7 @@ fn enum_to_strings(
     }
     let ambiguous = texts.iter().any(|text| taken.contains(text));
     if ambiguous || texts.is_empty() {
-        return move_enum_to_description(members, spot);
+        return move_enum_to_description(members, cursor);
     }
     members.retain(|keyword, _| is_annotation(keyword));
     members.set_keyword("type", json!("string"));
@@ -159,9 +163,9 @@ fn has_empty_string(members: &Map<String, Value>) -> bool {
 /// Tells an enum in words instead.
 pub(crate) fn move_enum_to_description(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     if let Some(Value::Array(values)) = members.remove_keyword("enum") {
-        spot.move_to_description(members, "enum", describe_enum(&values));
+        cursor.move_to_description(members, "enum", describe_enum(&values));
     }
 }

@@ -8,13 +8,13 @@ use crate::lower::{
     append_to_description,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any_keyword(&["format", "pattern"]) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any_keyword(&["format", "pattern"]) {
         return Ok(());
     }
-    let rules = draft.rules;
+    let rules = state.rules;
     let reads_patterns = rules.keywords.is_some() && rules.allows_keyword("pattern");
-    draft.visit_top_down(|schema, spot| {
+    state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
             return;
         };
@@ -23,7 +23,7 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             && !is_supported(members, known)
             && let Some(format) = members.remove_keyword("format")
         {
-            move_format_to_description(members, &format, spot);
+            move_format_to_description(members, &format, cursor);
         }
         if reads_patterns
             && let Some(Value::String(pattern)) = members.keyword("pattern")
@@ -31,7 +31,7 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
             && let Some(pattern) = members.remove_keyword("pattern")
             && let Some(words) = describe_keyword("pattern", &pattern)
         {
-            spot.move_to_description(members, "pattern", words);
+            cursor.move_to_description(members, "pattern", words);
         }
     });
     Ok(())
@@ -56,7 +56,7 @@ fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
 pub(crate) fn move_format_to_description(
     schema: &mut Map<String, Value>,
     format: &Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     let Some(name) = format.as_str() else {
         return;
@@ -69,10 +69,10 @@ pub(crate) fn move_format_to_description(
         return;
     };
     if is_validated_format(name) {
-        spot.move_to_description(schema, "format", words);
+        cursor.move_to_description(schema, "format", words);
     } else {
         append_to_description(schema, &words);
-        spot.report_loss("format", Severity::Note, Some(words));
+        cursor.report_loss("format", Severity::Note, Some(words));
     }
 }
 

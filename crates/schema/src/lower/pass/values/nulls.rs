@@ -10,18 +10,18 @@ use crate::lower::{
     PathSegment, SchemaCursor, Severity, add_lift_mark, append_to_description,
 };
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    if !draft.contains_any(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE)) {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    if !state.contains_any(KeywordSet::from_keywords(&["anyOf"]).union(KeywordSet::NULL_TYPE)) {
         return Ok(());
     }
-    match draft.rules.null_style {
-        NullStyle::TypeList => draft.visit_top_down(|schema, _| {
+    match state.rules.null_style {
+        NullStyle::TypeList => state.visit_top_down(|schema, _| {
             if let Value::Object(members) = schema {
                 null_to_type_list(members);
             }
         }),
         NullStyle::AnyOfBranch => {}
-        NullStyle::NullableKeyword => draft.visit_top_down(|schema, _| {
+        NullStyle::NullableKeyword => state.visit_top_down(|schema, _| {
             let Value::Object(members) = schema else {
                 return;
             };
@@ -32,9 +32,9 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
                 null_to_string(members);
             }
         }),
-        NullStyle::Unsupported => draft.visit_top_down(remove_null),
+        NullStyle::Unsupported => state.visit_top_down(remove_null),
     }
-    draft.note_added_keywords(KeywordSet::from_keywords(&["enum", "nullable"]));
+    state.note_added_keywords(KeywordSet::from_keywords(&["enum", "nullable"]));
     Ok(())
 }
 
@@ -97,12 +97,12 @@ fn null_to_string(members: &mut Map<String, Value>) {
 }
 
 /// Nothing can be null: a property is left out instead, if it may be.
-fn remove_null(schema: &mut Value, spot: &mut SchemaCursor<'_>) {
+fn remove_null(schema: &mut Value, cursor: &mut SchemaCursor<'_>) {
     let Value::Object(members) = schema else {
         return;
     };
     if take_null_branch(members).is_some() {
-        spot.report_loss("null", Severity::Narrower, None);
+        cursor.report_loss("null", Severity::Narrower, None);
     } else if single_type(members) == Some("null") {
         null_to_string(members);
     }
@@ -112,14 +112,14 @@ fn remove_null(schema: &mut Value, spot: &mut SchemaCursor<'_>) {
     let required = members.keyword("required").cloned().unwrap_or_default();
     let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
     if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
-        for (name, part) in properties {
-            if let Value::Object(part) = part
+        for (name, subschema) in properties {
+            if let Value::Object(subschema) = subschema
                 && !required.iter().any(|other| other == name)
-                && take_null_branch(part).is_some()
+                && take_null_branch(subschema).is_some()
             {
-                add_lift_mark(part, LiftMark::OmitNull);
-                let mut spot = spot.child("properties", PathSegment::Name(name));
-                spot.report_loss("null", Severity::Note, None);
+                add_lift_mark(subschema, LiftMark::OmitNull);
+                let mut cursor = cursor.child("properties", PathSegment::Name(name));
+                cursor.report_loss("null", Severity::Note, None);
             }
         }
     }

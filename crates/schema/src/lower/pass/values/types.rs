@@ -21,10 +21,10 @@ struct RefExpansionBudget<'d> {
     remaining: usize,
 }
 
-pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
-    let definitions = match draft.schema.keyword("$defs") {
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let definitions = match state.schema.keyword("$defs") {
         // A copy of how they are now, but only where one may be opened.
-        Some(definitions) if has_constrained_union(&draft.schema) => definitions.clone(),
+        Some(definitions) if has_constrained_union(&state.schema) => definitions.clone(),
         Some(_) | None => Value::Null,
     };
     let mut opening = RefExpansionBudget {
@@ -32,28 +32,28 @@ pub(crate) fn run(draft: &mut LoweringState) -> Result<(), LowerError> {
         depth: 0,
         remaining: MAX_REF_EXPANSIONS.1,
     };
-    draft.visit_bottom_up(|schema, spot| {
+    state.visit_bottom_up(|schema, cursor| {
         if let Value::Object(members) = schema {
-            normalise_schema(members, spot, &mut opening);
+            normalise_schema(members, cursor, &mut opening);
         }
     });
-    draft.check_size()
+    state.check_size()
 }
 
 /// Brings one schema, whose parts are in normal form, into it.
 fn normalise_schema(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
     if schema.has_keyword("anyOf") {
-        normalise_union(schema, spot, opening);
+        normalise_union(schema, cursor, opening);
     } else if !schema.has_keyword("$ref") {
-        split_types(schema, spot);
+        split_types(schema, cursor);
     }
 }
 
-fn split_types(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let named = match schema.keyword("type") {
         // The usual case.
         Some(Value::String(kind)) => match known_type(kind) {
@@ -66,7 +66,7 @@ fn split_types(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
             .map(str::to_owned)
             .collect(),
         _ if has_no_assertions(schema) => return,
-        _ => infer_types(schema, spot),
+        _ => infer_types(schema, cursor),
     };
     let mut names: Vec<String> = named;
     if names.is_empty() {
@@ -98,7 +98,7 @@ fn split_types(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
             (!empty).then_some(Value::Object(branch))
         })
         .collect();
-    set_branches(schema, branches, spot);
+    set_branches(schema, branches, cursor);
 }
 
 fn known_type(kind: &str) -> Option<&'static str> {
@@ -109,7 +109,7 @@ fn known_type(kind: &str) -> Option<&'static str> {
 }
 
 /// The types that keywords speak about, when none is named: those of other types are given up.
-fn infer_types(schema: &Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<String> {
+fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for keyword in schema.keys() {
         for name in type_names(applies_to(keyword)) {
@@ -121,7 +121,7 @@ fn infer_types(schema: &Map<String, Value>, spot: &mut SchemaCursor<'_>) -> Vec<
     if names.is_empty() {
         return Vec::new();
     }
-    spot.report_loss("type", Severity::Narrower, None);
+    cursor.report_loss("type", Severity::Narrower, None);
     names.into_iter().map(str::to_owned).collect()
 }
 
@@ -164,7 +164,7 @@ fn matches_type(value: &Value, kind: &str) -> bool {
 
 fn normalise_union(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
     let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
@@ -175,7 +175,7 @@ fn normalise_union(
     if branches.iter().any(vacuous) || branches.is_empty() {
         // One alternative admits everything, and so does the whole.
         schema.extend(said);
-        return normalise_schema(schema, spot, opening);
+        return normalise_schema(schema, cursor, opening);
     }
     let mut all = Vec::new();
     for branch in branches {
@@ -189,13 +189,13 @@ fn normalise_union(
                 continue;
             }
             opening.depth += 1;
-            normalise_deep(&mut branch, spot, opening);
+            normalise_deep(&mut branch, cursor, opening);
             opening.depth -= 1;
-            report_conflicts(merge.conflicts, &mut branch, spot);
+            report_conflicts(merge.conflicts, &mut branch, cursor);
         }
         flatten_branch(branch, &mut all);
     }
-    set_branches(schema, all, spot);
+    set_branches(schema, all, cursor);
 }
 
 impl<'d> RefExpansionBudget<'d> {
@@ -217,12 +217,12 @@ impl<'d> RefExpansionBudget<'d> {
 fn report_conflicts(
     conflicts: Vec<Conflict>,
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     for Conflict { keyword, value } in conflicts {
         match describe_keyword(&keyword, &value) {
-            Some(words) => spot.move_to_description(schema, &keyword, words),
-            None => spot.report_loss(&keyword, Severity::Wider, None),
+            Some(words) => cursor.move_to_description(schema, &keyword, words),
+            None => cursor.report_loss(&keyword, Severity::Wider, None),
         }
     }
 }
@@ -230,14 +230,14 @@ fn report_conflicts(
 /// Merging may have brought types together anywhere below.
 fn normalise_deep(
     schema: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
     let mut whole = Value::Object(std::mem::take(schema));
-    crate::lower::visit_bottom_up(&mut whole, spot, &mut |part, spot| {
-        if let Value::Object(members) = part {
-            remove_unsatisfiable_properties(members, spot);
-            normalise_schema(members, spot, opening);
+    crate::lower::visit_bottom_up(&mut whole, cursor, &mut |subschema, cursor| {
+        if let Value::Object(members) = subschema {
+            remove_unsatisfiable_properties(members, cursor);
+            normalise_schema(members, cursor, opening);
         }
     });
     if let Value::Object(members) = whole {
@@ -250,7 +250,7 @@ fn admits_nothing(schema: &Map<String, Value>) -> bool {
 }
 
 /// Takes out the properties that merging has made impossible to give.
-fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
     let required = schema
         .keyword("required")
@@ -260,12 +260,12 @@ fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, spot: &mut S
     let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
         return;
     };
-    properties.retain(|name, part| {
-        let nothing = part.as_object().is_some_and(admits_nothing);
+    properties.retain(|name, subschema| {
+        let nothing = subschema.as_object().is_some_and(admits_nothing);
         if nothing && (!closed || required.iter().any(|other| other == name)) {
-            let mut spot = spot.child("properties", PathSegment::Name(name));
-            spot.report_loss("not", Severity::Wider, None);
-            *part = json!({});
+            let mut cursor = cursor.child("properties", PathSegment::Name(name));
+            cursor.report_loss("not", Severity::Wider, None);
+            *subschema = json!({});
             return true;
         }
         !nothing
@@ -276,14 +276,16 @@ fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, spot: &mut S
 fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
     match branch.remove_keyword("anyOf") {
         Some(Value::Array(inner)) => {
-            for part in inner {
-                let Value::Object(part) = part else { continue };
+            for subschema in inner {
+                let Value::Object(subschema) = subschema else {
+                    continue;
+                };
                 let told = branch
                     .clone()
                     .into_iter()
-                    .filter(|(keyword, _)| !part.contains_key(keyword));
+                    .filter(|(keyword, _)| !subschema.contains_key(keyword));
                 flatten_branch(
-                    without_annotations_on_ref(part.clone(), told.collect()),
+                    without_annotations_on_ref(subschema.clone(), told.collect()),
                     all,
                 );
             }
@@ -299,13 +301,13 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
 
 /// A branch that is a reference says nothing beside it: what was told there is told nowhere.
 fn without_annotations_on_ref(
-    part: Map<String, Value>,
+    subschema: Map<String, Value>,
     told: Map<String, Value>,
 ) -> Map<String, Value> {
-    if part.has_keyword("$ref") {
-        return part;
+    if subschema.has_keyword("$ref") {
+        return subschema;
     }
-    with_annotations(part, told)
+    with_annotations(subschema, told)
 }
 
 /// Whether a union stands beside other assertions, so that the two have to be joined.
@@ -339,11 +341,11 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
 fn set_branches(
     schema: &mut Map<String, Value>,
     mut branches: Vec<Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     match branches.len() {
         // There is no dialect in which a schema that admits nothing can be said.
-        0 => spot.report_loss("not", Severity::Wider, None),
+        0 => cursor.report_loss("not", Severity::Wider, None),
         1 => {
             let told = std::mem::take(schema);
             if let Some(Value::Object(only)) = branches.pop() {

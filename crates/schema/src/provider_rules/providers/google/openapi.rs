@@ -55,8 +55,8 @@ const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "ob
 /// `parameters`.
 pub(crate) fn openapi(schema: &Value) -> Vec<Rejection> {
     let accepted = FIELDS.map(|(field, _)| field);
-    let outline = SubschemaList::under_keywords(schema, &accepted);
-    let mut report = RejectionReport::new(&outline);
+    let subschemas = SubschemaList::under_keywords(schema, &accepted);
+    let mut report = RejectionReport::new(&subschemas);
     let upper = match schema.get("type").and_then(Value::as_str) {
         Some("object") => false,
         Some("OBJECT") => true,
@@ -66,28 +66,28 @@ pub(crate) fn openapi(schema: &Value) -> Vec<Rejection> {
         }
     };
     root::forbid_composed_root(&mut report);
-    for place in outline.entries() {
-        keywords::require_object_schema(place, &mut report);
-        keywords::allow_only(place, &accepted, &mut report);
-        require_field_types(place, &mut report);
-        value_types::require_type(place, &["anyOf"], &mut report);
-        value_types::require_known_type(place, &TYPES, &mut report);
-        require_consistent_type_case(place, upper, &mut report);
-        value_types::require_any_of_alone(place, &mut report);
-        value_types::require_string_enum(place, &mut report);
-        value_types::require_items(place, &mut report);
-        object_properties::require_nonempty(place, &mut report);
-        object_properties::require_declared_required(place, &mut report);
-        object_properties::require_identifier_names(place, &mut report);
-        require_known_property_ordering(place, &mut report);
-        require_supported_format(place, &mut report);
+    for subschema in subschemas.entries() {
+        keywords::require_object_schema(subschema, &mut report);
+        keywords::allow_only(subschema, &accepted, &mut report);
+        require_field_types(subschema, &mut report);
+        value_types::require_type(subschema, &["anyOf"], &mut report);
+        value_types::require_known_type(subschema, &TYPES, &mut report);
+        require_consistent_type_case(subschema, upper, &mut report);
+        value_types::require_any_of_alone(subschema, &mut report);
+        value_types::require_string_enum(subschema, &mut report);
+        value_types::require_items(subschema, &mut report);
+        object_properties::require_nonempty(subschema, &mut report);
+        object_properties::require_declared_required(subschema, &mut report);
+        object_properties::require_identifier_names(subschema, &mut report);
+        require_known_property_ordering(subschema, &mut report);
+        require_supported_format(subschema, &mut report);
     }
     report.into_rejections()
 }
 
-fn require_field_types<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn require_field_types<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     for (field, holds) in FIELDS {
-        let Some(value) = place.get(field) else {
+        let Some(value) = subschema.get(field) else {
             continue;
         };
         let all =
@@ -106,18 +106,18 @@ fn require_field_types<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'
             FieldType::Any => continue,
         };
         if !fits {
-            report.reject(place, format!("`{field}` must be {what}"));
+            report.reject(subschema, format!("`{field}` must be {what}"));
         }
     }
 }
 
 /// The type is in upper case where the root's is, and else in lower case.
 fn require_consistent_type_case<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     upper: bool,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let name = place
+    let name = subschema
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
@@ -126,7 +126,7 @@ fn require_consistent_type_case<'a>(
         .any(|letter| letter.is_ascii_uppercase() != upper)
     {
         report.reject(
-            place,
+            subschema,
             format!(
                 "the type `{}` is not in the same case as the root's",
                 excerpt(name)
@@ -136,13 +136,13 @@ fn require_consistent_type_case<'a>(
 }
 
 /// One of the few formats that are known not to be refused.
-fn require_supported_format<'a>(place: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn require_supported_format<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     let of_numbers =
-        value_types::has_type(place, "integer") || value_types::has_type(place, "number");
+        value_types::has_type(subschema, "integer") || value_types::has_type(subschema, "number");
     let safe: &[&str] = match of_numbers {
         true => &["int32", "int64"],
-        false if value_types::has_type(place, "string") => &["date-time", "enum"],
+        false if value_types::has_type(subschema, "string") => &["date-time", "enum"],
         false => &[],
     };
-    keywords::allow_formats(place, safe, report);
+    keywords::allow_formats(subschema, safe, report);
 }

@@ -20,16 +20,19 @@ const MAX_LONG_ENUM_CHARACTERS: usize = 15_000;
 pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
     check_depth(report);
     let (mut properties, mut values, mut characters) = (0, 0, 0);
-    for place in report.subschemas().entries() {
-        properties += place.properties().map_or(0, |properties| properties.len());
-        characters += name_characters(place) + place.get("const").map_or(0, value_characters);
-        let listed = place
+    for subschema in report.subschemas().entries() {
+        properties += subschema
+            .properties()
+            .map_or(0, |properties| properties.len());
+        characters +=
+            name_characters(subschema) + subschema.get("const").map_or(0, value_characters);
+        let listed = subschema
             .get("enum")
             .and_then(Value::as_array)
             .map_or(&[][..], Vec::as_slice);
         values += listed.len();
         characters += listed.iter().map(value_characters).sum::<usize>();
-        check_long_enum(place, listed, report);
+        check_long_enum(subschema, listed, report);
     }
     let budgets = [
         (properties, MAX_PROPERTIES, "properties"),
@@ -49,20 +52,20 @@ pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
 
 /// Objects and arrays nest; each definition starts anew, and references are not followed.
 fn check_depth(report: &mut RejectionReport<'_, '_>) {
-    let places = report.subschemas().entries();
-    let mut levels: Vec<usize> = Vec::with_capacity(places.len());
-    for place in places {
-        let outer = match (place.segment, place.parent_index()) {
+    let subschemas = report.subschemas().entries();
+    let mut levels: Vec<usize> = Vec::with_capacity(subschemas.len());
+    for subschema in subschemas {
+        let outer = match (subschema.segment, subschema.parent_index()) {
             (PathSegment::Name("$defs", _), _) | (_, None) => 0,
             (_, Some(around)) => levels.get(around).copied().unwrap_or_default(),
         };
         let nests = ["object", "array"]
             .into_iter()
-            .any(|kind| value_types::has_type(place, kind));
+            .any(|kind| value_types::has_type(subschema, kind));
         let level = outer + usize::from(nests);
         if level > MAX_DEPTH && outer <= MAX_DEPTH {
             report.reject(
-                place,
+                subschema,
                 format!("objects and arrays may nest no deeper than {MAX_DEPTH} levels"),
             );
         }
@@ -71,7 +74,7 @@ fn check_depth(report: &mut RejectionReport<'_, '_>) {
 }
 
 fn check_long_enum<'a>(
-    place: &Subschema<'a>,
+    subschema: &Subschema<'a>,
     listed: &[Value],
     report: &mut RejectionReport<'_, 'a>,
 ) {
@@ -82,16 +85,16 @@ fn check_long_enum<'a>(
             let rule = format!(
                 "an `enum` of more than {LONG_ENUM_THRESHOLD} strings may have {MAX_LONG_ENUM_CHARACTERS} characters"
             );
-            report.reject(place, format!("{rule}, and this one has {characters}"));
+            report.reject(subschema, format!("{rule}, and this one has {characters}"));
         }
     }
 }
 
 /// The characters in the names that a schema gives.
-fn name_characters(place: &Subschema<'_>) -> usize {
+fn name_characters(subschema: &Subschema<'_>) -> usize {
     let named = ["properties", "$defs"]
         .into_iter()
-        .filter_map(|keyword| place.get(keyword)?.as_object());
+        .filter_map(|keyword| subschema.get(keyword)?.as_object());
     named
         .flat_map(|members| members.keys())
         .map(|name| name.chars().count())

@@ -152,7 +152,7 @@ impl DecimalGrid {
     }
 
     /// One of them: small and not negative if that is allowed, unless it should be odd.
-    pub(super) fn pick(&self, dice: &mut Rng, style: ValueStyle) -> Option<Decimal> {
+    pub(super) fn pick(&self, rng: &mut Rng, style: ValueStyle) -> Option<Decimal> {
         let Self { low, high, .. } = *self;
         if low > high {
             return None;
@@ -165,11 +165,11 @@ impl DecimalGrid {
         let reach = near.max(near * power_of_ten(self.step.scale)? / self.step.digits);
         let few = high.saturating_sub(low) <= 10 * reach;
         let steps = match style {
-            ValueStyle::EdgeCase => self.pick_edge_case(dice),
-            ValueStyle::Ordinary if few => dice.between(low, high),
-            _ if high <= 0 => dice.between(low.max(high - reach), high),
-            ValueStyle::Natural => dice.between(low.max(1), high.min(low.max(1) + reach)),
-            ValueStyle::Ordinary => dice.between(low.max(0), high.min(low.max(0) + reach)),
+            ValueStyle::EdgeCase => self.pick_edge_case(rng),
+            ValueStyle::Ordinary if few => rng.between(low, high),
+            _ if high <= 0 => rng.between(low.max(high - reach), high),
+            ValueStyle::Natural => rng.between(low.max(1), high.min(low.max(1) + reach)),
+            ValueStyle::Ordinary => rng.between(low.max(0), high.min(low.max(0) + reach)),
         };
         Some(Decimal {
             digits: self.step.digits.checked_mul(steps)?,
@@ -177,8 +177,8 @@ impl DecimalGrid {
         })
     }
 
-    fn pick_edge_case(&self, dice: &mut Rng) -> i128 {
-        let power = 1_i128 << dice.below(65);
+    fn pick_edge_case(&self, rng: &mut Rng) -> i128 {
+        let power = 1_i128 << rng.below(65);
         let some = [
             self.low,
             self.high,
@@ -189,9 +189,9 @@ impl DecimalGrid {
             power,
             power - 1,
             -power,
-            dice.between(self.low, self.high),
+            rng.between(self.low, self.high),
         ];
-        let chosen = dice.pick(&some).copied().unwrap_or(0);
+        let chosen = rng.pick(&some).copied().unwrap_or(0);
         chosen.clamp(self.low, self.high)
     }
 }

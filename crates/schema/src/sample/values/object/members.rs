@@ -14,7 +14,7 @@ impl<'s> Generator<'_, 's> {
     /// The schemas that judge the member of this name.
     pub(super) fn property_schemas(
         &mut self,
-        rules: &ValueConstraints<'s>,
+        constraints: &ValueConstraints<'s>,
         name: &str,
     ) -> Option<Vec<&'s Value>> {
         let mut schemas: Vec<&'s Value> = Vec::new();
@@ -24,7 +24,7 @@ impl<'s> Generator<'_, 's> {
             }
         };
         let mut evaluated = false;
-        for part in &rules.schemas {
+        for part in &constraints.schemas {
             let mut named = false;
             if let Some(schema) = part.get("properties").and_then(|all| all.get(name)) {
                 add(schema);
@@ -46,7 +46,9 @@ impl<'s> Generator<'_, 's> {
             evaluated |= named;
         }
         if !evaluated {
-            rules.keyword_values("unevaluatedProperties").for_each(add);
+            constraints
+                .keyword_values("unevaluatedProperties")
+                .for_each(add);
         }
         Some(schemas)
     }
@@ -54,23 +56,26 @@ impl<'s> Generator<'_, 's> {
 
 /// The names that must be there when `name` is.
 pub(super) fn dependent_names<'s>(
-    rules: &ValueConstraints<'s>,
+    constraints: &ValueConstraints<'s>,
     name: &str,
 ) -> impl Iterator<Item = &'s str> {
-    let lists = rules
+    let lists = constraints
         .keyword_values("dependentRequired")
-        .chain(rules.keyword_values("dependencies"))
+        .chain(constraints.keyword_values("dependencies"))
         .filter_map(move |names| names.get(name));
     list_strings(lists)
 }
 
 /// Whether no property can be made up.
-pub(super) fn is_closed(rules: &ValueConstraints<'_>) -> bool {
+pub(super) fn is_closed(constraints: &ValueConstraints<'_>) -> bool {
     let refuses = |keyword| {
-        rules
+        constraints
             .keyword_values(keyword)
             .any(|rest| rest == &Value::Bool(false))
     };
-    let has_patterns = rules.keyword_values("patternProperties").next().is_some();
+    let has_patterns = constraints
+        .keyword_values("patternProperties")
+        .next()
+        .is_some();
     !has_patterns && (refuses("additionalProperties") || refuses("unevaluatedProperties"))
 }

@@ -21,38 +21,38 @@ impl<'s> Generator<'_, 's> {
     /// The names, in the order of the schemas.
     pub(super) fn property_names(
         &mut self,
-        rules: &ValueConstraints<'s>,
+        constraints: &ValueConstraints<'s>,
         required: &HashSet<&'s str>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Vec<&'s str>> {
-        let avoided: HashSet<&str> = rules.avoided_properties.iter().copied().collect();
+        let avoided: HashSet<&str> = constraints.avoided_properties.iter().copied().collect();
         let refuses = |schema: &Value| schema == &Value::Bool(false);
-        let optional: Vec<(&str, &Value)> = rules
+        let optional: Vec<(&str, &Value)> = constraints
             .keyword_members("properties")
             .filter(|(name, schema)| {
                 !required.contains(name) && !avoided.contains(name) && !refuses(schema)
             })
             .collect();
         self.use_work(optional.len() / 16)?;
-        let most = rules.max_limit("maxProperties").unwrap_or(usize::MAX);
+        let most = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
         let room = most.saturating_sub(required.len());
-        let needed = rules
+        let needed = constraints
             .min_limit("minProperties")
             .saturating_sub(required.len());
-        let picked = self.pick_optional(&optional, needed.min(room), room, spot, dice);
+        let picked = self.pick_optional(&optional, needed.min(room), room, location, rng);
         let mut taken: HashSet<&str> = HashSet::new();
-        let mut names: Vec<&str> = rules
+        let mut names: Vec<&str> = constraints
             .keyword_members("properties")
             .map(|(name, _)| name)
             .filter(|name| required.contains(name) || picked.contains(name))
-            .chain(rules.keyword_strings("required"))
-            .chain(rules.extra_required.iter().copied())
+            .chain(constraints.keyword_strings("required"))
+            .chain(constraints.extra_required.iter().copied())
             .filter(|name| taken.insert(name))
             .collect();
         let mut at = 0;
         while let Some(name) = names.get(at).copied() {
-            names.extend(dependent_names(rules, name).filter(|name| taken.insert(name)));
+            names.extend(dependent_names(constraints, name).filter(|name| taken.insert(name)));
             at += 1;
         }
         Some(names)
@@ -64,21 +64,21 @@ impl<'s> Generator<'_, 's> {
         optional: &[(&'s str, &'s Value)],
         least: usize,
         most: usize,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> HashSet<&'s str> {
-        let share = if self.allows_optional(spot) {
-            optional_probability(spot, dice)
+        let share = if self.allows_optional(location) {
+            optional_probability(location, rng)
                 .min(MAX_OPTIONAL_PROPERTIES * PROBABILITY_SCALE / optional.len().max(1))
         } else {
             0
         };
-        let natural = self.is_natural(spot);
+        let natural = self.is_natural(location);
         let mut wanted = |schema: &Value| {
             if natural {
                 schema.get("default").is_some()
             } else {
-                dice.below(PROBABILITY_SCALE) < share
+                rng.below(PROBABILITY_SCALE) < share
             }
         };
         let mut picked: HashSet<&str> = optional
@@ -87,7 +87,7 @@ impl<'s> Generator<'_, 's> {
             .map(|(name, _)| *name)
             .take(most)
             .collect();
-        let start = dice.below(optional.len());
+        let start = rng.below(optional.len());
         for (name, _) in optional.iter().cycle().skip(start).take(optional.len()) {
             if picked.len() >= least {
                 break;
@@ -99,7 +99,7 @@ impl<'s> Generator<'_, 's> {
 }
 
 /// The share of properties that are not required: none, some or all of them, and fewer further down.
-fn optional_probability(spot: ValueLocation, dice: &mut Rng) -> usize {
-    let quarters = dice.pick(&[0, 1, 2, 2, 4]).copied().unwrap_or(2);
-    PROBABILITY_SCALE / 4 * quarters / if spot.depth > 2 { 2 } else { 1 }
+fn optional_probability(location: ValueLocation, rng: &mut Rng) -> usize {
+    let quarters = rng.pick(&[0, 1, 2, 2, 4]).copied().unwrap_or(2);
+    PROBABILITY_SCALE / 4 * quarters / if location.depth > 2 { 2 } else { 1 }
 }

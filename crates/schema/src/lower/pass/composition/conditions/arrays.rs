@@ -25,9 +25,9 @@ const EVALUATING_KEYWORDS: [&str; 10] = [
 /// `unevaluatedItems` speaks of the same elements as `items` where nothing else evaluates any.
 pub(super) fn resolve_unevaluated_items(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
-    let Some(rest) = take_unsupported(members, spot, "unevaluatedItems") else {
+    let Some(rest) = take_unsupported(members, cursor, "unevaluatedItems") else {
         return;
     };
     if admits_anything(&rest) || members.has_keyword("items") {
@@ -39,10 +39,10 @@ pub(super) fn resolve_unevaluated_items(
     {
         members.set_keyword("items", rest);
     } else if admits_nothing(&rest) {
-        spot.move_to_description(members, "unevaluatedItems", "no other items".to_owned());
+        cursor.move_to_description(members, "unevaluatedItems", "no other items".to_owned());
     } else {
         let words = format!("each other item is {}", describe_value(&rest));
-        spot.move_to_description(members, "unevaluatedItems", words);
+        cursor.move_to_description(members, "unevaluatedItems", words);
     }
 }
 
@@ -63,9 +63,9 @@ pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
 }
 
 /// `contains`, and how often.
-pub(super) fn describe_contains(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn describe_contains(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let [sought, least, most] = ["contains", "minContains", "maxContains"]
-        .map(|keyword| take_unsupported(members, spot, keyword));
+        .map(|keyword| take_unsupported(members, cursor, keyword));
     let Some(sought) = sought else {
         return;
     };
@@ -93,11 +93,14 @@ pub(super) fn describe_contains(members: &mut Map<String, Value>, spot: &mut Sch
         _ => "items are",
     };
     let words = format!("{often} {items} {}", describe_value(&sought));
-    spot.move_to_description(members, "contains", words);
+    cursor.move_to_description(members, "contains", words);
 }
 
-pub(super) fn describe_unique_items(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    let Some(Value::Bool(true)) = take_unsupported(members, spot, "uniqueItems") else {
+pub(super) fn describe_unique_items(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    let Some(Value::Bool(true)) = take_unsupported(members, cursor, "uniqueItems") else {
         return;
     };
     if members
@@ -105,6 +108,6 @@ pub(super) fn describe_unique_items(members: &mut Map<String, Value>, spot: &mut
         .and_then(as_count)
         .is_none_or(|most| most > 1)
     {
-        spot.move_to_description(members, "uniqueItems", "no item comes twice".to_owned());
+        cursor.move_to_description(members, "uniqueItems", "no item comes twice".to_owned());
     }
 }

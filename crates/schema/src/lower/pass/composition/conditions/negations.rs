@@ -20,10 +20,10 @@ const MAX_COMPARISONS: usize = 1 << 20;
 /// Takes out properties that no value fits: they need not be offered.
 pub(super) fn remove_unsatisfiable_properties(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
-    let parts = members.keyword("properties").and_then(Value::as_object);
-    if !parts.is_some_and(|parts| parts.values().any(admits_nothing)) {
+    let subschemas = members.keyword("properties").and_then(Value::as_object);
+    if !subschemas.is_some_and(|subschemas| subschemas.values().any(admits_nothing)) {
         return;
     }
     let needed: HashSet<String> = required_names(members).map(str::to_owned).collect();
@@ -31,8 +31,8 @@ pub(super) fn remove_unsatisfiable_properties(
         && !members.has_keyword("patternProperties");
     let mut forbidden = Vec::new();
     if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
-        properties.retain(|name, part| {
-            let stays = !admits_nothing(part) || needed.contains(name);
+        properties.retain(|name, subschema| {
+            let stays = !admits_nothing(subschema) || needed.contains(name);
             if !stays {
                 forbidden.push(format!("`{name}` must not be given"));
             }
@@ -40,13 +40,13 @@ pub(super) fn remove_unsatisfiable_properties(
         });
     }
     if !closed {
-        describe_loss(members, spot, "not", forbidden);
+        describe_loss(members, cursor, "not", forbidden);
     }
 }
 
 /// Narrows the type or the list of values where that says all of a `not`.
-pub(super) fn rewrite_not(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    let Some(not) = take_unsupported(members, spot, "not") else {
+pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+    let Some(not) = take_unsupported(members, cursor, "not") else {
         return;
     };
     let single = std::slice::from_ref(&not);
@@ -61,20 +61,20 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, spot: &mut SchemaCur
         let possible = match asserted_keywords(refused).as_slice() {
             [] if admits_nothing(refused) => true,
             [] => false,
-            ["type"] => exclude_type(members, spot, refused),
+            ["type"] => exclude_type(members, cursor, refused),
             ["enum" | "const"] | ["type", "enum" | "const"] | ["enum" | "const", "type"] => {
-                exclude_values(members, spot, refused)
+                exclude_values(members, cursor, refused)
             }
             ["not"] if admits_nothing(refused) => true,
             _ => {
                 let words = describe_negation(refused);
-                spot.move_to_description(members, "not", words);
+                cursor.move_to_description(members, "not", words);
                 true
             }
         };
         if !possible {
             members.retain(|keyword, _| !is_assertion(keyword));
-            spot.move_to_description(members, "not", "must not be given".to_owned());
+            cursor.move_to_description(members, "not", "must not be given".to_owned());
             return;
         }
     }
@@ -92,7 +92,7 @@ fn asserted_keywords(schema: &Value) -> Vec<&str> {
 /// Refuses a type; returns whether any value is left.
 fn exclude_type(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     refused: &Value,
 ) -> bool {
     let kinds = refused
@@ -114,7 +114,7 @@ fn exclude_type(
         Some((_, left)) if let Some(kind) = left.to_type_keyword() => {
             members.set_keyword("type", kind);
         }
-        _ => spot.move_to_description(members, "not", describe_negation(refused)),
+        _ => cursor.move_to_description(members, "not", describe_negation(refused)),
     }
     true
 }
@@ -122,7 +122,7 @@ fn exclude_type(
 /// Refuses values; returns whether any other is left.
 fn exclude_values(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     refused: &Value,
 ) -> bool {
     let mut refused = refused.as_object().cloned().unwrap_or_default();
@@ -158,7 +158,7 @@ fn exclude_values(
         others.retain(|value| kinds.intersects(TypeSet::type_of(value)));
     }
     if !others.is_empty() {
-        spot.move_to_description(members, "not", format!("not {}", describe_values(&others)));
+        cursor.move_to_description(members, "not", format!("not {}", describe_values(&others)));
     }
     true
 }
@@ -182,14 +182,17 @@ fn describe_negation(refused: &Value) -> String {
 }
 
 /// `if` … `then` … `else`.
-pub(super) fn describe_if_then_else(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn describe_if_then_else(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
     let [test, then, other] =
-        ["if", "then", "else"].map(|keyword| take_unsupported(members, spot, keyword));
+        ["if", "then", "else"].map(|keyword| take_unsupported(members, cursor, keyword));
     let Some(test) = test else {
         return;
     };
-    let then = then.filter(|part| !admits_anything(part) && !admits_nothing(&test));
-    let other = other.filter(|part| !admits_anything(part) && !admits_anything(&test));
+    let then = then.filter(|subschema| !admits_anything(subschema) && !admits_nothing(&test));
+    let other = other.filter(|subschema| !admits_anything(subschema) && !admits_anything(&test));
     let case = describe_condition(&test);
     let words = match (then, other) {
         (None, None) => return,
@@ -207,16 +210,19 @@ pub(super) fn describe_if_then_else(members: &mut Map<String, Value>, spot: &mut
             )
         }
     };
-    spot.move_to_description(members, "if", words);
+    cursor.move_to_description(members, "if", words);
 }
 
 /// A `oneOf` that could not be joined with the `anyOf` beside it.
-pub(super) fn describe_second_union(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
-    if let Some(branches) = take_unsupported(members, spot, "oneOf") {
+pub(super) fn describe_second_union(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    if let Some(branches) = take_unsupported(members, cursor, "oneOf") {
         let words = format!(
             "exactly one of: {}",
             describe_value(&json!({"anyOf": branches}))
         );
-        spot.move_to_description(members, "oneOf", words);
+        cursor.move_to_description(members, "oneOf", words);
     }
 }

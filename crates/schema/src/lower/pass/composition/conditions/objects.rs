@@ -32,55 +32,59 @@ const SAME_VALUE_KEYWORDS: [&str; 10] = [
 /// `unevaluatedProperties` speaks of the same properties as `additionalProperties` where nothing else evaluates any.
 pub(super) fn resolve_unevaluated_properties(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
-    let Some(rest) = take_unsupported(members, spot, "unevaluatedProperties") else {
+    let Some(rest) = take_unsupported(members, cursor, "unevaluatedProperties") else {
         return;
     };
     if admits_anything(&rest) || members.has_keyword("additionalProperties") {
         return;
     }
     let elsewhere = SAME_VALUE_KEYWORDS.iter().any(|keyword| {
-        let part = members.keyword(keyword);
-        part.is_some_and(|part| subschema_names_properties(keyword, part))
+        let subschema = members.keyword(keyword);
+        subschema.is_some_and(|subschema| subschema_names_properties(keyword, subschema))
     });
     if !elsewhere {
         members.set_keyword("additionalProperties", rest);
     } else if admits_nothing(&rest) {
-        spot.move_to_description(
+        cursor.move_to_description(
             members,
             "unevaluatedProperties",
             "no other properties".to_owned(),
         );
     } else {
         let words = format!("each other property is {}", describe_value(&rest));
-        spot.move_to_description(members, "unevaluatedProperties", words);
+        cursor.move_to_description(members, "unevaluatedProperties", words);
     }
 }
 
-fn subschema_names_properties(keyword: &str, part: &Value) -> bool {
-    match (keyword, part) {
-        ("dependentSchemas", Value::Object(parts)) => parts.values().any(names_properties),
-        (_, Value::Array(parts)) => parts.iter().any(names_properties),
-        (_, part) => names_properties(part),
+fn subschema_names_properties(keyword: &str, subschema: &Value) -> bool {
+    match (keyword, subschema) {
+        ("dependentSchemas", Value::Object(subschemas)) => {
+            subschemas.values().any(names_properties)
+        }
+        (_, Value::Array(subschemas)) => subschemas.iter().any(names_properties),
+        (_, subschema) => names_properties(subschema),
     }
 }
 
 /// Whether a schema names properties, itself or through others.
 fn names_properties(schema: &Value) -> bool {
     match schema {
-        Value::Object(members) => members
-            .iter()
-            .any(|(keyword, part)| match keyword.as_str() {
-                "additionalProperties"
-                | "patternProperties"
-                | "properties"
-                | "unevaluatedProperties" => true,
-                keyword => {
-                    SAME_VALUE_KEYWORDS.contains(&keyword)
-                        && subschema_names_properties(keyword, part)
-                }
-            }),
+        Value::Object(members) => {
+            members
+                .iter()
+                .any(|(keyword, subschema)| match keyword.as_str() {
+                    "additionalProperties"
+                    | "patternProperties"
+                    | "properties"
+                    | "unevaluatedProperties" => true,
+                    keyword => {
+                        SAME_VALUE_KEYWORDS.contains(&keyword)
+                            && subschema_names_properties(keyword, subschema)
+                    }
+                })
+        }
         // A boolean evaluates nothing; what a reference leads to is not known here.
         other => !other.is_boolean(),
     }
@@ -136,10 +140,13 @@ impl Dependency {
 }
 
 /// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both.
-pub(super) fn rewrite_dependencies(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+pub(super) fn rewrite_dependencies(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
     let mut demands: Vec<(&str, String, Dependency)> = Vec::new();
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
-        if let Some(Value::Object(given)) = take_unsupported(members, spot, keyword) {
+        if let Some(Value::Object(given)) = take_unsupported(members, cursor, keyword) {
             let given = given.into_iter();
             demands
                 .extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
@@ -152,7 +159,7 @@ pub(super) fn rewrite_dependencies(members: &mut Map<String, Value>, spot: &mut 
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
         let told = demands.iter().filter(|(from, ..)| *from == keyword);
         let told = told.filter_map(|(_, name, demand)| demand.describe(name, &sure));
-        describe_loss(members, spot, keyword, told.collect());
+        describe_loss(members, cursor, keyword, told.collect());
     }
 }
 
@@ -187,9 +194,9 @@ fn require_dependencies(
 /// `propertyNames`; returns whether a schema was copied to several names.
 pub(super) fn rewrite_property_names(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) -> bool {
-    let Some(rule) = take_unsupported(members, spot, "propertyNames") else {
+    let Some(rule) = take_unsupported(members, cursor, "propertyNames") else {
         return false;
     };
     let says_more = |(keyword, value): &(&String, &Value)| {
@@ -222,7 +229,7 @@ pub(super) fn rewrite_property_names(
         (["pattern"], Some(Value::String(pattern))) => format!("property names match `{pattern}`"),
         _ => format!("the name of each property is {}", describe_value(&rule)),
     };
-    spot.move_to_description(members, "propertyNames", words);
+    cursor.move_to_description(members, "propertyNames", words);
     false
 }
 
@@ -249,9 +256,10 @@ fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
 /// `patternProperties`: where other properties are limited, what the patterns admitted must stay admitted.
 pub(super) fn rewrite_pattern_properties(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
-    let Some(Value::Object(patterns)) = take_unsupported(members, spot, "patternProperties") else {
+    let Some(Value::Object(patterns)) = take_unsupported(members, cursor, "patternProperties")
+    else {
         return;
     };
     let every = |pattern: &str| matches!(pattern, "" | "^" | ".*" | "^.*");
@@ -264,7 +272,7 @@ pub(super) fn rewrite_pattern_properties(
         members.extend(
             patterns
                 .into_iter()
-                .map(|(_, part)| ("additionalProperties".to_owned(), part)),
+                .map(|(_, subschema)| ("additionalProperties".to_owned(), subschema)),
         );
         return;
     }
@@ -280,14 +288,14 @@ pub(super) fn rewrite_pattern_properties(
     }
     let mut told: Vec<String> = patterns
         .iter()
-        .map(|(pattern, part)| match admits_nothing(part) {
+        .map(|(pattern, subschema)| match admits_nothing(subschema) {
             true => format!("no property name matches `{pattern}`"),
-            false if closed && patterns.len() == 1 || admits_anything(part) => {
+            false if closed && patterns.len() == 1 || admits_anything(subschema) => {
                 format!("property names match `{pattern}`")
             }
             false => format!(
                 "each property whose name matches `{pattern}` is {}",
-                describe_value(part)
+                describe_value(subschema)
             ),
         })
         .collect();
@@ -295,23 +303,25 @@ pub(super) fn rewrite_pattern_properties(
         if !closed {
             told.push(format!("each other property is {}", describe_value(&rest)));
         }
-        match any_of(std::iter::once(rest).chain(patterns.into_iter().map(|(_, part)| part))) {
+        match any_of(
+            std::iter::once(rest).chain(patterns.into_iter().map(|(_, subschema)| subschema)),
+        ) {
             Some(rest) => members.set_keyword("additionalProperties", rest),
             None => members.remove_keyword("additionalProperties"),
         };
     }
-    describe_loss(members, spot, "patternProperties", told);
+    describe_loss(members, cursor, "patternProperties", told);
 }
 
 /// The schema of what fits one of several; `None` for anything.
-fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
+fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
     let mut distinct: Vec<Value> = Vec::new();
-    for part in parts.filter(|part| !admits_nothing(part)) {
-        if admits_anything(&part) {
+    for subschema in subschemas.filter(|subschema| !admits_nothing(subschema)) {
+        if admits_anything(&subschema) {
             return None;
         }
-        if !distinct.contains(&part) {
-            distinct.push(part);
+        if !distinct.contains(&subschema) {
+            distinct.push(subschema);
         }
         if distinct.len() > MAX_NAMES {
             return None;
@@ -327,7 +337,7 @@ fn any_of(parts: impl Iterator<Item = Value>) -> Option<Value> {
 /// `minProperties` and `maxProperties`, unless other keywords see to it.
 pub(super) fn describe_property_counts(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
 ) {
     let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
         && !members.has_keyword("patternProperties");
@@ -335,7 +345,7 @@ pub(super) fn describe_property_counts(
     let most = properties.map_or(0, Map::len) as u64;
     let least = required_names(members).count() as u64;
     for keyword in ["minProperties", "maxProperties"] {
-        let Some(value) = take_unsupported(members, spot, keyword) else {
+        let Some(value) = take_unsupported(members, cursor, keyword) else {
             continue;
         };
         let sure = match (keyword, as_count(&value)) {
@@ -345,8 +355,8 @@ pub(super) fn describe_property_counts(
         };
         match describe_keyword(keyword, &value) {
             _ if sure => {}
-            Some(words) => spot.move_to_description(members, keyword, words),
-            None => spot.report_loss(keyword, Severity::Wider, None),
+            Some(words) => cursor.move_to_description(members, keyword, words),
+            None => cursor.report_loss(keyword, Severity::Wider, None),
         }
     }
 }

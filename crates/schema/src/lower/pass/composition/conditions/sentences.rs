@@ -62,10 +62,10 @@ impl GrammaticalMood {
     }
 }
 
-fn join_list(parts: &[String], last: &str) -> String {
-    match parts {
+fn join_list(subschemas: &[String], last: &str) -> String {
+    match subschemas {
         [most @ .., end] if !most.is_empty() => format!("{} {last} {end}", most.join(", ")),
-        _ => parts.concat(),
+        _ => subschemas.concat(),
     }
 }
 
@@ -101,25 +101,25 @@ fn constraint_sentence(schema: &Value, mood: GrammaticalMood) -> String {
 fn describe_properties(members: &Map<String, Value>, mood: GrammaticalMood) -> Vec<String> {
     let properties = members.keyword("properties").and_then(Value::as_object);
     let mut told = Vec::new();
-    for (name, part) in properties.into_iter().flatten() {
+    for (name, subschema) in properties.into_iter().flatten() {
         match mood {
-            _ if admits_anything(part) => {}
-            GrammaticalMood::Is if admits_nothing(part) => {
+            _ if admits_anything(subschema) => {}
+            GrammaticalMood::Is if admits_nothing(subschema) => {
                 told.push(format!("`{name}` is not given"))
             }
-            GrammaticalMood::Must if admits_nothing(part) => {
+            GrammaticalMood::Must if admits_nothing(subschema) => {
                 told.push(format!("`{name}` must not be given"))
             }
             _ => told.push(format!(
                 "`{name}` {} {}",
                 mood.verb(false),
-                describe_value(part)
+                describe_value(subschema)
             )),
         }
     }
     let untold = |name: &&str| {
-        let part = properties.and_then(|properties| properties.get(*name));
-        part.is_none_or(admits_anything)
+        let subschema = properties.and_then(|properties| properties.get(*name));
+        subschema.is_none_or(admits_anything)
     };
     let given: Vec<&str> = super::required_names(members).filter(untold).collect();
     if !given.is_empty() {

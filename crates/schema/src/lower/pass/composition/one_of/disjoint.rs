@@ -129,10 +129,10 @@ impl PairProver<'_> {
                         .iter()
                         .all(|branch| self.are_disjoint(branch, other, here))
             })
-            || list("allOf").is_some_and(|parts| {
-                parts
+            || list("allOf").is_some_and(|subschemas| {
+                subschemas
                     .iter()
-                    .any(|part| self.are_disjoint(part, other, here))
+                    .any(|subschema| self.are_disjoint(subschema, other, here))
             })
     }
 

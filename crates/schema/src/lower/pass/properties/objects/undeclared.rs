@@ -52,39 +52,39 @@ fn may_have_type(branch: &Value, wanted: &str) -> bool {
 
 pub(super) fn rewrite_undeclared(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     rest: &AdditionalProperties,
     siblings: SiblingTypes,
 ) {
     match rest {
-        AdditionalProperties::Forbidden => rewrite_empty_object(members, spot, siblings),
-        AdditionalProperties::Constrained if !siblings.has_array => map_to_pairs(members, spot),
-        _ => object_to_json_text(members, spot),
+        AdditionalProperties::Forbidden => rewrite_empty_object(members, cursor, siblings),
+        AdditionalProperties::Constrained if !siblings.has_array => map_to_pairs(members, cursor),
+        _ => object_to_json_text(members, cursor),
     }
 }
 
-fn object_to_json_text(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn object_to_json_text(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let told = Value::Object(std::mem::take(members));
     let words = format!("{}, as JSON text", describe_schema(&told));
     if let Value::Object(told) = told {
         *members = told;
     }
     json_text::replace_by_json_text(members, &words);
-    spot.report_loss("type", Severity::Wider, Some(words));
+    cursor.report_loss("type", Severity::Wider, Some(words));
 }
 
 /// The one object without properties.
 fn rewrite_empty_object(
     members: &mut Map<String, Value>,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     siblings: SiblingTypes,
 ) {
-    if spot.rules.allows_empty_objects {
+    if cursor.rules.allows_empty_objects {
         return;
     }
-    describe_other_keywords(members, spot);
+    describe_other_keywords(members, cursor);
     if siblings.has_string {
-        return object_to_json_text(members, spot);
+        return object_to_json_text(members, cursor);
     }
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
     members.set_keyword("type", json!("string"));
@@ -93,11 +93,11 @@ fn rewrite_empty_object(
 }
 
 /// A map as `[{"key": …, "value": …}]`.
-fn map_to_pairs(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let value = members.remove_keyword("additionalProperties");
     let least = members.remove_keyword("minProperties");
     let most = members.remove_keyword("maxProperties");
-    describe_other_keywords(members, spot);
+    describe_other_keywords(members, cursor);
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
     members.set_keyword("type", json!("array"));
     let mut items = json!({
@@ -119,12 +119,12 @@ fn map_to_pairs(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
     }
     // An array cannot say that a key comes once; one that comes twice is refused when it comes back.
     let words = "each entry is a key, given once, and its value";
-    spot.move_to_description(members, "additionalProperties", words.to_owned());
+    cursor.move_to_description(members, "additionalProperties", words.to_owned());
     add_lift_mark(members, LiftMark::KeyValuePairs);
 }
 
 /// Tells whatever else the schema asks of its value.
-fn describe_other_keywords(members: &mut Map<String, Value>, spot: &mut SchemaCursor<'_>) {
+fn describe_other_keywords(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let said = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members
         .iter()
@@ -136,8 +136,8 @@ fn describe_other_keywords(members: &mut Map<String, Value>, spot: &mut SchemaCu
     for (keyword, value) in others {
         members.remove_keyword(&keyword);
         match describe_keyword(&keyword, &value) {
-            Some(words) => spot.move_to_description(members, &keyword, words),
-            None => spot.report_loss(&keyword, Severity::Wider, None),
+            Some(words) => cursor.move_to_description(members, &keyword, words),
+            None => cursor.report_loss(&keyword, Severity::Wider, None),
         }
     }
 }

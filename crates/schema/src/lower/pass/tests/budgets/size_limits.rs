@@ -63,13 +63,13 @@ fn definitions_are_counted_for_themselves() {
 
 #[test]
 fn what_is_text_now_is_one_with_other_text_and_keeps_the_marks_of_its_property() {
-    let part = json!({
+    let subschema = json!({
         "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "string"}, {"type": "null"}],
         "description": "Deep.",
         (LIFT_KEYWORD): {"absent": true},
     });
     let whole = (0..10).fold(
-        part,
+        subschema,
         |inner, _| json!({"type": "object", "properties": {"in": inner}}),
     );
     let (after, _) = run_pass_with_marks(run, Dialect::OPENAI_STRICT, whole);

@@ -9,15 +9,15 @@ use crate::{
 };
 
 /// Closed objects with as many properties, none of them required.
-fn optional(count: usize, part: &Value) -> Value {
+fn optional(count: usize, subschema: &Value) -> Value {
     let properties: Map<String, Value> = (0..count)
-        .map(|at| (format!("p{at}"), part.clone()))
+        .map(|at| (format!("p{at}"), subschema.clone()))
         .collect();
     json!({"type": "object", "properties": properties, "required": [], "additionalProperties": false})
 }
 
-fn absent(part: &str) -> Value {
-    json!({"anyOf": [{"type": part}, {"type": "null"}], (LIFT_KEYWORD): {"absent": true}})
+fn absent(subschema: &str) -> Value {
+    json!({"anyOf": [{"type": subschema}, {"type": "null"}], (LIFT_KEYWORD): {"absent": true}})
 }
 
 #[test]

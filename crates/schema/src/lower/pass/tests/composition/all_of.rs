@@ -6,11 +6,11 @@ use crate::lower::pass::tests::{assert_losses_reported, assert_pass, run_pass};
 use crate::{Dialect, lower::pass::all_of::run};
 
 /// What two parts, and what stands beside them, come to without a loss.
-fn joined(parts: Value, after: Value) {
+fn joined(subschemas: Value, after: Value) {
     assert_pass(
         run,
         Dialect::OPENAI_STRICT,
-        json!({ "allOf": parts }),
+        json!({ "allOf": subschemas }),
         after,
         &[],
     );
@@ -18,7 +18,7 @@ fn joined(parts: Value, after: Value) {
 
 #[test]
 fn types_are_what_both_admit() {
-    for (parts, after) in [
+    for (subschemas, after) in [
         (
             json!([{"type": "integer"}, {"type": "number"}]),
             json!({"type": "integer"}),
@@ -44,13 +44,13 @@ fn types_are_what_both_admit() {
             json!({"not": {}}),
         ),
     ] {
-        joined(parts, after);
+        joined(subschemas, after);
     }
 }
 
 #[test]
 fn of_two_bounds_the_tighter_holds() {
-    for (parts, after) in [
+    for (subschemas, after) in [
         (
             json!([{"minimum": 1, "maximum": 9}, {"minimum": 2, "maximum": 10}]),
             json!({"minimum": 2, "maximum": 9}),
@@ -76,13 +76,13 @@ fn of_two_bounds_the_tighter_holds() {
             json!({"maximum": 9007199254740992u64}),
         ),
     ] {
-        joined(parts, after);
+        joined(subschemas, after);
     }
 }
 
 #[test]
 fn of_two_lists_what_both_list_holds() {
-    for (parts, after) in [
+    for (subschemas, after) in [
         (
             json!([{"enum": ["a", "b", 1]}, {"enum": [1, "b", "c"]}]),
             json!({"enum": ["b", 1]}),
@@ -102,13 +102,13 @@ fn of_two_lists_what_both_list_holds() {
             json!({"description": "A thing.", "required": ["a", "b", "c"]}),
         ),
     ] {
-        joined(parts, after);
+        joined(subschemas, after);
     }
 }
 
 #[test]
 fn properties_come_together() {
-    for (parts, after) in [
+    for (subschemas, after) in [
         (
             json!([{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object", "properties": {"b": {}, "a": {"minLength": 1}}}]),
             json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}, "b": {}}}),
@@ -135,13 +135,13 @@ fn properties_come_together() {
             json!({"propertyNames": {"minLength": 1, "maxLength": 5}}),
         ),
     ] {
-        joined(parts, after);
+        joined(subschemas, after);
     }
 }
 
 #[test]
 fn elements_come_together() {
-    for (parts, after) in [
+    for (subschemas, after) in [
         (
             json!([{"items": {"type": "string"}}, {"items": {"minLength": 1}}]),
             json!({"items": {"type": "string", "minLength": 1}}),
@@ -159,7 +159,7 @@ fn elements_come_together() {
             json!({"prefixItems": [{"type": "string", "minLength": 1}, {"type": "null"}]}),
         ),
     ] {
-        joined(parts, after);
+        joined(subschemas, after);
     }
 }
 
@@ -195,7 +195,7 @@ fn what_stands_beside_is_part_of_it() {
 
 #[test]
 fn what_one_keyword_cannot_say_is_described() {
-    for (parts, after, loss) in [
+    for (subschemas, after, loss) in [
         (
             json!([{"type": "string", "pattern": "^a"}, {"pattern": "b$"}]),
             json!({"type": "string", "pattern": "^a", "description": "Matches the pattern `b$`"}),
@@ -220,7 +220,7 @@ fn what_one_keyword_cannot_say_is_described() {
         assert_pass(
             run,
             Dialect::OPENAI_STRICT,
-            json!({ "allOf": parts }),
+            json!({ "allOf": subschemas }),
             after,
             &[loss],
         );

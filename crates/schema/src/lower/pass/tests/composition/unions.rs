@@ -144,11 +144,11 @@ fn a_tag_tells_branches_apart() {
 
 #[test]
 fn leaving_out_is_read_the_same_in_every_branch() {
-    let part = |absent: bool| match absent {
+    let subschema = |absent: bool| match absent {
         true => json!({"type": ["string", "null"], (LIFT_KEYWORD): {"absent": true}}),
         false => json!({"type": "string"}),
     };
-    let object = |a: bool, b: bool| json!({"type": "object", "properties": {"a": part(a), "b": part(b)}, "required": ["a", "b"]});
+    let object = |a: bool, b: bool| json!({"type": "object", "properties": {"a": subschema(a), "b": subschema(b)}, "required": ["a", "b"]});
     assert!(!are_confused(object(true, false), object(false, true)));
 }
 

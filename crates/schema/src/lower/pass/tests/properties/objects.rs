@@ -15,8 +15,8 @@ use crate::{
 const ONCE: &str = r#"/properties/properties: additionalProperties (wider), described as "each entry is a key, given once, and its value""#;
 
 /// A schema below the root.
-fn below(part: Value) -> Value {
-    json!({"type": "object", "properties": {"properties": part}, "additionalProperties": false})
+fn below(subschema: Value) -> Value {
+    json!({"type": "object", "properties": {"properties": subschema}, "additionalProperties": false})
 }
 
 #[test]

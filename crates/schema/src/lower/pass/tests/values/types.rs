@@ -108,7 +108,7 @@ fn an_array_says_what_is_in_it() {
 
 #[test]
 fn without_a_type_it_has_the_types_it_speaks_about_and_that_is_less() {
-    for (part, after) in [
+    for (subschema, after) in [
         (
             json!({"properties": {"a": {}}}),
             json!({"properties": {"a": {}}, "type": "object"}),
@@ -133,7 +133,7 @@ fn without_a_type_it_has_the_types_it_speaks_about_and_that_is_less() {
         assert_pass(
             run,
             Dialect::OPENAI_STRICT,
-            json!({"type": "object", "properties": {"v": part}}),
+            json!({"type": "object", "properties": {"v": subschema}}),
             json!({"type": "object", "properties": {"v": after}}),
             &["/properties/v: type (narrower)"],
         );
